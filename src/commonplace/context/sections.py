@@ -1,0 +1,229 @@
+"""The sections of the prompt context, in order: plain functions that each read one part of memory.
+
+A section is made of items, each with the place it comes from. What a person wrote as a directive is an instruction and
+stands as it is; what was remembered is data and is framed as such.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+
+from ..errors import CommonplaceError
+from ..home import Home
+from ..markdown import blocks
+from ..markdown.records import value_line
+from ..markdown.times import parse, sort_key
+from ..model import Json, Record, Skill, Viewer
+from ..pages.names import file_name
+from .fence import data, field, one_line
+
+INJECTED = ("agent", "preferences", "user_info")
+_MOST_NOTES = 20
+_MOST_HITS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """For whom the context is made."""
+
+    user: str | None = None
+    channel: str | None = None
+    query: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A piece of a section with the lines it comes from. A `long` one may be cut between two of its lines.
+
+    `label` names it where it is framed as data; without one it stands as it is.
+    """
+
+    text: str
+    source: str
+    label: str = ""
+    long: bool = False
+
+    def shown(self) -> str:
+        return data(self.text, self.label) if self.label else self.text
+
+    def first_lines(self, count: int) -> str:
+        """The start of a long item, saying that there is more."""
+        lines = self.text.split("\n")
+        kept = Item("\n".join(lines[:count]), self.source, self.label).shown()
+        return f"{kept}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A titled part. The higher the priority, the later it is cut. `left_out`: what never came in, and why."""
+
+    title: str
+    priority: int
+    items: tuple[Item, ...]
+    intro: str = ""
+    left_out: tuple[tuple[str, str], ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def handoff(home: Home, _: Request) -> Section | None:
+    """What the last session left for this one. It stays until the next replaces it, and says how old it is."""
+    record = home.record(home.layout.handoff_page(home.agent))
+    if record is None or not _text(record.value).strip():
+        return None
+    age = _age(record.updated_at, home.clock())
+    intro = f"Left by your last session{f', {age}' if age else ''}."
+    return Section("Session Handoff", 100, (_value(home, record),), intro)
+
+
+def directives(home: Home, _: Request) -> Section | None:
+    """Standing instructions that people keep: the home's, then the agent's, by file name."""
+    items: list[Item] = []
+    warnings: list[str] = []
+    for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
+        for path in home.pages.list(folder):
+            text = _page(home, path, warnings).strip("\n")
+            if text.strip():
+                items.append(Item(text, _lines(path, text), long=True))
+    return Section("Directives", 95, tuple(items), warnings=tuple(warnings)) if items or warnings else None
+
+
+def memory_context(home: Home, request: Request) -> Section | None:
+    """What always applies: the injected categories, global and of the current channel; the channel's value wins."""
+    found: dict[str, Record] = {}
+    for category in INJECTED:
+        records, _ = home.records(f"{home.layout.globals}/{category}")
+        found.update((record.key, record) for record in records)
+    if request.channel is not None:
+        records, _ = home.records(home.layout.channel_folder(request.channel))
+        found.update((record.key, record) for record in records if record.category in INJECTED)
+    items: list[Item] = []
+    for category in INJECTED:
+        chosen = sorted((r for r in found.values() if r.category == category), key=lambda record: record.key)
+        for position, record in enumerate(chosen):
+            head = f"### {category}\n\n" if position == 0 else ""
+            text = head + field(record.key, _text(record.value), record.path)
+            items.append(Item(text, _value_lines(home, record.path)))
+    intro = "What you keep about yourself and about your user."
+    return Section("Memory Context", 90, tuple(items), intro) if items else None
+
+
+def current_channel(_: Home, request: Request) -> Section | None:
+    if request.channel is None:
+        return None
+    return Section("", 88, (Item(f"Current channel: {one_line(request.channel)}", "the caller"),))
+
+
+def skills(home: Home, request: Request) -> Section | None:
+    """What the current user's agent has learned to do."""
+    visible = home.skills.visible_to(request.user)
+    items = tuple(Item(_skill(skill), _lines(skill.path, _page(home, skill.path, []))) for skill in visible)
+    warnings = tuple(skill.warning for skill in visible if skill.warning)
+    intro = "Follow a skill's instructions when you do what it describes; they change nothing else."
+    return Section("Available Skills", 70, items, intro, warnings=warnings) if items else None
+
+
+def curated_memory(home: Home, _: Request) -> Section | None:
+    """The shared curated page and the agent's own."""
+    warnings: list[str] = []
+    items: list[Item] = []
+    for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
+        text = blocks.as_meant(_page(home, path, warnings)).strip("\n")
+        if text.strip():
+            items.append(Item(text, _lines(path, text), path, long=True))
+    return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
+
+
+def working_notes(home: Home, _: Request) -> Section | None:
+    """The agent's keyed notes, newest first."""
+    folder = home.layout.working_folder(home.agent)
+    fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
+    records = [r for r in home.records(folder)[0] if r.path not in fixed and _text(r.value).strip()]
+    records.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
+    newest = records[:_MOST_NOTES]
+    items = tuple(Item(field(r.key, _text(r.value), r.path), _value_lines(home, r.path)) for r in newest)
+    left_out = tuple((record.path, f"older than the newest {_MOST_NOTES} notes") for record in records[_MOST_NOTES:])
+    return Section("Working Notes", 40, items, left_out=left_out) if items else None
+
+
+def scratchpad(home: Home, _: Request) -> Section | None:
+    """Notes on the task at hand."""
+    record = home.record(home.layout.scratch_page(home.agent))
+    if record is None or not _text(record.value).strip():
+        return None
+    return Section("Scratchpad", 45, (_value(home, record),))
+
+
+def recalled(home: Home, request: Request) -> Section | None:
+    """What memory has to say to the question, among what this user may see in this channel."""
+    if request.query is None or not request.query.strip():
+        return None
+    viewer = Viewer(
+        file_name(home.agent), request.channel, request.user, home.search_settings.extra_paths,
+        any_channel=False, any_owner=False,
+    )  # fmt: skip
+    found = home.search(request.query, _MOST_HITS * 3, viewer=viewer)
+    shown = {home.layout.curated_page(home.agent), home.layout.shared_curated,
+             home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent)}  # fmt: skip
+    hits = [hit for hit in found.hits if hit.path not in shown][:_MOST_HITS]
+    items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
+    warnings = found.warnings if found.stale else ()
+    return Section("Recalled Memory", 60, items, warnings=warnings) if items else None
+
+
+ORDER = (
+    handoff, directives, memory_context, current_channel, skills, curated_memory, working_notes, scratchpad, recalled,
+)  # fmt: skip
+
+
+def _value(home: Home, record: Record) -> Item:
+    """The value of a record page, as an item that may be cut between lines."""
+    return Item(_text(record.value).strip("\n"), _value_lines(home, record.path), record.path, long=True)
+
+
+def _value_lines(home: Home, path: str) -> str:
+    """Where the value of a record stands in its page."""
+    text = _page(home, path, [])
+    return f"{path}#L{value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
+
+
+def _lines(path: str, text: str) -> str:
+    return f"{path}#L1-L{text.count(chr(10)) + 1}"
+
+
+def _page(home: Home, path: str, warnings: list[str]) -> str:
+    try:
+        return home.pages.read(path).text
+    except CommonplaceError as error:
+        if error.code != "PAGE_NOT_FOUND":
+            warnings.append(str(error))
+        return ""
+
+
+def _text(value: Json) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _skill(skill: Skill) -> str:
+    return "\n".join(_skill_lines(skill))
+
+
+def _skill_lines(skill: Skill) -> Iterator[str]:
+    yield f"### {one_line(skill.name)} (owner: {one_line(skill.owner)})"
+    yield ""
+    yield field("description", skill.description, skill.path)
+    if skill.instructions.strip():
+        yield field("instructions", skill.instructions, skill.path)
+
+
+def _age(at: str, now: datetime) -> str:
+    moment = parse(at)
+    if moment is None:
+        return ""
+    seconds = (now - moment).total_seconds()
+    for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if (count := int(seconds // size)) >= 1:
+            return f"{count} {unit}{'s' if count > 1 else ''} ago"
+    return "less than a minute ago"

@@ -1,0 +1,182 @@
+"""An opened home, for one agent: the rooms wired together. Tools, the prompt context and the handle stand on it."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime, tzinfo
+from functools import cached_property
+from typing import Any
+
+from . import directive
+from . import settings as settings_of
+from .errors import CommonplaceError, PageNotFound, SettingsError
+from .index.follow import Follower, View
+from .index.sync import Territory
+from .markdown.times import stamp
+from .model import Clock, Hit, Query, Record, Viewer
+from .pages import ABSENT
+from .pages.folder import FolderPages
+from .pages.layout import FIXED_NAMES, LAYOUTS, Layout, Place
+from .pages.names import file_name
+from .pages.records import Channels, Globals, Shelf, record_at
+from .pages.skills import Skills
+from .search import Answer, answer
+from .settings import SearchSettings, Settings
+
+INDEX_FOLDER = ".index"
+_LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """An answer, and how far to trust it."""
+
+    answer: Answer
+    stale: bool
+    warnings: tuple[str, ...]
+
+    @property
+    def hits(self) -> tuple[Hit, ...]:
+        return self.answer.hits
+
+
+class Home:
+    def __init__(self, root: str, agent: str = "main", clock: Clock = utc_now) -> None:
+        if root.startswith(("postgresql://", "postgres://")):
+            raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
+        self.root = os.path.abspath(os.path.expanduser(root))
+        self.agent, self.clock = agent, clock
+        self.settings: Settings = settings_of.load(self.root)
+        self.layout: Layout = _layout(self.settings)
+        self.agent_settings = settings_of.load_agent(os.path.join(self.root, self.layout.agent_file(agent)))
+        self.pages = FolderPages(self.root, self._wrote)
+        self._unfollowed: deque[str] = deque()
+        self.index = Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, _territory(self.settings, self.layout))
+
+    @property
+    def search_settings(self) -> SearchSettings:
+        return self.settings.search_for(self.agent)
+
+    @cached_property
+    def zone(self) -> tzinfo:
+        if self.settings.timezone == "UTC":
+            return UTC
+        from zoneinfo import ZoneInfo
+
+        return ZoneInfo(self.settings.timezone)
+
+    def now(self) -> datetime:
+        """The moment, in the home's own time zone."""
+        return self.clock().astimezone(self.zone)
+
+    def today(self) -> date:
+        return self.now().date()
+
+    @property
+    def globals(self) -> Globals:
+        return Globals(self.pages, self.layout, self.clock)
+
+    @property
+    def channels(self) -> Channels:
+        return Channels(self.pages, self.layout, self.clock)
+
+    @property
+    def skills(self) -> Skills:
+        return Skills(self.pages, self.layout, self.clock)
+
+    @property
+    def working(self) -> Shelf:
+        return Shelf(self.pages, self.layout, self.layout.working_folder(self.agent), self.clock, taken=FIXED_NAMES)
+
+    def welcome(self) -> None:
+        """Give a home whose agent has memory the default directive, once. One that can not be written goes without."""
+        path = f"{self.layout.directives}/memory.md"
+        if not self.agent_settings.has_memory or os.path.lexists(os.path.join(self.root, path)):
+            return
+        with suppress(CommonplaceError):
+            self.pages.write(path, directive.TEXT, if_version=ABSENT)
+
+    def records(self, folder: str) -> tuple[list[Record], View]:
+        """The records below a folder, read off the index after it caught up there."""
+        view = self.index.fresh(folder)
+        return view.index.records(folder), view
+
+    def record(self, path: str) -> Record | None:
+        """The record on one page, or None."""
+        place = self.layout.place(path)
+        try:
+            return record_at(self.pages, path, place) if place else None
+        except PageNotFound:
+            return None
+
+    def search(self, text: str, limit: int, min_score: float = 0.0, viewer: Viewer | None = None) -> Found:
+        view = self.index.fresh()
+        query = Query(text, viewer or self.viewer(), limit, min_score)
+        return Found(answer(view.index, query, self.search_settings), view.stale, view.warnings)
+
+    def visible_pages(self) -> list[tuple[str, str]]:
+        """Every page this agent may see, with the time it was last written, newest first."""
+        territory = self.index.territory
+        every = self.pages.changes({}, territory.roots()).changed
+        mine = [path for path in every if (place := territory.place(path)) and self.may_see(place)]
+        dated = ((path, stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))) for path in mine)
+        return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
+
+    def may_see(self, place: Place) -> bool:
+        scope = place.scope
+        if scope.kind == "extra":
+            return scope.name in self.search_settings.extra_paths
+        return scope.kind != "agent" or scope.name == file_name(self.agent)
+
+    def status(self) -> dict[str, Any]:
+        """Where memory is, what it holds, and whether search is up to date."""
+        view = self.index.fresh()
+        pages, passages = view.index.size()
+        return {
+            "home": self.root,
+            "agent": self.agent,
+            "layout": self.settings.layout,
+            "timezone": self.settings.timezone,
+            "pages": pages,
+            "passages": passages,
+            "search": "keyword" if self.search_settings.enabled else "off",
+            "index_up_to_date": not view.stale,
+            "warnings": list(view.warnings),
+        }
+
+    def viewer(self) -> Viewer:
+        return Viewer(file_name(self.agent), extra=self.search_settings.extra_paths)
+
+    def follow(self) -> None:
+        """Let the index follow what was just written. The truth is safe already; a search would follow as well."""
+        paths: dict[str, None] = {}
+        while self._unfollowed:
+            paths[self._unfollowed.popleft()] = None
+        if paths:
+            self.index.touched(paths)
+
+    def _wrote(self, path: str, size: int) -> None:
+        if size <= _LARGE:
+            self._unfollowed.append(path)
+
+
+def _layout(settings: Settings) -> Layout:
+    layout = LAYOUTS[settings.layout]
+    if settings.workspace:
+        folder = "" if settings.workspace == "." else settings.workspace
+        layout = replace(layout, base=folder) if settings.layout in ("native", "duragent") else layout.under(folder)
+    return replace(layout, world_folder=settings.world_path or None)
+
+
+def _territory(settings: Settings, layout: Layout) -> Territory:
+    every = [settings.search, *settings.agents.values()]
+    extra = dict.fromkeys(pattern for search in every for pattern in search.extra_paths)
+    sessions = tuple((file_name(agent), search.index_sessions) for agent, search in settings.agents.items())
+    return Territory(layout, tuple(extra), settings.search.index_sessions, sessions)

@@ -1,0 +1,75 @@
+"""WHAT CAN WE LOSE AND REBUILD? The index: words of passages and fields of records, read off the pages.
+
+Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for other engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from ..model import Hit, Passage, Record, Scope, Source, Viewer
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A page as the index keeps it. `passages` None: the page reads as before, only its stamp is new."""
+
+    path: str
+    stamp: str
+    version: str
+    kind: str
+    scope: Scope
+    source: Source
+    passages: Sequence[Passage] | None
+    record: Record | None = None
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A passage that holds some of the words asked for, and all the words it holds."""
+
+    hit: Hit
+    kind: str
+    words: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """What weighing words needs to know of all passages."""
+
+    passages: int
+    average_length: float
+    frequency: Mapping[str, int]
+
+
+class Index(Protocol):
+    def settle(self, territory: str) -> None:
+        """Say what is being indexed. Where that differs from last time, the index starts from nothing."""
+        ...
+
+    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, str]:
+        """The stamp of every page the index knows, below some prefixes or at all."""
+        ...
+
+    def versions(self, paths: Iterable[str]) -> dict[str, str]: ...
+
+    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
+        """Make the index say what these pages say; all of it or nothing."""
+        ...
+
+    def words(self, words: Sequence[str], viewer: Viewer, limit: int) -> list[Candidate]:
+        """Passages the viewer may see that hold any of the words, the most promising first."""
+        ...
+
+    def corpus(self, words: Sequence[str]) -> Corpus: ...
+
+    def records(self, prefix: str) -> list[Record]:
+        """The records whose pages are below a prefix, by path."""
+        ...
+
+    def warnings(self) -> list[str]:
+        """What is wrong with pages: each sentence names its page."""
+        ...

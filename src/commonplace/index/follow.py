@@ -1,0 +1,77 @@
+"""An index that is there when it is needed: opened on first use, caught up before it answers, replaced when damaged.
+
+Whatever goes wrong with it, memory can still be read and written, and the answer says what is missing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from threading import RLock
+
+from ..pages import Pages
+from .sqlite import SqliteIndex, open_index
+from .sync import Territory, catch_up, refresh
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """The index as it can be asked now. `stale`: pages may have changed that it does not show; `warnings` say why."""
+
+    index: SqliteIndex
+    stale: bool
+    warnings: tuple[str, ...]
+
+
+class Follower:
+    def __init__(self, folder: str, pages: Pages, territory: Territory) -> None:
+        self._folder, self._pages, self.territory = folder, pages, territory
+        self._index: SqliteIndex | None = None
+        self._note = ""
+        self._lock = RLock()
+
+    def fresh(self, below: str | None = None) -> View:
+        """The index, up to date for the whole home or for one folder of it."""
+        with self._lock:
+            try:
+                return self._caught_up(self._open(), below)
+            except sqlite3.DatabaseError as error:
+                self._replace(error)
+                return self._caught_up(self._open(), below)
+
+    def touched(self, paths: Iterable[str]) -> None:
+        """Pages were just written: follow at once. A failure costs nothing, the next look sees them."""
+        with self._lock, suppress(sqlite3.Error):
+            refresh(self._open(), self._pages, self.territory, paths)
+
+    def close(self) -> None:
+        with self._lock:
+            if self._index:
+                self._index.close()
+                self._index = None
+
+    def _open(self) -> SqliteIndex:
+        if self._index is None:
+            self._index, self._note = open_index(self._folder)
+        return self._index
+
+    def _caught_up(self, index: SqliteIndex, below: str | None) -> View:
+        notes = [self._note] if self._note else []
+        try:
+            notes += catch_up(index, self._pages, self.territory, below)
+        except sqlite3.OperationalError as error:
+            notes.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
+            return View(index, True, (*notes, *index.warnings()))
+        return View(index, False, (*notes, *index.warnings()))
+
+    def _replace(self, error: sqlite3.DatabaseError) -> None:
+        """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""
+        if self._index:
+            self._index.close()
+        if isinstance(error, sqlite3.OperationalError):
+            note = f"the index in {self._folder} can not be used ({error}): this process keeps its own"
+            self._index, self._note = SqliteIndex(":memory:"), note
+        else:
+            self._index, self._note = open_index(self._folder, damaged=str(error))

@@ -1,0 +1,101 @@
+"""A page cut into passages: whole blocks, entries and paragraphs, each with the lines it stands on.
+
+A passage's `text` is exactly those lines of the page, so that reading the lines gives the hit back. What a reader
+of the lines can not see but a searcher may ask for (the key, the headings above, the date) goes into `hint`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+from ..model import Block, Passage, Record
+from . import blocks, frontmatter, records, sessions
+from .scan import LineCounter, Mark, marks
+
+_FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:")
+TARGET = 900  # characters: small enough to point at one thought, large enough to hold it
+
+
+def of_page(text: str, name: str = "") -> list[Passage]:
+    """The passages of a hand-written, daily or summary page. `name` is what the page is called."""
+    lines = text.split("\n")
+    out: list[Passage] = []
+    trail: list[Mark] = []
+    here = frontmatter.split(text)[0].count("\n") + 1
+    for first, after, what in [*_landmarks(text), (len(lines) + 1, len(lines) + 1, None)]:
+        hint = " ".join([name, *(mark.title for mark in trail)]).strip()
+        out += (replace(part, hint=hint) for part in _cut(lines, here, first - 1))
+        if isinstance(what, Block):
+            out += _of_block(lines, what, name)
+        elif what:
+            trail = [*(mark for mark in trail if mark.level < what.level), what]
+        here = after
+    return out
+
+
+def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
+    """The keyed blocks and the headings between them: the line each starts on, and the line reading goes on from."""
+    count = LineCounter(text)
+    pending = iter(blocks.read(text))
+    block = next(pending, None)
+    end = -1
+    for mark in marks(text):
+        if mark.start < end or mark.fenced or mark.kind == "footer":
+            continue
+        if block and mark.start >= block.start:
+            end = block.end
+            yield block.first_line, count.line(end), block
+            block = next(pending, None)
+        else:
+            yield (line := count.line(mark.start)), line, mark
+
+
+def _of_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
+    parts = _cut(lines, block.first_line, block.last_line)
+    hint = f"{name} {' '.join(block.tags)}".strip()
+    return (replace(part, hint=hint, key=block.key, tags=block.tags, at=block.at) for part in parts)
+
+
+def of_record(text: str, record: Record) -> list[Passage]:
+    """The passages of a keyed record: the value's lines, found by key, tags and category as well."""
+    lines = text.split("\n")
+    first = records.value_line(text)
+    hint = " ".join([record.key, record.category, *record.tags])
+    parts = _cut(lines, first, len(lines)) or [Passage(first, first, "")]
+    return [replace(part, hint=hint, key=record.key, tags=record.tags, at=record.updated_at) for part in parts]
+
+
+def of_session(text: str) -> tuple[list[Passage], list[int]]:
+    """One passage a turn; and the numbers of the lines that are not JSON."""
+    found, broken = sessions.turns(text)
+    return [Passage(t.line, t.line, t.said, hint=t.at[:10], at=t.at) for t in found], broken
+
+
+def _cut(lines: list[str], first: int, last: int) -> list[Passage]:
+    """Lines first..last as passages that end at an empty line where they can."""
+    out: list[Passage] = []
+    held: list[int] = []
+    size = 0
+    for number in range(first, min(last, len(lines)) + 1):
+        blank = not lines[number - 1].strip()
+        full = size > TARGET if blank else size + len(lines[number - 1]) > 2 * TARGET
+        if held and full:
+            out.append(_passage(lines, held))
+            held, size = [], 0
+        if not blank:
+            held.append(number)
+            size += len(lines[number - 1])
+    if held:
+        out.append(_passage(lines, held))
+    return [passage for passage in out if _says_something(passage)]
+
+
+def _passage(lines: list[str], held: list[int]) -> Passage:
+    return Passage(held[0], held[-1], "\n".join(lines[held[0] - 1 : held[-1]]))
+
+
+def _says_something(passage: Passage) -> bool:
+    """The date over a day and the footer under a block are not worth finding by themselves."""
+    return any(line.strip() and not _FRAME.match(line) for line in passage.text.split("\n"))

@@ -1,0 +1,78 @@
+"""Session transcripts: JSON lines as agents write them, read as turns.
+
+Shapes understood: `{"role", "content"}`, the same inside `message`, content as text or as a list of parts.
+Only what the user and the assistant said counts; tool calls and their results are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    line: int
+    speaker: str
+    text: str
+    at: str
+
+    @property
+    def said(self) -> str:
+        return f"{self.speaker}: {self.text}"
+
+
+def turns(text: str) -> tuple[list[Turn], list[int]]:
+    """The turns of a transcript, and the numbers of the lines that are not JSON objects."""
+    found: list[Turn] = []
+    broken: list[int] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if not line.strip():
+            continue
+        event = _object(line)
+        if event is None:
+            broken.append(number)
+        elif turn := _turn(number, event):
+            found.append(turn)
+    return found, broken
+
+
+def as_said(lines: list[str]) -> list[str]:
+    """The lines of a transcript as they are shown: what was said where a line is a turn, the line itself elsewhere."""
+    found, _ = turns("\n".join(lines))
+    said = {turn.line: turn.said for turn in found}
+    return [said.get(number, line) for number, line in enumerate(lines, start=1)]
+
+
+def _object(line: str) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None
+
+
+def _turn(number: int, event: dict[str, Any]) -> Turn | None:
+    message = event["message"] if isinstance(event.get("message"), dict) else event
+    role = str(message.get("role") or event.get("role") or event.get("type") or "")
+    if role not in _SPEAKERS:
+        return None
+    said = "\n".join(_parts(message.get("content", message.get("text")))).strip()
+    speaker = str(message.get("name") or event.get("name") or role)
+    at = message.get("timestamp") or event.get("timestamp") or ""
+    return Turn(number, speaker, said, str(at)) if said else None
+
+
+def _parts(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, list):
+        for part in content:
+            if isinstance(part, str):
+                yield part
+            elif isinstance(part, dict) and isinstance(part.get("text"), str):
+                yield part["text"]

@@ -1,0 +1,74 @@
+"""The handle: opens a home and offers what people and agents do with it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .home import Home, utc_now
+from .model import Clock, Hit
+from .tools import catalog
+
+if TYPE_CHECKING:
+    from .context import Context
+
+DEFAULT_AGENT = "main"
+
+
+class Memory:
+    """One memory, for one agent. Opening is cheap; sharing between threads is safe; any number of processes may."""
+
+    def __init__(self, home: str | os.PathLike[str], agent: str = DEFAULT_AGENT, *, clock: Clock = utc_now) -> None:
+        self.home = Home(os.fspath(home), agent, clock)
+        self.home.welcome()
+
+    def call(self, tool: str, arguments: Any = None, toolset: str | None = None) -> dict[str, Any]:
+        """Run any tool by its contract. Never raises for bad arguments: the answer has the toolset's own error form."""
+        return catalog.call(self.home, tool, arguments, toolset).reply
+
+    def attempt(self, tool: str, arguments: Any = None, toolset: str | None = None) -> catalog.Outcome:
+        """The same, with the error behind the answer, for callers that have exit codes or statuses to give."""
+        return catalog.call(self.home, tool, arguments, toolset)
+
+    def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> list[Hit]:
+        """The passages that answer a question, best first."""
+        return list(self.home.search(query, limit, min_score).hits)
+
+    def context(
+        self,
+        user: str | None = None,
+        channel: str | None = None,
+        budget: int | None = None,
+        query: str | None = None,
+    ) -> Context:
+        """What the model should read first: `str()` is the text, `.receipt` says what went in and what was cut."""
+        from .context import assemble
+
+        return assemble(self.home, user=user, channel=channel, budget=budget, query=query)
+
+    def run(self, reply: Any) -> dict[str, Any]:
+        """Carry out a model's reply in the action protocol: every action in order, each with its own result."""
+        from .tools.actions import run
+
+        return run(self.home, reply)
+
+    def tools(self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS) -> list[dict[str, Any]]:
+        """The tools as a model API wants them: openai, anthropic, gemini or mcp."""
+        from .tools.shapes import describe
+
+        return describe(shape, toolsets, self.home)
+
+    def status(self) -> dict[str, Any]:
+        """Where memory is, what it holds, and whether search is up to date."""
+        return self.home.status()
+
+    def close(self) -> None:
+        """Let go of the index. Nothing is lost without it."""
+        self.home.index.close()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

@@ -1,0 +1,243 @@
+"""Which page holds what: the arrangement of a home, and the reverse, what a path in it means.
+
+`native` is our own. The others open a home of another system and keep writing it in that system's form; what that
+system has no place for goes beside it. Paths are relative to the home and use forward slashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cache
+from typing import Literal
+
+from ..model import Scope, ScopeKind, Source
+from . import Root
+from .globs import compile_glob, fixed_folder
+from .names import file_name
+
+MAIN = "main"
+FIXED_PAGES = {
+    "HANDOFF": "session-handoff",
+    "SCRATCHPAD": "scratchpad",
+}  # the working pages with a name of their own
+FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
+_DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
+
+PageKind = Literal["page", "record", "skill", "activity", "session"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What a page is and who may see it. `name` is what its file name says."""
+
+    kind: PageKind
+    scope: Scope
+    source: Source = "memory"
+    name: str = ""
+    category: str = "general"
+
+
+@dataclass(frozen=True, slots=True)
+class Diary:
+    """Where an agent's days and curated page are, and the folder in which its keyed blocks are looked for."""
+
+    curated: str
+    days: str
+    tree: str
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Folders and pages of a home, below `base`. In a diary `{agent}` stands for the agent's file name."""
+
+    base: str = ""
+    loose: str = "memory"
+    diary: Diary = Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory/daily", "agents/{agent}/memory")
+    main_diary: Diary | None = None  # where the main agent's differs
+    main_is_shared: bool = False  # whether the main agent's diary is what all agents read
+    day_name: str = "%Y-%m-%d"
+    world_folder: str | None = None  # from the home, not from `base`
+
+    def path(self, below: str) -> str:
+        return f"{self.base}/{below}" if self.base else below
+
+    @property
+    def shared_curated(self) -> str:
+        return self.path("MEMORY.md" if self.loose == "memory" else f"{self.loose}/MEMORY.md")
+
+    @property
+    def world(self) -> str:
+        return self.world_folder or self.path(f"{self.loose}/world")
+
+    @property
+    def globals(self) -> str:
+        return self.path(f"{self.loose}/global")
+
+    @property
+    def channels(self) -> str:
+        return self.path(f"{self.loose}/channels")
+
+    @property
+    def skills(self) -> str:
+        return self.path("skills")
+
+    @property
+    def directives(self) -> str:
+        return self.path("directives")
+
+    def agent_folder(self, agent: str) -> str:
+        return self.path(f"agents/{file_name(agent)}")
+
+    def agent_file(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/agent.yaml"
+
+    def agent_directives(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/directives"
+
+    def sessions_folder(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/sessions"
+
+    def working_folder(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/memory/working"
+
+    def handoff_page(self, agent: str) -> str:
+        return f"{self.working_folder(agent)}/HANDOFF.md"
+
+    def scratch_page(self, agent: str) -> str:
+        return f"{self.working_folder(agent)}/SCRATCHPAD.md"
+
+    def activity_folder(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/memory/activity"
+
+    def activity_page(self, agent: str, day: date) -> str:
+        return f"{self.activity_folder(agent)}/{day.isoformat()}.md"
+
+    def world_page(self, topic: str) -> str:
+        return f"{self.world}/{file_name(topic)}.md"
+
+    def channel_folder(self, channel: str) -> str:
+        return f"{self.channels}/{file_name(channel)}"
+
+    def _diary(self, agent: str) -> Diary:
+        if self.main_diary and agent == MAIN:
+            return self.main_diary
+        name = file_name(agent)
+        return Diary(*(getattr(self.diary, part).replace("{agent}", name) for part in ("curated", "days", "tree")))
+
+    def curated_page(self, agent: str) -> str:
+        return self.path(self._diary(agent).curated)
+
+    def days_folder(self, agent: str) -> str:
+        return self.path(self._diary(agent).days)
+
+    def day_page(self, agent: str, day: date) -> str:
+        return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}.md"
+
+    def day_of(self, agent: str, path: str) -> str:
+        """The day (YYYY-MM-DD) a path is the page of; empty when it is no daily page."""
+        found = _DAY.match(path.removeprefix(self.days_folder(agent) + "/"))
+        return "-".join(found.groups()) if found else ""
+
+    def notes_tree(self, agent: str) -> str:
+        return self.path(self._diary(agent).tree)
+
+    def notes_path(self, agent: str, path: str) -> str:
+        """A page's path relative to the agent's memory root: the folder that holds both its days and its summary."""
+        diary = self._diary(agent)
+        root = diary.curated.rpartition("/")[0]
+        return path.removeprefix(self.path(f"{root}/" if root else "")) if path.startswith(self.path(root)) else path
+
+    def is_notes_page(self, agent: str, path: str) -> bool:
+        """Whether a page below the notes tree is one of blocks, and not one that another toolset keeps there."""
+        elsewhere = (
+            self.world,
+            self.globals,
+            self.channels,
+            self.working_folder(agent),
+            self.activity_folder(agent),
+        )
+        return not path.startswith(tuple(f"{folder}/" for folder in elsewhere))
+
+    def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
+        """Where everything that may be searched is."""
+        found = [Root(self.path(folder)) for folder in (self.loose, "skills", "agents")]
+        found.append(Root(self.shared_curated, is_page=True))
+        if self.world_folder:
+            found.append(Root(self.world_folder))
+        if self.main_diary and not self.main_is_shared:
+            found.append(Root(self.path(self.main_diary.tree)))
+        if sessions:
+            found.append(Root(self.path("agents"), ".jsonl"))
+        return found + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
+
+    def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
+        """What a path means; None when it is nothing that search may return."""
+        if any(part.startswith(".") for part in path.removeprefix(self.base).split("/")):
+            return None
+        for rule, kind, scope in _rules(self):
+            if found := rule.fullmatch(path):
+                return _place(kind, scope, found)
+        pattern = next((p for p in extra if path.endswith(".md") and compile_glob(p).fullmatch(path)), None)
+        return Place("page", Scope("extra", pattern), "extra", _stem(path)) if pattern else None
+
+    def under(self, folder: str) -> Layout:
+        """The same arrangement in a folder of the home."""
+        return replace(self, base="/".join(part for part in (folder, self.base) if part))
+
+
+@cache
+def _rules(layout: Layout) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
+    """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
+    agent = re.escape(layout.path("agents")) + r"/(?P<who>[^/]+)"
+    loose = re.escape(layout.path(layout.loose))
+    rules: list[tuple[str, PageKind, ScopeKind]] = [
+        (re.escape(layout.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
+        (re.escape(layout.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
+        (re.escape(layout.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
+        (re.escape(layout.skills) + r"/(?P<name>[^/]+)/SKILL\.md", "skill", "skill"),
+        (agent + r"/memory/working/(?P<name>[^/]+)\.md", "record", "agent"),
+        (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
+        (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
+        (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
+        (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
+    ]
+    if layout.main_diary and not layout.main_is_shared:
+        tree = re.escape(layout.path(layout.main_diary.tree))
+        rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
+    rules.append((rf"{re.escape(layout.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
+    return tuple((re.compile(rule), kind, scope) for rule, kind, scope in rules)
+
+
+def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
+    groups = found.groupdict()
+    who = groups.get("who") or (MAIN if scope == "agent" else "")
+    source: Source = "session" if kind == "session" else "memory"
+    name = groups.get("name") or _stem(found[0])
+    if kind == "record" and scope == "agent":
+        name = FIXED_PAGES.get(name, name)
+    return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
+
+
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+LAYOUTS = {
+    "native": Layout(),
+    "duragent": Layout(base=".duragent"),
+    "agentool": Layout(
+        base=".agent",
+        loose="shared",
+        diary=Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
+        main_diary=Diary("memory/MEMORY.md", "memory", "memory"),
+        day_name="%Y/%m/%d",
+    ),
+    "openclaw": Layout(
+        diary=Diary("agents/{agent}/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
+        main_diary=Diary("MEMORY.md", "memory", "memory"),
+        main_is_shared=True,
+    ),
+}

@@ -1,0 +1,79 @@
+"""Locks between processes and threads: released by the system when their holder dies, so none is ever stale.
+
+One lock file serves many names (256 of each kind), so that a hundred thousand pages do not need as many lock files.
+Two kinds keep the order that rules out deadlock: an area (a key, a folder of pages) is always taken before a page,
+and nobody holds two of one kind. The `filelock` package does the same but takes longer to import than a write takes.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Literal
+
+from ..errors import LockTimeout
+
+Kind = Literal["area", "page"]
+PATIENCE = 10.0  # seconds: far longer than any write takes, short enough to be told about
+
+try:
+    import fcntl
+
+    def _try_lock(handle: int) -> None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+except ImportError:  # Windows
+    import msvcrt
+
+    def _try_lock(handle: int) -> None:
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+
+
+@contextmanager
+def lock(folder: str, kind: Kind, name: str, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of a name; LockTimeout names who has it when it does not come free."""
+    path = os.path.join(folder, f"{kind}-{hashlib.blake2b(name.encode(), digest_size=1).hexdigest()}")
+    handle = _acquire(path, name, patience)
+    try:
+        _sign(handle)
+        yield
+    finally:
+        os.close(handle)  # closing releases the lock, as death would
+
+
+def _acquire(path: str, name: str, patience: float) -> int:
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    deadline = time.monotonic() + patience
+    pause = 0.0005
+    try:
+        while True:
+            try:
+                _try_lock(handle)
+                return handle
+            except OSError as error:
+                if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                    raise
+                if time.monotonic() > deadline:
+                    raise LockTimeout(_complaint(handle, name, patience)) from error
+            time.sleep(pause)
+            pause = min(pause * 2, 0.02)
+    except BaseException:
+        os.close(handle)
+        raise
+
+
+def _sign(handle: int) -> None:
+    with suppress(OSError):  # the signature only serves the error message of another process
+        os.pwrite(handle, f"{os.getpid():<12}\n".encode(), 0)
+
+
+def _complaint(handle: int, name: str, patience: float) -> str:
+    holder = ""
+    with suppress(OSError):
+        holder = os.pread(handle, 12, 0).decode("ascii", "replace").strip()
+    who = f"process {holder}" if holder else "another process"
+    return f"{name} is held by {who} for more than {patience:g} seconds: wait for it or stop it, then try again"

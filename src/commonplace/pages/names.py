@@ -1,0 +1,70 @@
+"""Readable, collision-free file names for any key, channel, category, agent or skill.
+
+A name that every file system keeps apart from all others stands as itself. Any other is a readable slug, a tilde and
+a hash of the exact name; a tilde never stands in the first kind, so the two kinds never meet.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from base64 import b32encode
+
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
+_SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
+_SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
+_LONGEST = 100  # bytes: short enough for a temporary file beside it and for nested folders on every system
+
+
+def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:
+    """The file name (without an ending) of a name. `taken`: lower-case names that mean something else there."""
+    if name not in taken and is_plain(name):
+        return name
+    return f"{_slug(name)}~{_digest(name)}"
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name is its own file name, and would be on any file system."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    return (
+        name == folded
+        and 0 < len(name.encode()) <= _LONGEST
+        and all(char in "_-." or unicodedata.category(char)[0] in "LMN" for char in name)
+        and name[0] not in ".-"
+        and name[-1] != "."
+        and unicodedata.category(name[0])[0] != "M"
+        and not _DEVICES.fullmatch(name)
+    )
+
+
+def skill_folder(name: str) -> str:
+    """The folder of a skill: what Agent Skills allow (lower-case letters, digits, single hyphens, 64 at most)."""
+    if _SKILL.fullmatch(name) and len(name) <= 64 and not _SKILL_CODED.fullmatch(name):
+        return name
+    slug = re.sub(r"[^a-z0-9]+", "-", _ascii(name)).strip("-")[:40].strip("-")
+    return f"{slug}-x{_digest(name)}" if slug else f"x{_digest(name)}"
+
+
+def topic_name(topic: str) -> str:
+    """A world topic as the contract makes it: lower-case letters and digits of any script, single dashes between."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
+    kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    return re.sub(r"-+", "-", kept).strip("-")
+
+
+def _slug(name: str) -> str:
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+    kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
+    short = re.sub(r"-+", "-", kept).strip("-")
+    while len(short.encode()) > 60:
+        short = short[:-1]
+    return short
+
+
+def _ascii(name: str) -> str:
+    return unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+
+
+def _digest(name: str) -> str:
+    return b32encode(hashlib.sha256(name.encode()).digest()[:10]).decode().lower()

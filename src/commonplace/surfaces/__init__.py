@@ -1,0 +1,1 @@
+"""HOW IS IT REACHED? Only here are arguments, the environment and sockets read."""

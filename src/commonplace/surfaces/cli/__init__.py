@@ -1,0 +1,91 @@
+"""The command line. Each command's module is imported only when that command runs, so that every call starts fast."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from ...errors import CommonplaceError
+
+# name: (module, one line of help); the order is the order of the help page
+COMMANDS = {
+    "init": ("setup", "Make a memory here, in ./.commonplace."),
+    "remember": ("everyday", "Add an entry to today's page."),
+    "recall": ("everyday", "Show what is known: world, curated memory, latest days."),
+    "search": ("look", "Find the lines that answer a question."),
+    "show": ("look", "Show a page, or some lines of it."),
+    "write": ("everyday", "Keep a note under a new key."),
+    "read": ("everyday", "Show the note of a key."),
+    "list": ("look", "List the pages of memory, or the notes."),
+    "reflect": ("everyday", "Rewrite the curated memory."),
+    "world": ("everyday", "List, show or rewrite the topics all agents share."),
+    "handoff": ("everyday", "Show, leave or clear the note for the next session."),
+    "scratch": ("everyday", "Show, write or clear the scratchpad."),
+    "skills": ("look", "List the skills, or show one."),
+    "context": ("look", "Show what a model should read first."),
+    "status": ("look", "Show where memory is and how it is doing."),
+    "tools": ("machine", "Describe the tools, for people or for a model API."),
+    "call": ("machine", "Call any tool with JSON arguments."),
+    "completion": ("setup", "Print the script that completes commands in your shell."),
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"{__name__}.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of commands without importing any of them."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            hint = f" Did you mean {close[0]}?" if close else " Run commonplace --help for the list."
+            raise click.UsageError(f"There is no command {args[0]!r}.{hint}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.option("--home", metavar="FOLDER", help="The memory to use (default: found like git, or COMMONPLACE_HOME).")
+@click.option("--agent", metavar="NAME", help="Whose memory (default: main, or COMMONPLACE_AGENT).")
+@click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
+@click.version_option(None, "--version", package_name="commonplace", message="%(prog)s %(version)s")
+@click.pass_context
+def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) -> None:
+    """Memory for AI agents, kept in Markdown files that people can read and edit."""
+    ctx.obj = {"home": home, "agent": agent, "json": as_json}
+
+
+def main() -> None:
+    """The whole program: errors become one sentence on standard error and an exit status from the error tree."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+    try:
+        cli(prog_name=_program_name())
+    except CommonplaceError as error:
+        click.echo(f"commonplace: {error}", err=True)
+        sys.exit(error.exit_status)
+    except BrokenPipeError:  # the reader (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+
+
+def _program_name() -> str:
+    name = os.path.basename(sys.argv[0])
+    return "cpl" if name == "cpl" else "commonplace"

@@ -1,0 +1,132 @@
+"""What every command shares: which home and agent are meant, where long text comes from, how an answer is given."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import click
+
+from ...errors import InvalidArgument, NotFound, StorageError
+from ...memory import DEFAULT_AGENT, Memory
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+FOLDER = ".commonplace"
+
+
+def find_home(start: str, environment: Mapping[str, str]) -> str:
+    """The home that is meant: COMMONPLACE_HOME, else the nearest .commonplace upwards, else the one of the user."""
+    if named := environment.get("COMMONPLACE_HOME"):
+        return named
+    folder = os.path.abspath(start)
+    while True:
+        candidate = os.path.join(folder, FOLDER)
+        if os.path.isdir(candidate):
+            return candidate
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            return os.path.join(os.path.expanduser("~"), FOLDER)
+        folder = parent
+
+
+def shared(command: Command) -> Command:
+    """The global options, accepted after the command's name as well."""
+    for option in (
+        click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_keep, help="Answer in JSON."),
+        click.option("--agent", metavar="NAME", expose_value=False, callback=_keep, hidden=True),
+        click.option("--home", metavar="FOLDER", expose_value=False, callback=_keep, hidden=True),
+    ):
+        command = option(command)
+    return command
+
+
+def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+    name = {"as_json": "json"}.get(str(parameter.name), str(parameter.name))
+    if value:
+        ctx.ensure_object(dict)[name] = value
+
+
+def options() -> dict[str, Any]:
+    found: dict[str, Any] = click.get_current_context().ensure_object(dict)
+    return found
+
+
+def home_path() -> str:
+    return os.path.expanduser(options().get("home") or find_home(os.getcwd(), os.environ))
+
+
+def agent_name() -> str:
+    return options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or DEFAULT_AGENT
+
+
+def open_memory(*, to_write: bool = False) -> Memory:
+    """The memory that is meant. Only a command that writes makes a new one."""
+    home = home_path()
+    if os.path.lexists(home) and not os.path.isdir(home):
+        raise StorageError(f"{home} is a file, not a folder: choose another --home")
+    if not to_write and not os.path.isdir(home):
+        raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
+    return Memory(home, agent_name())
+
+
+def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:
+    """A tool's answer. A failure is told, in JSON when that was asked for, and ends the program with its status."""
+    outcome = memory.attempt(tool, arguments, toolset)
+    if outcome.error:
+        if options().get("json"):
+            print_json(outcome.reply)
+            sys.exit(outcome.error.exit_status)
+        raise outcome.error
+    if warning := outcome.reply.get("warning"):
+        click.secho(f"warning: {warning}", fg="yellow", err=True)
+    return outcome.reply
+
+
+def answer(reply: Any, human: Callable[[], None]) -> None:
+    """The reply as JSON, or as people read it."""
+    if options().get("json"):
+        print_json(reply)
+    else:
+        human()
+
+
+def print_json(value: Any) -> None:
+    import json
+
+    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+
+
+def text_from(words: tuple[str, ...], what: str) -> str:
+    """The words of the command line as one text; `-`, or nothing on a pipe, means standard input."""
+    if words and words != ("-",):
+        return " ".join(words)
+    if not words and sys.stdin.isatty():
+        raise InvalidArgument(f"give {what} after the command, or on standard input")
+    return read_stdin()
+
+
+def read_stdin() -> str:
+    try:
+        return sys.stdin.buffer.read().decode()
+    except UnicodeDecodeError as error:
+        raise InvalidArgument("standard input is not UTF-8 text") from error
+
+
+def table(headers: list[str], rows: list[list[str]]) -> None:
+    """Columns on a terminal, tabs between the fields elsewhere."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for header in headers:
+        grid.add_column(header, overflow="fold")
+    for row in rows:
+        grid.add_row(*(Text(cell) for cell in row))
+    Console().print(grid)

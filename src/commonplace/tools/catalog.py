@@ -1,0 +1,126 @@
+"""All tools by name: look up, check, call. A call never raises for what a caller can do wrong; it answers in the
+form of the toolset that was asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from ..errors import CommonplaceError, InvalidArgument, UnknownTool
+from ..home import Home
+from .define import Reply, Tool, Toolset, with_warning
+
+# The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
+TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a call answered, and the error behind the answer, if there was one."""
+
+    reply: Reply
+    error: CommonplaceError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A tool under the name it is offered by, beside others."""
+
+    name: str
+    toolset: Toolset
+    tool: Tool
+    note: str = ""
+
+
+@cache
+def load(name: str) -> Toolset:
+    from importlib import import_module
+
+    toolset: Toolset = import_module(f"{__package__}.{name}").TOOLSET
+    return toolset
+
+
+def call(home: Home, tool: str, arguments: Any = None, toolset: str | None = None) -> Outcome:
+    """Run a tool by its name."""
+    family: Toolset | None = None
+    try:
+        family, name = _find(tool, toolset)
+        problem = family.unavailable(home)
+        if problem:
+            raise problem
+        if name not in family.tools:
+            raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
+        return Outcome(_invoke(home, family.tools[name], _arguments(arguments)))
+    except CommonplaceError as error:
+        given = arguments if isinstance(arguments, Mapping) else {}
+        return Outcome(family.refuse(error, tool, given) if family else _nobodys(error), error)
+    finally:
+        home.follow()
+
+
+def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
+    reply = tool.invoke(home, arguments)
+    known = tool.known(arguments)
+    strange = [name for name in arguments if name not in known]
+    if not strange:
+        return reply
+    takes = ", ".join(parameter.name for parameter in tool.parameters)
+    return with_warning(reply, f"ignored what this tool does not take: {', '.join(strange)} (it takes {takes})")
+
+
+def _find(tool: str, toolset: str | None) -> tuple[Toolset, str]:
+    if toolset is not None:
+        if toolset not in TOOLSETS:
+            raise UnknownTool(f"Unknown toolset: {toolset}. There are {', '.join(TOOLSETS)}")
+        return load(toolset), tool.removeprefix(f"{toolset}_") if tool == f"{toolset}_memory_search" else tool
+    for name in TOOLSETS:
+        if tool == f"{name}_memory_search":
+            return load(name), "memory_search"
+        if tool in load(name).tools:
+            return load(name), tool
+    every = [offer.name for offer in offers()]
+    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(every)}")
+
+
+def _arguments(given: Any) -> Mapping[str, Any]:
+    """Arguments as an object; models that send them as JSON text are understood."""
+    if given is None:
+        return {}
+    if isinstance(given, str):
+        try:
+            given = json.loads(given)
+        except ValueError as error:
+            raise InvalidArgument(f"the arguments are not JSON: {error}") from error
+    if not isinstance(given, Mapping):
+        raise InvalidArgument("the arguments must be a JSON object")
+    return given
+
+
+def _nobodys(error: CommonplaceError) -> Reply:
+    """A refusal when it is not known which toolset was meant: readable as any of their forms."""
+    return {"success": False, "status": "error", "error": str(error)}
+
+
+def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list[Offer]:
+    """The tools of some toolsets, as they are served together; those switched off in a home are left out."""
+    found: list[Offer] = []
+    taken: dict[str, str] = {}
+    for name in toolsets:
+        if name not in TOOLSETS:
+            raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
+        family = load(name)
+        if home and family.unavailable(home):
+            continue
+        for plain, tool in family.tools.items():
+            found.append(_offer(plain, family, tool, taken.get(plain)))
+            taken.setdefault(plain, name)
+    return found
+
+
+def _offer(plain: str, family: Toolset, tool: Tool, keeper: str | None) -> Offer:
+    if keeper is None:
+        return Offer(plain, family, tool)
+    return Offer(f"{family.name}_{plain}", family, tool, f"{plain} of {family.name}; the plain name is {keeper}'s here")

@@ -1,0 +1,121 @@
+"""journal: recall what is known, remember what happens, reflect on it, and keep facts all agents share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any
+
+from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotAvailable
+from ..home import Home
+from ..markdown import blocks, daily
+from ..markdown.scan import unescape
+from ..pages.names import topic_name
+from .define import Reply, Tool, toolset, with_warning
+
+NOTHING = "No memories found"
+
+
+def recall(
+    home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them."] = 3
+) -> Reply:
+    """Read your memory: what is known about the world, your curated memory, and your latest days."""
+    if days < 0:
+        raise InvalidArgument(f"days must be 0 or more, not {days}")
+    warnings: list[str] = []
+    parts = [
+        *_world(home, warnings),
+        *_curated(home, warnings),
+        *(_days(home, days, warnings) if days else ()),
+    ]
+    content = "\n---\n\n".join(part if part.endswith("\n") else f"{part}\n" for part in parts)
+    return with_warning({"success": True, "content": content or NOTHING}, *warnings)
+
+
+def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> Reply:
+    """Add an entry, stamped with the time, to today's page."""
+    if not content.strip():
+        raise MissingArgument("content")
+    now = home.now()
+    path = home.layout.day_page(home.agent, now.date())
+    home.pages.edit(path, lambda text: daily.append(text, f"{now:%Y-%m-%d}", f"{now:%H:%M}", content))
+    return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
+
+
+def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Reply:
+    """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
+    path = home.layout.curated_page(home.agent)
+    home.pages.write(path, content)
+    return {"success": True, "content": f"Rewrote {path}."}
+
+
+def update_world(
+    home: Home,
+    topic: Annotated[str, "What the page is about: people, systems, a project."],
+    content: Annotated[str, "Everything known about it; it replaces the page."],
+) -> Reply:
+    """Rewrite the page of a topic that all agents share."""
+    name = topic_name(topic)
+    if not name:
+        raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
+    path = home.layout.world_page(name)
+    home.pages.write(path, content)
+    return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
+
+
+def _world(home: Home, warnings: list[str]) -> Iterator[str]:
+    topics = [(_stem(path), _read(home, path, warnings)) for path in home.pages.list(home.layout.world)]
+    known = [f"## {topic}\n\n{text}" for topic, text in sorted(topics) if text.strip()]
+    if known:
+        yield "# World Knowledge\n\n" + "\n".join(page if page.endswith("\n") else f"{page}\n" for page in known)
+
+
+def _curated(home: Home, warnings: list[str]) -> Iterator[str]:
+    text = blocks.as_meant(_read(home, home.layout.curated_page(home.agent), warnings))
+    if text.strip():
+        yield f"# Your Memory\n\n{text}"
+
+
+def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
+    pages = [(day, path) for path in home.pages.list(home.layout.days_folder(home.agent), deep=True)
+             if (day := home.layout.day_of(home.agent, path))]  # fmt: skip
+    latest = sorted(pages, reverse=True)[:days]
+    texts = [daily.with_header(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]
+    if texts:
+        yield "# Recent Experiences\n\n" + "\n".join(unescape(text).rstrip("\n") + "\n" for text in texts)
+
+
+def _read(home: Home, path: str, warnings: list[str]) -> str:
+    try:
+        return home.pages.read(path).text
+    except CommonplaceError as error:
+        if error.code != "PAGE_NOT_FOUND":
+            warnings.append(f"skipped {path}: {error}")
+        return ""
+
+
+def _stem(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _unavailable(home: Home) -> NotAvailable | None:
+    if home.agent_settings.has_memory:
+        return None
+    file = home.layout.agent_file(home.agent)
+    return NotAvailable(f"the agent {home.agent} has no memory: add a memory section under spec in {file}")
+
+
+def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:
+    return {"success": False, "error": str(error)}
+
+
+TOOLSET = toolset(
+    "journal",
+    [
+        Tool(recall, reads_only=True),
+        Tool(remember),
+        Tool(reflect, destructive=True, idempotent=True),
+        Tool(update_world, destructive=True, idempotent=True),
+    ],
+    _refuse,
+    _unavailable,
+)

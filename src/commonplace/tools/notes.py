@@ -1,0 +1,204 @@
+"""notes: keyed blocks in the pages of days and in the summary page. Keys are unique over an agent's whole memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
+from ..home import Home
+from ..markdown import blocks
+from ..markdown.times import sort_key, stamp
+from ..model import Block
+from .define import Clamp, Reply, Tool, toolset, with_warning
+
+Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
+Content = Annotated[str, "What to keep, as Markdown."]
+Tags = Annotated[list[str] | None, "Labels to find it by."]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A block, and the page it stands in."""
+
+    path: str
+    kind: Literal["summary", "daily"]
+    block: Block
+
+    @property
+    def rank(self) -> tuple[bool, float, str, int]:
+        """The greatest is the canonical one: the summary's before the days', the newest before the others."""
+        return self.kind == "summary", sort_key(self.block.at), self.path, self.block.start
+
+
+def memory_write(
+    home: Home,
+    key: Key,
+    content: Content,
+    target: Annotated[
+        Literal["daily", "summary"], "`daily`: today's page; `summary`: the curated page that lasts."
+    ] = "daily",
+    tags: Tags = None,
+) -> Reply:
+    """Keep a new memory under a key that is not used yet.
+
+    Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
+    """
+    key, labels = _key(key), _labels(tags)
+    summary = home.layout.curated_page(home.agent)
+    path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
+    with home.pages.hold(f"notes of {home.agent}"):
+        found, warnings = _find(home, key)
+        if found:
+            where = home.layout.notes_path(home.agent, found[0].path)
+            raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
+        at = stamp(home.clock())
+        home.pages.edit(path, lambda text: blocks.append(text, key, content, at, labels))
+    return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
+
+
+def memory_update(home: Home, key: Key, content: Content, tags: Tags = None) -> Reply:
+    """Replace the content and the tags of a memory that exists. Tags left out means no tags.
+
+    Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
+    """
+    key, labels = _key(key), _labels(tags)
+    with home.pages.hold(f"notes of {home.agent}"):
+        kept, warnings = _canonical(home, key)
+        at = stamp(home.clock())
+
+        def replace(text: str) -> str:
+            same = [Kept(kept.path, kept.kind, block) for block in blocks.find(text, key)]
+            newest = max(same, key=lambda each: each.rank, default=None)
+            return blocks.append(blocks.remove(text, newest.block) if newest else text, key, content, at, labels)
+
+        home.pages.edit(kept.path, replace)
+    return _ok({"key": key, "path": home.layout.notes_path(home.agent, kept.path), "kind": kept.kind}, warnings)
+
+
+def memory_read(home: Home, key: Key) -> Reply:
+    """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
+    kept, warnings = _canonical(home, _key(key))
+    at = kept.block.at
+    return _ok({**_row(home, kept), "created_at": at, "updated_at": at}, warnings)
+
+
+def memory_search(
+    home: Home,
+    query: Annotated[str, "Text to look for in keys and contents, in any case; may be empty to list by tags."],
+    tags: Annotated[list[str] | None, "Only memories that have all of these tags."] = None,
+    limit: Annotated[int, "How many at the most.", Clamp(1, 100)] = 10,
+) -> Reply:
+    """Find memories whose key or content holds a text. Those of the summary page come first, then the newest days."""
+    wanted, needle = set(_labels(tags)), query.casefold()
+    everything, warnings = _all(home)
+    found = [
+        kept
+        for kept in everything
+        if wanted <= set(kept.block.tags)
+        and (needle in kept.block.key.casefold() or needle in kept.block.content.casefold())
+    ]
+    found.sort(key=lambda kept: kept.rank, reverse=True)
+    return _ok({"results": [{**_row(home, kept), "at": kept.block.at} for kept in found[:limit]]}, warnings)
+
+
+def _row(home: Home, kept: Kept) -> dict[str, Any]:
+    return {
+        "key": kept.block.key,
+        "content": kept.block.content,
+        "tags": list(kept.block.tags),
+        "file": home.layout.notes_path(home.agent, kept.path),
+        "kind": kept.kind,
+    }
+
+
+def _key(key: str) -> str:
+    trimmed = key.strip()
+    if not trimmed:
+        raise InvalidKey("the key is empty: give a name of one line")
+    if "\n" in trimmed or "\r" in trimmed:
+        raise InvalidKey("the key has more than one line: give a name of one line")
+    return trimmed
+
+
+def _labels(tags: list[str] | None) -> list[str]:
+    return [tag for tag in tags or [] if tag.strip()]
+
+
+def _canonical(home: Home, key: str) -> tuple[Kept, list[str]]:
+    found, warnings = _find(home, key)
+    if not found:
+        raise KeyNotFound(f"{key!r} is not kept: use memory_search to find the right key, or memory_write to keep it")
+    return found[0], warnings
+
+
+def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
+    """The blocks of a key, the canonical one first. Pages that do not hold the key are not taken apart."""
+    summary = home.layout.curated_page(home.agent)
+    paths, warnings = home.pages.containing(home.layout.notes_tree(home.agent), key)
+    found: list[Kept] = []
+    for path in _with_summary(home, paths, summary):
+        text, problem = _text(home, path)
+        warnings += problem
+        found += (_kept(path, summary, block) for block in blocks.find(text, key))
+    return sorted(found, key=lambda kept: kept.rank, reverse=True), warnings
+
+
+def _all(home: Home) -> tuple[list[Kept], list[str]]:
+    summary = home.layout.curated_page(home.agent)
+    found: list[Kept] = []
+    warnings: list[str] = []
+    for path in _with_summary(home, home.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
+        text, problem = _text(home, path)
+        warnings += problem
+        found += (_kept(path, summary, block) for block in blocks.read(text))
+    return found, warnings
+
+
+def _with_summary(home: Home, paths: list[str], summary: str) -> list[str]:
+    """The pages of blocks among these, and the summary page, which some layouts keep elsewhere."""
+    return [*dict.fromkeys([*(p for p in paths if home.layout.is_notes_page(home.agent, p)), summary])]
+
+
+def _text(home: Home, path: str) -> tuple[str, list[str]]:
+    """The text of a page. One that can not be read disables no other: it is skipped and named."""
+    try:
+        return home.pages.read(path).text, []
+    except CommonplaceError as error:
+        missing = error.code == "PAGE_NOT_FOUND"
+        return "", [] if missing else [f"skipped {path}: {error}"]
+
+
+def _kept(path: str, summary: str, block: Block) -> Kept:
+    return Kept(path, "summary" if path == summary else "daily", block)
+
+
+def _ok(data: dict[str, Any], warnings: list[str]) -> Reply:
+    return with_warning({"success": True, "data": data}, *warnings)
+
+
+_CODES: dict[type[CommonplaceError], str] = {
+    InvalidKey: "MEMORY_INVALID_KEY",
+    KeyExists: "MEMORY_KEY_EXISTS",
+    KeyNotFound: "MEMORY_KEY_NOT_FOUND",
+}
+
+
+def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:
+    code = _CODES.get(type(error), "INVALID_PATH" if isinstance(error, InvalidArgument) else "MEMORY_STORAGE_ERROR")
+    if isinstance(error, InvalidChoice) and error.field == "target":
+        code = "MEMORY_INVALID_TARGET"
+    return {"success": False, "error": {"code": code, "message": str(error)}}
+
+
+TOOLSET = toolset(
+    "notes",
+    [
+        Tool(memory_write),
+        Tool(memory_update, destructive=True),
+        Tool(memory_read, reads_only=True),
+        Tool(memory_search, reads_only=True),
+    ],
+    _refuse,
+)

@@ -1,0 +1,139 @@
+"""retrieval: one search over everything an agent may see, and a safe way to read around what it found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
+from ..home import Home
+from ..markdown.sessions import as_said
+from ..model import Hit
+from .define import Clamp, Reply, Tool, toolset, with_warning
+
+_LINES, _CHARACTERS = 120, 12_000  # of a read that does not say how much
+
+
+def memory_search(
+    home: Home,
+    query: Annotated[str, "What you want to know, as a question or as key words, in any language."],
+    maxResults: Annotated[int | None, "How many at the most.", Clamp(1, 100)] = None,
+    minScore: Annotated[float | None, "Leave out what is less likely than this, from 0 to 1."] = None,
+) -> Reply:
+    """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
+
+    Each result names its page and lines; memory_get reads more around them.
+    """
+    if not query.strip():
+        raise InvalidArgument("the query is blank: say what you are looking for")
+    settings = home.search_settings
+    cut = minScore if minScore is not None else settings.min_score
+    found = home.search(query, maxResults or settings.max_results, cut or 0.0)
+    reply: Reply = {
+        "results": [_row(hit) for hit in found.hits],
+        "provider": found.answer.provider,
+        "model": found.answer.model,
+        "fallback": found.answer.fallback,
+        "mode": found.answer.mode,
+    }
+    if found.stale:
+        reply["stale"] = True
+    return with_warning(reply, *found.warnings)
+
+
+def memory_get(
+    home: Home,
+    path: Annotated[str, "The page, as a search result names it."],
+    from_: Annotated[int, "The first line to read, counted from 1."] = 1,
+    lines: Annotated[int | None, "How many lines to read."] = None,
+) -> Reply:
+    """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
+    if lines is not None and lines < 1:
+        raise InvalidArgument(f"lines must be 1 or more, not {lines}")
+    text = home.pages.read(_allowed(home, path)).text
+    shown = text.removesuffix("\n").split("\n") if text else []
+    if path.endswith(".jsonl"):
+        shown = as_said(shown)
+    return {"path": path, **_slice(shown, max(1, from_), lines)}
+
+
+def _row(hit: Hit) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "path": hit.path,
+        "from": hit.start,
+        "to": hit.end,
+        "text": hit.text,
+        "score": hit.score,
+        "source": hit.source,
+        "citation": hit.citation,
+        "scope": str(hit.scope),
+    }
+    known = {"key": hit.key, "tags": list(hit.tags), "at": hit.at}
+    return row | {name: value for name, value in known.items() if value}
+
+
+def _allowed(home: Home, path: str) -> str:
+    """The path, when a search by this agent could return it."""
+    settings = home.search_settings
+    clean = path.removeprefix("./")
+    home.pages.check(clean)
+    place = home.layout.place(clean, settings.extra_paths)
+    if place is None:
+        raise Refused(
+            f"{path} is not a page of memory: only Markdown pages and sessions that search returns can be read"
+        )
+    if not home.may_see(place):
+        raise Refused(f"{path} belongs to another agent")
+    if place.kind == "session" and not settings.index_sessions:
+        raise Refused(f"{path} is a session, and sessions are not searched: set memorySearch.indexSessions")
+    return clean
+
+
+def _slice(lines: list[str], start: int, count: int | None) -> dict[str, Any]:
+    if start > len(lines):
+        out = {"text": "", "from": start, "to": start - 1}
+        return out if not lines else {**out, "warning": f"the page has {len(lines)} lines"}
+    if count is not None:
+        chosen = lines[start - 1 : start - 1 + count]
+        return {"text": "\n".join(chosen), "from": start, "to": start + len(chosen) - 1}
+    return _capped(lines, start)
+
+
+def _capped(lines: list[str], start: int) -> dict[str, Any]:
+    chosen: list[str] = []
+    size = 0
+    for line in lines[start - 1 : start - 1 + _LINES]:
+        if chosen and size + len(line) > _CHARACTERS:
+            break
+        chosen.append(line)
+        size += len(line) + 1
+    end = start + len(chosen) - 1
+    out: dict[str, Any] = {"text": "\n".join(chosen)[:_CHARACTERS], "from": start, "to": end}
+    if len(out["text"]) < len("\n".join(chosen)):
+        out["warning"] = f"line {end} is cut at {_CHARACTERS} characters: read it whole with from={end}, lines=1"
+    if end < len(lines):
+        out["next"] = end + 1
+    return out
+
+
+def _unavailable(home: Home) -> NotAvailable | None:
+    if home.search_settings.enabled:
+        return None
+    return NotAvailable(
+        f"search is switched off for {home.agent}: set memorySearch.enabled to true in commonplace.yaml"
+    )
+
+
+def _refuse(error: CommonplaceError, tool: str, given: Mapping[str, Any]) -> Reply:
+    if tool == "memory_get":
+        missing = isinstance(error, PageNotFound)
+        return {"path": given.get("path"), "text": "", "error": "not found" if missing else str(error)}
+    return {"results": [], "error": str(error)}
+
+
+TOOLSET = toolset(
+    "retrieval",
+    [Tool(memory_search, reads_only=True), Tool(memory_get, reads_only=True)],
+    _refuse,
+    _unavailable,
+)

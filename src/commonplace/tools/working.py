@@ -1,0 +1,188 @@
+"""working: an agent's keyed notes, its handoff to the next session, and the scratchpad of the task at hand."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import UTC
+from typing import Annotated, Any, Literal
+
+from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, StorageError, WrongType
+from ..home import Home
+from ..index.words import query_words
+from ..markdown.times import sort_key
+from ..model import Json, Record
+from .define import Clamp, Reply, Tool, toolset, with_warning
+
+SESSION_HANDOFF_KEY = "session-handoff"
+SCRATCHPAD_KEY = "scratchpad"
+ACTIVITY_PREFIX = "activity-log-"
+
+_WHOLE_IN_KEY, _WHOLE_IN_CONTENT, _TERM_IN_KEY, _TERM_IN_CONTENT = 6, 5, 3, 1
+
+
+def search_memory(
+    home: Home,
+    query: Annotated[str, "What to look for."],
+    limit: Annotated[int, "How many at the most.", Clamp(1, 50)] = 8,
+) -> Reply:
+    """Search your working notes. A note whose key is what you ask for comes first."""
+    asked = _filled("query", query)
+    records, view = home.records(home.layout.working_folder(home.agent))
+    scored = [(_score(asked, record), record) for record in [*records, *_logs(home)]]
+    found = [each for each in scored if each[0] > (0, 0)]
+    found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
+    matches = [
+        {"key": record.key, "content": _as_text(record.value), "updated_at": record.updated_at}
+        for _, record in found[:limit]
+    ]
+    reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
+    return with_warning(reply, *(view.warnings if view.stale else ()))
+
+
+def write_memory(
+    home: Home,
+    key: Annotated[str, "The name of the note."],
+    content: Annotated[str, "What to note."],
+    mode: Annotated[Literal["replace", "append"], "Replace the note, or add to its end."] = "replace",
+) -> Reply:
+    """Write a working note that lasts across tasks, under a key of your choice."""
+    key, content = _filled("key", key), _filled("content", content)
+    _refuse_reserved(key)
+    shelf = home.working
+    record = shelf.change(shelf.path(key), key, lambda old: _joined(old, content) if mode == "append" else content)
+    reply = {"status": "ok", "key": key, "mode": mode, "bytes_written": len(record.value.encode())}
+    return with_warning(reply, _log(home, key, mode))
+
+
+def write_session_handoff(
+    home: Home, content: Annotated[str, "Where things stand: what was done, what is open, what comes next."]
+) -> Reply:
+    """Leave a note for your next session. It replaces the last one and is the first thing you will read."""
+    content = _filled("content", content)
+    path = home.layout.handoff_page(home.agent)
+    home.working.change(path, SESSION_HANDOFF_KEY, lambda _: content)
+    return {"status": "ok", "message": f"Handoff saved in {path}; the next session reads it first."}
+
+
+def scratch_note(
+    home: Home,
+    mode: Annotated[Literal["replace", "append", "clear", "read"], "What to do with the scratchpad."] = "read",
+    content: Annotated[str, "The text, for replace and append."] = "",
+) -> Reply:
+    """Use the scratchpad of the task at hand. Clear it when the task is done."""
+    path = home.layout.scratch_page(home.agent)
+    if mode == "read":
+        standing = home.record(path)
+        text = _as_text(standing.value) if standing else ""
+        return {"status": "ok", "content": text, "empty": not text.strip()}
+    content = content.strip()
+    if mode == "clear":
+        home.working.change(path, SCRATCHPAD_KEY, lambda _: "")
+        return {"status": "ok", "mode": mode, "content": "", "message": "Scratchpad cleared."}
+    if not content:
+        raise MissingArgument("content")
+    record = home.working.change(
+        path, SCRATCHPAD_KEY, lambda old: _joined(old, content) if mode == "append" else content
+    )
+    return {"status": "ok", "mode": mode, "content": record.value, "message": f"Scratchpad saved in {path}."}
+
+
+def _filled(name: str, value: str) -> str:
+    trimmed = value.strip()
+    if not trimmed:
+        raise MissingArgument(name)
+    return trimmed
+
+
+def _joined(old: Json, content: str) -> str:
+    """Notes grow by lines; a blank one starts anew."""
+    standing = _as_text(old).rstrip()
+    return f"{standing}\n{content}" if standing.strip() else content
+
+
+def _as_text(value: Json) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    import json
+
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _refuse_reserved(key: str) -> None:
+    uses = {SESSION_HANDOFF_KEY: "use write_session_handoff", SCRATCHPAD_KEY: "use scratch_note"}
+    if key in uses:
+        raise ReservedKey(f"The key '{key}' is reserved: {uses[key]} instead.")
+    if re.fullmatch(ACTIVITY_PREFIX + r"\d{4}-\d\d-\d\d", key):
+        raise ReservedKey(f"The key '{key}' is reserved: write_memory keeps that log itself; choose another key.")
+
+
+def _score(asked: str, record: Record) -> tuple[int, int]:
+    """First the kind of match, then the source's weights summed: a whole query in the key beats everything."""
+    query, key, content = asked.casefold(), record.key.casefold(), _as_text(record.value).casefold()
+    whole_key, whole_content = query in key, query in content
+    terms = dict.fromkeys([*query.split(), *(w for w in query_words(asked) if not w.isascii())])
+    weight = whole_key * _WHOLE_IN_KEY + whole_content * _WHOLE_IN_CONTENT
+    weight += sum((term in key) * _TERM_IN_KEY + (term in content) * _TERM_IN_CONTENT for term in terms)
+    return (2 if whole_key else int(whole_content)), weight
+
+
+def _log(home: Home, key: str, mode: str) -> str:
+    """Note the write in the day's activity log. The note itself is safe already: a failure here is only told."""
+    now = home.clock().astimezone(UTC)
+    line = f"- [{now:%H:%M:%S} UTC] write_memory key='{_one_line(key)}' mode='{mode}'\n"
+
+    def add(old: str) -> str:
+        text = old or f"Daily activity log for {now:%Y-%m-%d}\n"
+        return text + ("" if text.endswith("\n") else "\n") + line
+
+    try:
+        home.pages.edit(home.layout.activity_page(home.agent, now.date()), add)
+    except StorageError as error:
+        return f"the note is saved, but the activity log is not: {error}"
+    return ""
+
+
+def _one_line(key: str) -> str:
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in key)
+
+
+def _logs(home: Home) -> list[Record]:
+    """The activity logs, by name. What they mention is found in the notes themselves."""
+    found = []
+    for path in home.pages.list(home.layout.activity_folder(home.agent)):
+        day = path.rsplit("/", 1)[-1].removesuffix(".md")
+        found.append(Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}", updated_at=f"{day}T00:00:00Z"))
+    return found
+
+
+def _refuse(error: CommonplaceError, tool: str, _given: Mapping[str, Any]) -> Reply:
+    return {"status": "error", "error": _sentence(error, tool)}
+
+
+def _sentence(error: CommonplaceError, tool: str) -> str:
+    if isinstance(error, MissingArgument):
+        if tool == "scratch_note":
+            return "'content' is required for replace/append modes"
+        return f"Missing required '{error.field}' parameter"
+    if tool == "scratch_note" and isinstance(error, InvalidChoice):
+        return f"Unknown mode '{error.got}'. Use replace, append, clear, or read."
+    if tool == "write_memory" and isinstance(error, (InvalidChoice, WrongType)) and error.field == "mode":
+        return "Invalid 'mode' parameter. Use 'replace' or 'append'."
+    if isinstance(error, WrongType):
+        return f"Invalid '{error.field}' parameter: it must be {error.expected}, not {error.got}."
+    return str(error)
+
+
+TOOLSET = toolset(
+    "working",
+    [
+        Tool(search_memory, reads_only=True),
+        Tool(write_memory, destructive=True),
+        Tool(write_session_handoff, destructive=True, idempotent=True),
+        Tool(scratch_note, destructive=True),
+    ],
+    _refuse,
+)
