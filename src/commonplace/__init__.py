@@ -1,6 +1,68 @@
-"""commonplace: memory for AI agents, kept in Markdown files that people can read and edit."""
+"""commonplace: memory for AI agents, kept in Markdown files that people can read and edit.
 
-from .memory import Memory
+Names are loaded when they are first used, so that a command that needs one room does not pay for all of them.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .context import Context
+    from .errors import (
+        CommonplaceError,
+        Conflict,
+        InvalidArgument,
+        NotFound,
+        Refused,
+        SettingsError,
+        StorageError,
+    )
+    from .memory import Memory
+    from .model import Block, Hit, Page, Passage, Query, Record, Scope, Skill
+    from .tools.working import SCRATCHPAD_KEY, SESSION_HANDOFF_KEY
 
 __version__ = "0.1.0"
-__all__ = ["Memory"]
+__all__ = [
+    "SCRATCHPAD_KEY",
+    "SESSION_HANDOFF_KEY",
+    "Block",
+    "CommonplaceError",
+    "Conflict",
+    "Context",
+    "Hit",
+    "InvalidArgument",
+    "Memory",
+    "NotFound",
+    "Page",
+    "Passage",
+    "Query",
+    "Record",
+    "Refused",
+    "Scope",
+    "SettingsError",
+    "Skill",
+    "StorageError",
+]
+_ROOMS = {
+    "memory": ("Memory",),
+    "context": ("Context",),
+    "model": ("Block", "Hit", "Page", "Passage", "Query", "Record", "Scope", "Skill"),
+    "tools.working": ("SCRATCHPAD_KEY", "SESSION_HANDOFF_KEY"),
+    "errors": (
+        "CommonplaceError",
+        "Conflict",
+        "InvalidArgument",
+        "NotFound",
+        "Refused",
+        "SettingsError",
+        "StorageError",
+    ),
+}
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for room, names in _ROOMS.items():
+        if name in names:
+            return getattr(import_module(f"{__name__}.{room}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,16 +5,14 @@ from __future__ import annotations
 import os
 from collections import deque
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import directive
 from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound, SettingsError
-from .index.follow import Follower, View
-from .index.sync import Territory
 from .markdown.times import stamp
 from .model import Clock, Hit, Query, Record, Viewer
 from .pages import ABSENT
@@ -23,8 +21,11 @@ from .pages.layout import FIXED_NAMES, LAYOUTS, Layout, Place
 from .pages.names import file_name
 from .pages.records import Channels, Globals, Shelf, record_at
 from .pages.skills import Skills
-from .search import Answer, answer
 from .settings import SearchSettings, Settings
+
+if TYPE_CHECKING:
+    from .index.follow import Follower, View
+    from .search import Answer
 
 INDEX_FOLDER = ".index"
 _LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
@@ -34,8 +35,7 @@ def utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """An answer, and how far to trust it."""
 
     answer: Answer
@@ -58,7 +58,18 @@ class Home:
         self.agent_settings = settings_of.load_agent(os.path.join(self.root, self.layout.agent_file(agent)))
         self.pages = FolderPages(self.root, self._wrote)
         self._unfollowed: deque[str] = deque()
-        self.index = Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, _territory(self.settings, self.layout))
+
+    @cached_property
+    def index(self) -> Follower:
+        """The index. What only reads or writes pages by name never opens it, nor loads what it is made with."""
+        from .index.follow import Follower
+        from .index.sync import Territory
+
+        every = [self.settings.search, *dict(self.settings.agents).values()]
+        extra = tuple(dict.fromkeys(pattern for search in every for pattern in search.extra_paths))
+        sessions = tuple((file_name(name), search.index_sessions) for name, search in self.settings.agents)
+        territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
+        return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -106,7 +117,7 @@ class Home:
     def records(self, folder: str) -> tuple[list[Record], View]:
         """The records below a folder, read off the index after it caught up there."""
         view = self.index.fresh(folder)
-        return view.index.records(folder), view
+        return view.words.records(folder), view
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""
@@ -117,9 +128,11 @@ class Home:
             return None
 
     def search(self, text: str, limit: int, min_score: float = 0.0, viewer: Viewer | None = None) -> Found:
+        from .search import answer
+
         view = self.index.fresh()
         query = Query(text, viewer or self.viewer(), limit, min_score)
-        return Found(answer(view.index, query, self.search_settings), view.stale, view.warnings)
+        return Found(answer(view.words, query, self.search_settings), view.stale, view.warnings)
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
@@ -138,7 +151,7 @@ class Home:
     def status(self) -> dict[str, Any]:
         """Where memory is, what it holds, and whether search is up to date."""
         view = self.index.fresh()
-        pages, passages = view.index.size()
+        pages, passages = view.words.size()
         return {
             "home": self.root,
             "agent": self.agent,
@@ -153,6 +166,10 @@ class Home:
 
     def viewer(self) -> Viewer:
         return Viewer(file_name(self.agent), extra=self.search_settings.extra_paths)
+
+    def close(self) -> None:
+        if "index" in self.__dict__:
+            self.index.close()
 
     def follow(self) -> None:
         """Let the index follow what was just written. The truth is safe already; a search would follow as well."""
@@ -173,10 +190,3 @@ def _layout(settings: Settings) -> Layout:
         folder = "" if settings.workspace == "." else settings.workspace
         layout = replace(layout, base=folder) if settings.layout in ("native", "duragent") else layout.under(folder)
     return replace(layout, world_folder=settings.world_path or None)
-
-
-def _territory(settings: Settings, layout: Layout) -> Territory:
-    every = [settings.search, *settings.agents.values()]
-    extra = dict.fromkeys(pattern for search in every for pattern in search.extra_paths)
-    sessions = tuple((file_name(agent), search.index_sessions) for agent, search in settings.agents.items())
-    return Territory(layout, tuple(extra), settings.search.index_sessions, sessions)

@@ -65,7 +65,7 @@ class Memory:
 
     def close(self) -> None:
         """Let go of the index. Nothing is lost without it."""
-        self.home.index.close()
+        self.home.close()
 
     def __enter__(self) -> Memory:
         return self

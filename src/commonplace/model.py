@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 Clock = Callable[[], datetime]
 Json = Any  # any JSON value: null, boolean, number, string, list, object
@@ -14,8 +13,7 @@ ScopeKind = Literal["shared", "world", "global", "channel", "skill", "agent", "e
 Source = Literal["memory", "session", "extra"]
 
 
-@dataclass(frozen=True, slots=True)
-class Scope:
+class Scope(NamedTuple):
     """Who a memory belongs to. `name` is the channel, the agent, a skill's owner, or the pattern of an extra path."""
 
     kind: ScopeKind
@@ -25,8 +23,7 @@ class Scope:
         return f"{self.kind}:{self.name}" if self.name and self.kind != "extra" else self.kind
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(NamedTuple):
     """A page as it was when it was read. `version` names exactly these bytes."""
 
     path: str
@@ -34,8 +31,7 @@ class Page:
     version: str
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """One `### key` section of a page of blocks. `start:end` is the span of its characters in the page."""
 
     key: str
@@ -48,8 +44,7 @@ class Block:
     last_line: int
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(NamedTuple):
     """A keyed value: one small page of its own."""
 
     key: str
@@ -63,15 +58,17 @@ class Record:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Skill:
+NO_DATA: dict[str, Json] = {}  # never changed: skills are replaced, not edited
+
+
+class Skill(NamedTuple):
     """A learned behaviour: instructions that are always shown and data that is fetched on demand."""
 
     name: str
     description: str
     instructions: str = ""
     owner: str = "global"
-    data: dict[str, Json] = field(default_factory=dict)
+    data: dict[str, Json] = NO_DATA
     training_progress: int = 0
     created_at: str = ""
     updated_at: str = ""
@@ -79,8 +76,7 @@ class Skill:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A few lines of a page that are found together. `hint` is what the index reads and the reader is not shown."""
 
     start: int
@@ -92,8 +88,7 @@ class Passage:
     at: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Viewer:
+class Viewer(NamedTuple):
     """Who looks. Agents see what is shared and their own; None for channel or user means any of them."""
 
     agent: str
@@ -104,8 +99,7 @@ class Viewer:
     any_owner: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(NamedTuple):
     """A question, and who asks it."""
 
     text: str
@@ -114,8 +108,7 @@ class Query:
     min_score: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+class Hit(NamedTuple):
     """A passage that answers: `text` is lines `start` to `end` of `path`, both counted from 1 and included."""
 
     path: str

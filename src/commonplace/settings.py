@@ -6,11 +6,9 @@ In agent.yaml only `spec.memory` is ours; the rest belongs to whoever runs the a
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from .errors import SettingsError
 
@@ -19,8 +17,7 @@ LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
 PROVIDERS = ("static", "local", "openai", "ollama", "sentence-transformers", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class SearchSettings:
+class SearchSettings(NamedTuple):
     """`memorySearch`: what is searched and how."""
 
     enabled: bool = True
@@ -32,8 +29,7 @@ class SearchSettings:
     min_score: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Settings:
+class Settings(NamedTuple):
     """What a home is set to. `workspace` and `world_path` are relative to the home; empty means the layout's own."""
 
     layout: str = "native"
@@ -41,14 +37,13 @@ class Settings:
     world_path: str = ""
     timezone: str = "UTC"
     search: SearchSettings = SearchSettings()
-    agents: dict[str, SearchSettings] = field(default_factory=dict)
+    agents: tuple[tuple[str, SearchSettings], ...] = ()
 
     def search_for(self, agent: str) -> SearchSettings:
-        return self.agents.get(agent, self.search)
+        return dict(self.agents).get(agent, self.search)
 
 
-@dataclass(frozen=True, slots=True)
-class AgentSettings:
+class AgentSettings(NamedTuple):
     """An agent's own file. `has_memory`: its `spec` has a `memory` section, or there is no file at all."""
 
     has_memory: bool = True
@@ -76,7 +71,11 @@ def load(home: str) -> Settings:
     reader.mapping(node, FILE, sections)
     agents_node = found.pop("agents_node", None)
     settings = Settings(**found)
-    return replace(settings, agents=_agents(reader, agents_node, settings.search)) if agents_node else settings
+    return (
+        settings._replace(agents=tuple(_agents(reader, agents_node, settings.search).items()))
+        if agents_node
+        else settings
+    )
 
 
 def load_agent(path: str) -> AgentSettings:
@@ -129,7 +128,7 @@ def _search(reader: _Reader, node: Any, base: SearchSettings) -> SearchSettings:
     }
     if not reader.is_empty(node):
         reader.mapping(node, "memorySearch", sections)
-    return replace(base, **found)
+    return base._replace(**found)
 
 
 def _globs(reader: _Reader, node: Any) -> tuple[str, ...]:
@@ -222,6 +221,8 @@ class _Reader:
             readers[key.value](value)
 
     def _hint(self, wrong: Any, known: dict[str, Any]) -> str:
+        import difflib
+
         close = difflib.get_close_matches(str(wrong), known, n=1, cutoff=0.5)
         return f" Did you mean {close[0]!r}?" if close else f" Known keys: {', '.join(known)}."
 

@@ -6,8 +6,8 @@ Over budget, the lowest priority is cut first: from its last item upwards, a lon
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..home import Home
@@ -17,8 +17,7 @@ from .tokens import estimate
 _TOO_MUCH = "over the budget"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """The prompt text, and what it is made of."""
 
     text: str
@@ -99,7 +98,7 @@ def _shorten(each: _Kept, item: Item, kept: list[_Kept], budget: int) -> None:
     if not fits:
         each.cut.append(_cut(item, _TOO_MUCH))
         return
-    each.parts.append((replace(item, source=f"{item.source} (first {fits} lines)"), item.first_lines(fits)))
+    each.parts.append((item._replace(source=f"{item.source} (first {fits} lines)"), item.first_lines(fits)))
     rest = estimate("\n".join(item.text.split("\n")[fits:]))
     each.cut.append({"source": item.source, "tokens": rest, "reason": f"{_TOO_MUCH}: {total - fits} lines cut"})
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ..errors import CommonplaceError
 from ..home import Home
@@ -25,8 +25,7 @@ _MOST_NOTES = 20
 _MOST_HITS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
+class Request(NamedTuple):
     """For whom the context is made."""
 
     user: str | None = None
@@ -34,8 +33,7 @@ class Request:
     query: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Item:
+class Item(NamedTuple):
     """A piece of a section with the lines it comes from. A `long` one may be cut between two of its lines.
 
     `label` names it where it is framed as data; without one it stands as it is.
@@ -56,8 +54,7 @@ class Item:
         return f"{kept}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(NamedTuple):
     """A titled part. The higher the priority, the later it is cut. `left_out`: what never came in, and why."""
 
     title: str

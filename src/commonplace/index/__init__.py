@@ -6,14 +6,12 @@ Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..model import Hit, Passage, Record, Scope, Source, Viewer
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """A page as the index keeps it. `passages` None: the page reads as before, only its stamp is new."""
 
     path: str
@@ -27,8 +25,7 @@ class Entry:
     warning: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(NamedTuple):
     """A passage that holds some of the words asked for, and all the words it holds."""
 
     hit: Hit
@@ -36,8 +33,7 @@ class Candidate:
     words: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class Corpus:
+class Corpus(NamedTuple):
     """What weighing words needs to know of all passages."""
 
     passages: int

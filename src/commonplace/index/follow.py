@@ -8,19 +8,18 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import RLock
+from typing import NamedTuple
 
 from ..pages import Pages
 from .sqlite import SqliteIndex, open_index
 from .sync import Territory, catch_up, refresh
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(NamedTuple):
     """The index as it can be asked now. `stale`: pages may have changed that it does not show; `warnings` say why."""
 
-    index: SqliteIndex
+    words: SqliteIndex
     stale: bool
     warnings: tuple[str, ...]
 

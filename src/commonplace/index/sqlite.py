@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..model import Hit, Passage, Record, Scope, Viewer
+from ..pages.files import make_folders
 from . import Candidate, Corpus, Entry
 from .words import words
 
@@ -225,7 +226,7 @@ def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
     try:
         if damaged:
             return _rebuilt(path, damaged)
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folders(folder)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         return SqliteIndex(path), ""
     except OSError as error:

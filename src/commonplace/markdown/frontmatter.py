@@ -53,7 +53,22 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
     inner = head[start:end]
     for name, value in changes.items():
         inner = _set(inner, [name], value)
-    return head[:start] + inner + head[end:]
+    edited = head[:start] + inner + head[end:]
+    if parse(edited) != _merged(parse(head), changes):  # anchors and the like
+        raise BrokenFrontMatter("the front matter is too intricate to be edited: mend it by hand")
+    return edited
+
+
+def _merged(fields: Fields, changes: Mapping[str, Any]) -> Fields:
+    out = dict(fields)
+    for name, value in changes.items():
+        if value is None:
+            out.pop(name, None)
+        elif isinstance(value, dict) and isinstance(out.get(name), dict):
+            out[name] = {**out[name], **value}
+        else:
+            out[name] = value
+    return out
 
 
 def _bounds(head: str) -> tuple[int, int]:
@@ -215,7 +230,8 @@ def _replace(inner: str, name: Node, node: Node, value: Any) -> str:
     if value is None:
         return _without(inner, name.start_mark.index, end)
     if node.id == "sequence" and not node.flow_style and isinstance(value, list) and value:
-        indent = "\n" + " " * node.start_mark.column
+        column: int = node.start_mark.column
+        indent = "\n" + " " * column
         return inner[:start] + indent.join(f"- {scalar(item)}" for item in value) + inner[end:]
     if node.id != "scalar" and not node.flow_style:
         start = inner.index(":", name.end_mark.index) + 1

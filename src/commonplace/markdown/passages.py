@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ..model import Block, Passage, Record
 from . import blocks, frontmatter, records, sessions
@@ -26,7 +25,7 @@ def of_page(text: str, name: str = "") -> list[Passage]:
     here = frontmatter.split(text)[0].count("\n") + 1
     for first, after, what in [*_landmarks(text), (len(lines) + 1, len(lines) + 1, None)]:
         hint = " ".join([name, *(mark.title for mark in trail)]).strip()
-        out += (replace(part, hint=hint) for part in _cut(lines, here, first - 1))
+        out += (part._replace(hint=hint) for part in _cut(lines, here, first - 1))
         if isinstance(what, Block):
             out += _of_block(lines, what, name)
         elif what:
@@ -55,7 +54,7 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
 def _of_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
     parts = _cut(lines, block.first_line, block.last_line)
     hint = f"{name} {' '.join(block.tags)}".strip()
-    return (replace(part, hint=hint, key=block.key, tags=block.tags, at=block.at) for part in parts)
+    return (part._replace(hint=hint, key=block.key, tags=block.tags, at=block.at) for part in parts)
 
 
 def of_record(text: str, record: Record) -> list[Passage]:
@@ -64,7 +63,7 @@ def of_record(text: str, record: Record) -> list[Passage]:
     first = records.value_line(text)
     hint = " ".join([record.key, record.category, *record.tags])
     parts = _cut(lines, first, len(lines)) or [Passage(first, first, "")]
-    return [replace(part, hint=hint, key=record.key, tags=record.tags, at=record.updated_at) for part in parts]
+    return [part._replace(hint=hint, key=record.key, tags=record.tags, at=record.updated_at) for part in parts]
 
 
 def of_session(text: str) -> tuple[list[Passage], list[int]]:

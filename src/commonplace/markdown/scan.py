@@ -11,8 +11,7 @@ gets a backslash, which is Markdown's own way to say "these characters mean them
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 FOOTER_START = "<!-- agentool-memory:"
 _FENCE = r" {0,3}(?:`{3,}|~{3,})"
@@ -25,8 +24,7 @@ _FENCE_LINE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)", re.DOTALL)
 _OURS = re.compile(r"###(?:[ \t\r]|$)|## \d\d:\d\d[ \t]*\r?$|# \d{4}-\d\d-\d\d[ \t]*\r?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """A line that means something: a heading (level 1 to 6) or a footer (level 0). `fenced`: it stands inside code."""
 
     start: int
@@ -44,8 +42,7 @@ class Mark:
         return self.line[self.level :].strip()
 
 
-@dataclass(frozen=True, slots=True)
-class _Fence:
+class _Fence(NamedTuple):
     """A fence line: it opens with `opens` characters of `char`, and closes when nothing follows them."""
 
     char: str

@@ -9,8 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..model import Page
 
@@ -20,8 +19,7 @@ Sentences = list[str]
 ABSENT = ""  # the version of a page that is not there
 
 
-@dataclass(frozen=True, slots=True)
-class Changes:
+class Changes(NamedTuple):
     """What differs from what the index knew: new stamps, pages that are gone, and what could not be seen."""
 
     changed: Mapping[str, str]
@@ -29,8 +27,7 @@ class Changes:
     warnings: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Root:
+class Root(NamedTuple):
     """Where pages are looked for: a folder (with all below it, or not), or one page."""
 
     path: str

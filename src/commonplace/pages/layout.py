@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..model import Scope, ScopeKind, Source
 from . import Root
@@ -29,8 +29,7 @@ _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 PageKind = Literal["page", "record", "skill", "activity", "session"]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """What a page is and who may see it. `name` is what its file name says."""
 
     kind: PageKind
@@ -40,13 +39,15 @@ class Place:
     category: str = "general"
 
 
-@dataclass(frozen=True, slots=True)
-class Diary:
+class Diary(NamedTuple):
     """Where an agent's days and curated page are, and the folder in which its keyed blocks are looked for."""
 
     curated: str
     days: str
     tree: str
+
+
+_PRIVATE = Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory/daily", "agents/{agent}/memory")
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Layout:
 
     base: str = ""
     loose: str = "memory"
-    diary: Diary = Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory/daily", "agents/{agent}/memory")
+    diary: Diary = _PRIVATE
     main_diary: Diary | None = None  # where the main agent's differs
     main_is_shared: bool = False  # whether the main agent's diary is what all agents read
     day_name: str = "%Y-%m-%d"

@@ -16,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import Literal
 
 from ..errors import LockTimeout
+from .files import make_folders
 
 Kind = Literal["area", "page"]
 PATIENCE = 10.0  # seconds: far longer than any write takes, short enough to be told about
@@ -45,7 +46,7 @@ def lock(folder: str, kind: Kind, name: str, patience: float = PATIENCE) -> Iter
 
 
 def _acquire(path: str, name: str, patience: float) -> int:
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    make_folders(os.path.dirname(path))
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     deadline = time.monotonic() + patience
     pause = 0.0005

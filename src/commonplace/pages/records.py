@@ -7,8 +7,8 @@ is one record over all of them. Where a page's name is not the key's own, the pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from ..errors import NotFound, OutsideHome, PageNotFound, StorageError
 from ..markdown import records as page_of
@@ -32,9 +32,9 @@ def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
     record = page_of.read(text, named)
     if not (record.created_at and record.updated_at):
         when = stamp(datetime.fromtimestamp(modified(), UTC))
-        record = replace(record, created_at=record.created_at or when, updated_at=record.updated_at or when)
+        record = record._replace(created_at=record.created_at or when, updated_at=record.updated_at or when)
     if place.scope.kind == "channel" and not is_plain(place.scope.name):
-        record = replace(record, scope=Scope("channel", channel_name(text, place.scope.name)))
+        record = record._replace(scope=Scope("channel", channel_name(text, place.scope.name)))
     return record
 
 
@@ -46,8 +46,7 @@ def channel_name(text: str, folder: str) -> str:
         return folder
 
 
-@dataclass(frozen=True, slots=True)
-class Shelf:
+class Shelf(NamedTuple):
     """The records of one folder."""
 
     pages: Pages
@@ -177,7 +176,7 @@ class Globals:
     def _shelf(self, category: str) -> Shelf:
         folder = file_name(category)
         shelf = self._shelf_of(folder)
-        return shelf if folder == category else replace(shelf, fields=(("category", category),))
+        return shelf if folder == category else shelf._replace(fields=(("category", category),))
 
     def _shelf_of(self, folder: str) -> Shelf:
         return Shelf(self.pages, self.layout, f"{self.layout.globals}/{folder}", self.clock)

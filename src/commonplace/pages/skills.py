@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import UTC, datetime
 
 from ..errors import PageNotFound, StorageError
@@ -38,7 +37,7 @@ class Skills:
         fresh = Skill(name, description, instructions, owner, data, created_at=now, updated_at=now)
 
         def change(old: Skill | None) -> Skill:
-            return replace(old, description=description, updated_at=now) if old else fresh
+            return old._replace(description=description, updated_at=now) if old else fresh
 
         return self._change(name, change)
 
@@ -47,7 +46,7 @@ class Skills:
         now = stamp(self.clock())
         if self.get(name) is None:
             return None
-        return self._change(name, lambda old: replace(change(old), updated_at=now) if old else None)
+        return self._change(name, lambda old: change(old)._replace(updated_at=now) if old else None)
 
     def delete(self, name: str) -> bool:
         with self.pages.hold(f"skill {name}"):
@@ -92,7 +91,7 @@ class Skills:
         when = stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))
         skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
         data, problem = self._data(folder)
-        return replace(skill, data=data, warning=skill.warning or problem)
+        return skill._replace(data=data, warning=skill.warning or problem)
 
     def _data(self, folder: str) -> tuple[dict[str, Json], str]:
         path = self._data_path(folder)

@@ -5,8 +5,7 @@ There is one leg, words. Meaning is a second leg beside it: `answer` says which 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from ..index import Index
 from ..model import Hit, Query
@@ -16,8 +15,7 @@ from .words import by_words
 Mode = Literal["hybrid", "keyword", "vector"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(NamedTuple):
     """The hits, best first. `fallback`: the configured embedder could not serve and words answered alone."""
 
     hits: tuple[Hit, ...]

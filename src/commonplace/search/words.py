@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from ..index import Candidate, Corpus, Index
 from ..index.words import FUNCTION_WORDS, query_words
@@ -54,7 +53,7 @@ def _scored(candidate: Candidate, weights: Mapping[str, float], total: float, co
     found = sum(weights[word] * _counted(n, stretch) for word, n in _occurrences(candidate.words, weights))
     share = found / total * _QUIET.get(candidate.kind, 1.0)
     score = round(1 - math.exp(-1.2 * share), 4)
-    return replace(candidate.hit, score=score, text=_excerpt(candidate.hit.text, weights))
+    return candidate.hit._replace(score=score, text=_excerpt(candidate.hit.text, weights))
 
 
 def _occurrences(words: Sequence[str], wanted: Iterable[str]) -> list[tuple[str, int]]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..home import Home
@@ -17,16 +16,14 @@ from .define import Reply, Tool, Toolset, with_warning
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """What a call answered, and the error behind the answer, if there was one."""
 
     reply: Reply
     error: CommonplaceError | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Offer:
+class Offer(NamedTuple):
     """A tool under the name it is offered by, beside others."""
 
     name: str

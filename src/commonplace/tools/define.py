@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
 from ..home import Home
@@ -34,16 +34,14 @@ _SPOKEN = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Clamp:
+class Clamp(NamedTuple):
     """A number outside the range counts as the nearest one inside."""
 
     low: int
     high: int
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(NamedTuple):
     name: str
     argument: str
     kind: str  # a JSON type, or "any"

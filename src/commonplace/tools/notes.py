@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
 from ..home import Home
@@ -18,8 +17,7 @@ Content = Annotated[str, "What to keep, as Markdown."]
 Tags = Annotated[list[str] | None, "Labels to find it by."]
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(NamedTuple):
     """A block, and the page it stands in."""
 
     path: str

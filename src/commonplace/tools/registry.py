@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -128,8 +128,7 @@ def updateSkill(
     changes = {} if clears else {name_: value for name_, value in newData.items() if name_ != "instructions"}
 
     def change(skill: Skill) -> Skill:
-        return replace(
-            skill,
+        return skill._replace(
             data={} if clears else _merged(skill.data, changes),
             instructions=_new_instructions(skill, newData),
             training_progress=skill.training_progress + trainingIncrement,
@@ -219,7 +218,7 @@ class OperationTool(Tool):
         for tool in OPERATIONS.values():
             for parameter in tool.parameters:
                 default = None if parameter.required else parameter.default
-                found.setdefault(parameter.name, replace(parameter, default=default))
+                found.setdefault(parameter.name, parameter._replace(default=default))
         return tuple(found.values())
 
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ... import __version__
 from ...errors import CommonplaceError
 
 # name: (module, one line of help); the order is the order of the help page
@@ -64,7 +65,7 @@ class LazyGroup(click.Group):
 @click.option("--home", metavar="FOLDER", help="The memory to use (default: found like git, or COMMONPLACE_HOME).")
 @click.option("--agent", metavar="NAME", help="Whose memory (default: main, or COMMONPLACE_AGENT).")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
-@click.version_option(None, "--version", package_name="commonplace", message="%(prog)s %(version)s")
+@click.version_option(__version__, "--version", message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) -> None:
     """Memory for AI agents, kept in Markdown files that people can read and edit."""
