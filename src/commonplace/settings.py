@@ -71,11 +71,8 @@ def load(home: str) -> Settings:
     reader.mapping(node, FILE, sections)
     agents_node = found.pop("agents_node", None)
     settings = Settings(**found)
-    return (
-        settings._replace(agents=tuple(_agents(reader, agents_node, settings.search).items()))
-        if agents_node
-        else settings
-    )
+    agents = _agents(reader, agents_node, settings.search) if agents_node else {}
+    return settings._replace(agents=tuple(agents.items()))
 
 
 def load_agent(path: str) -> AgentSettings:

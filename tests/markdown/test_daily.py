@@ -23,15 +23,14 @@ def test_any_entries_keep_one_header_and_as_many_stamps(entries: list[str]) -> N
     for entry in entries:
         page = daily.append(page, "2026-03-14", "09:26", entry)
         assert page.startswith("# 2026-03-14\n")
-    stamps = [m for m in re.findall(r"^## 09:26$", page, re.MULTILINE)]
-    assert len(stamps) >= len(entries)
+    assert len(re.findall(r"^## 09:26$", page, re.MULTILINE)) >= len(entries)
     assert all(entry in unescape(page) for entry in entries)
 
 
 @given(texts, texts)
 def test_an_entry_leaves_what_stands_above_it_untouched(above: str, entry: str) -> None:
     page = daily.append(above, "2026-03-14", "09:26", entry)
-    assert above in page
+    assert page.replace("# 2026-03-14\n\n", "", 1).startswith(above) or page.startswith(above)
 
 
 def test_front_matter_stays_above_the_header() -> None:

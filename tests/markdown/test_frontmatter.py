@@ -42,7 +42,7 @@ fields = st.dictionaries(
 def oracle(head: str) -> dict[str, Any]:
     """What another YAML library reads, as text."""
     loaded = YAML(typ="safe").load(io.StringIO("\n".join(head.split("\n")[1:-2]))) or {}
-    return {name: value for name, value in loaded.items()}
+    return dict(loaded)
 
 
 @given(fields)
@@ -53,7 +53,7 @@ def test_what_is_rendered_is_parsed_back_exactly(given_fields: dict[str, Any]) -
 @given(fields)
 def test_what_is_rendered_means_the_same_to_another_yaml_library(given_fields: dict[str, Any]) -> None:
     loaded = oracle(frontmatter.render(given_fields))
-    assert {name: value if isinstance(value, list) else value for name, value in loaded.items()} == given_fields
+    assert loaded == given_fields
 
 
 @given(fields, texts)
@@ -132,7 +132,7 @@ def test_a_nested_mapping_is_changed_field_by_field() -> None:
 
 @pytest.mark.parametrize("inner", ["a: [", "a: b: c", "- just\n- a list", "\tx: y", "a: 'open"])
 def test_broken_yaml_is_an_error_that_names_the_line(inner: str) -> None:
-    with pytest.raises(BrokenFrontMatter, match="line 2|line 3"):
+    with pytest.raises(BrokenFrontMatter, match=r"line [23]"):
         frontmatter.parse(f"---\n{inner}\n---\n")
 
 
