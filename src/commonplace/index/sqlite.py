@@ -227,8 +227,7 @@ def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
         if damaged:
             return _rebuilt(path, damaged)
         make_folders(folder)
-        os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-        return SqliteIndex(path), ""
+        return _private(path), ""
     except OSError as error:
         return SqliteIndex(
             ":memory:"
@@ -243,4 +242,10 @@ def _rebuilt(path: str, damage: str) -> tuple[SqliteIndex, str]:
     for ending in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(path + ending)
-    return SqliteIndex(path), f"the index {path} was damaged ({damage}) and is rebuilt from the pages"
+    return _private(path), f"the index {path} was damaged ({damage}) and is rebuilt from the pages"
+
+
+def _private(path: str) -> SqliteIndex:
+    """The index in a file that only its owner can read: SQLite gives the files beside it the same rights."""
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    return SqliteIndex(path)

@@ -325,7 +325,7 @@ def _ranked(things: Iterable[Any], words: list[str], fields_of: Any) -> list[Any
     for thing in things:
         name, *rest = (field.casefold() for field in fields_of(thing))
         text = "\n".join(rest)
-        score = sum((2 if word in name else 0) + (1 if word in text else 0) for word in words)
+        score = sum((word == name) + 2 * (word in name) + (word in text) for word in words)
         found = sum(word in name or word in text for word in words)
         if found:
             scored.append((-found, -score, name, thing))

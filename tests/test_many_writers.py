@@ -1,0 +1,107 @@
+"""Processes and threads on one home: nothing acknowledged is missing, no page is torn."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+
+WRITER = """
+import sys
+from commonplace import Memory
+home, name, count = sys.argv[1], sys.argv[2], int(sys.argv[3])
+m = Memory(home)
+for n in range(count):
+    tag = f"{name}-{n}"
+    assert m.call("remember", {"content": f"entry {tag} start\\nmiddle\\nend {tag}"})["success"]
+    assert m.call("memory_write", {"key": f"note {tag}", "content": tag})["success"]
+    assert m.call("write_memory", {"key": "shared", "content": f"line {tag}", "mode": "append"})["status"] == "ok"
+    assert m.call("MemoryTool", {"op": "setGlobal", "key": f"k-{tag}", "value": tag})["success"]
+    assert m.call("MemoryTool", {"op": "updateSkill", "name": "s", "newData": {f"d-{tag}": 1}, "trainingIncrement": True})["success"]
+    print(tag, flush=True)
+"""
+
+
+def start(home: Path, name: str, count: int) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(home), name, str(count)], stdout=subprocess.PIPE, text=True
+    )
+
+
+def check(home: Path, tags: list[str]) -> None:
+    memory = Memory(home)
+    day = "".join(path.read_text() for path in (home / "agents/main/memory/daily").glob("*.md"))
+    (working,) = [m for m in memory.call("search_memory", {"query": "shared"})["matches"] if m["key"] == "shared"]
+    skill = memory.call("MemoryTool", {"op": "getSkill", "name": "s"})
+    keys = {row["key"] for row in memory.call("MemoryTool", {"op": "listGlobal"})["results"]}
+    for tag in tags:
+        assert day.count(f"entry {tag} start\nmiddle\nend {tag}\n") == 1
+        assert memory.call("memory_read", {"key": f"note {tag}"})["data"]["content"] == tag
+        assert f"line {tag}" in working["content"].split("\n")
+        assert f"d-{tag}" in skill["skill_data"]
+        assert f"k-{tag}" in keys
+    assert skill["training_progress"] >= len(tags)
+    assert "\x00" not in day
+
+
+@pytest.mark.slow
+def test_ten_processes_writing_at_once_lose_nothing(home: Path) -> None:
+    Memory(home).call("MemoryTool", {"op": "createSkill", "name": "s", "description": "d"})
+    writers = [start(home, f"w{number}", 6) for number in range(10)]
+    said = [writer.communicate(timeout=240)[0].split() for writer in writers]
+    assert [writer.returncode for writer in writers] == [0] * 10
+    tags = [tag for lines in said for tag in lines]
+    assert len(tags) == 60
+    check(home, tags)
+
+
+@pytest.mark.slow
+def test_killed_writers_lose_nothing_they_reported(home: Path) -> None:
+    Memory(home).call("MemoryTool", {"op": "createSkill", "name": "s", "description": "d"})
+    reported: list[str] = []
+    for round_ in range(6):
+        writers = [start(home, f"r{round_}w{number}", 1000) for number in range(3)]
+        for number, writer in enumerate(writers):
+            assert writer.stdout is not None
+            reported += [writer.stdout.readline().strip() for _ in range(1 + number)]
+            os.kill(writer.pid, signal.SIGKILL)
+        for writer in writers:
+            rest = writer.communicate()[0].split("\n")
+            reported += [line for line in rest[:-1] if line]
+    check(home, reported)
+    assert Memory(home).call("memory_write", {"key": "after", "content": "all that"})["success"]
+
+
+def test_threads_sharing_one_handle_lose_nothing(memory: Memory) -> None:
+    errors: list[object] = []
+
+    def work(number: int) -> None:
+        for turn in range(5):
+            reply = memory.call("memory_write", {"key": f"{number}-{turn}", "content": "v"})
+            found = memory.call("memory_search", {"query": f"{number}-{turn}"})
+            if not reply["success"] or "error" in found:
+                errors.append((reply, found))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    rows = memory.call("memory_search", {"query": "", "limit": 100}, toolset="notes")["data"]["results"]
+    assert len(rows) == 40
+
+
+def test_two_handles_see_each_others_writes_at_once(memory: Memory, home: Path) -> None:
+    other = Memory(home, clock=memory.home.clock)
+    for number in range(5):
+        memory.call("MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": number})
+        assert other.call("MemoryTool", {"op": "getGlobal", "key": f"k{number}"})["value"] == number
+        assert len(other.call("MemoryTool", {"op": "listGlobal"})["results"]) == number + 1

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.tools.catalog import TOOLSETS, load, offers
+
+EVERY = {
+    "notes": ["memory_write", "memory_update", "memory_read", "memory_search"],
+    "working": ["search_memory", "write_memory", "write_session_handoff", "scratch_note"],
+    "journal": ["recall", "remember", "reflect", "update_world"],
+    "retrieval": ["memory_search", "memory_get"],
+    "registry": ["MemoryTool"],
+}
+
+
+def test_every_toolset_has_the_tools_of_the_contract() -> None:
+    assert {name: list(load(name).tools) for name in TOOLSETS} == EVERY
+
+
+def test_the_first_listed_toolset_keeps_a_shared_name() -> None:
+    def named(*toolsets: str) -> list[str]:
+        return [offer.name for offer in offers(toolsets) if "memory_search" in offer.name]
+
+    assert named("notes", "retrieval") == ["memory_search", "retrieval_memory_search"]
+    assert named("retrieval", "notes") == ["memory_search", "notes_memory_search"]
+    assert named("notes") == named("retrieval") == ["memory_search"]
+    (second,) = [offer for offer in offers(("notes", "retrieval")) if offer.name == "retrieval_memory_search"]
+    assert "notes" in second.note
+
+
+def test_memory_search_alone_is_retrievals_and_both_have_a_long_name(memory: Memory) -> None:
+    memory.call("memory_write", {"key": "k", "content": "v"})
+    assert "results" in memory.call("memory_search", {"query": "v"})
+    assert "results" in memory.call("retrieval_memory_search", {"query": "v"})
+    assert "data" in memory.call("notes_memory_search", {"query": "v"})
+    assert "data" in memory.call("memory_search", {"query": "v"}, toolset="notes")
+
+
+@pytest.mark.parametrize("shape", ["openai", "anthropic", "gemini", "mcp"])
+def test_schemas_are_flat_described_and_json(memory: Memory, shape: str) -> None:
+    tools = memory.tools(shape)
+    assert len(tools) == 15
+    json.dumps(tools)
+    for tool in tools:
+        tool = tool.get("function", tool)
+        schema = tool.get("parameters") or tool.get("input_schema") or tool.get("inputSchema")
+        assert schema["type"] in ("object", "OBJECT")
+        assert tool["description"]
+        text = json.dumps(schema)
+        assert "$ref" not in text
+        assert "oneOf" not in text
+        for name, field in schema["properties"].items():
+            assert field["description"], (tool["name"], name)
+            assert "type" in field or "anyOf" in field
+        assert set(schema["required"]) <= set(schema["properties"])
+
+
+def test_the_signature_is_the_schema(memory: Memory) -> None:
+    by_name = {tool["name"]: tool["input_schema"] for tool in memory.tools("anthropic", toolsets=["notes", "registry"])}
+    write = by_name["memory_write"]
+    assert write["required"] == ["key", "content"]
+    assert write["properties"]["target"]["enum"] == ["daily", "summary"]
+    assert write["properties"]["target"]["default"] == "daily"
+    assert write["properties"]["tags"]["items"] == {"type": "string"}
+    assert (
+        by_name["memory_search"]["properties"]["limit"]["minimum"],
+        by_name["memory_search"]["properties"]["limit"]["maximum"],
+    ) == (1, 100)
+    registry = by_name["MemoryTool"]
+    assert registry["required"] == ["op"]
+    assert len(registry["properties"]["op"]["enum"]) == 19
+
+
+def test_mcp_annotations_tell_what_a_tool_may_do(memory: Memory) -> None:
+    hints = {tool["name"]: tool["annotations"] for tool in memory.tools("mcp")}
+    assert hints["recall"]["readOnlyHint"]
+    assert not hints["remember"]["destructiveHint"]
+    assert hints["reflect"]["destructiveHint"]
+    assert not any(hint["openWorldHint"] for hint in hints.values())
+
+
+@pytest.mark.parametrize("arguments", ["not json", "[1]", 5, ["x"], '"text"'])
+def test_arguments_that_are_no_object_are_refused_in_the_toolsets_form(memory: Memory, arguments: Any) -> None:
+    assert memory.call("recall", arguments)["success"] is False
+    assert memory.call("write_memory", arguments)["status"] == "error"
+    assert memory.call("memory_read", arguments)["error"]["code"] == "INVALID_PATH"
+    assert memory.call("memory_search", arguments)["results"] == []
+    assert memory.call("MemoryTool", arguments)["success"] is False
+
+
+def test_arguments_may_come_as_json_text(memory: Memory) -> None:
+    assert memory.call("remember", '{"content": "x"}')["success"]
+
+
+def test_unknown_tools_and_toolsets_are_told_with_what_there_is(memory: Memory) -> None:
+    assert "memory_write" in memory.call("nothing")["error"]
+    assert "journal" in memory.call("recall", {}, toolset="nothing")["error"]
+    assert "recall" in memory.call("memory_get", {}, toolset="journal")["error"]
+    assert memory.call("recall", {}, toolset="notes")["error"]["code"] == "INVALID_PATH"
+
+
+def test_an_argument_nobody_takes_is_told_and_the_rest_done(memory: Memory) -> None:
+    reply = memory.call("memory_write", {"key": "k", "content": "v", "tag": ["x"]})
+    assert reply["success"]
+    assert "tag" in reply["warning"]
+
+
+def test_null_counts_as_not_given(memory: Memory) -> None:
+    assert memory.call("recall", {"days": None})["success"]
+    assert memory.call("memory_write", {"key": "k", "content": "v", "tags": None, "target": None})["success"]
+
+
+def test_the_action_protocol_runs_every_action_in_order(memory: Memory) -> None:
+    reply = {
+        "reasoning": "keep a fact",
+        "actions": [
+            {
+                "type": "tool_call",
+                "tool": "MemoryTool",
+                "arguments": {"op": "setGlobal", "key": "k", "value": 1},
+                "reasoning": "x",
+            },
+            {"type": "tool_call", "tool": "MemoryTool", "arguments": {"op": "getGlobal", "key": "none"}},
+            {"type": "tool_call", "tool": "nothing", "arguments": {}},
+            {"type": "dance"},
+            "no object",
+            {"type": "tool_call", "tool": "MemoryTool", "arguments": '{"op": "getGlobal", "key": "k"}'},
+            {"type": "tool_call", "tool": "remember", "arguments": {"content": "did it"}},
+        ],
+        "final_answer": "done",
+        "continue": True,
+    }
+    for given in (reply, json.dumps(reply), f"```json\n{json.dumps(reply)}\n```"):
+        result = memory.run(given)
+        assert [each["success"] for each in result["results"]] == [True, False, False, False, False, True, True]
+        assert result["results"][5]["value"] == 1
+        assert (result["final_answer"], result["continue"]) == ("done", True)
+
+
+@pytest.mark.parametrize("reply", ["no json", [], 5, {"actions": 5}, None])
+def test_a_reply_that_is_no_action_is_told(memory: Memory, reply: Any) -> None:
+    assert memory.run(reply)["success"] is False
+
+
+def test_a_reply_without_actions_does_nothing(memory: Memory) -> None:
+    assert memory.run({"final_answer": "hi", "continue": False})["results"] == []

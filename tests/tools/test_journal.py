@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+from ..texts import texts
+
+
+def content(reply: dict[str, Any]) -> str:
+    assert reply["success"] is True, reply
+    return str(reply["content"])
+
+
+def test_an_empty_memory_says_so(memory: Memory) -> None:
+    assert memory.call("recall") == {"success": True, "content": "No memories found"}
+
+
+def test_recall_joins_world_memory_and_days(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("update_world", {"topic": "systems", "content": "db1 is down\n"})
+    memory.call("update_world", {"topic": "People", "content": "Ann"})
+    memory.call("reflect", {"content": "# Me\n\nI like tea."})
+    memory.call("remember", {"content": "first day"})
+    clock.advance(days=1)
+    memory.call("remember", {"content": "second day"})
+    assert content(memory.call("recall")) == (
+        "# World Knowledge\n\n## people\n\nAnn\n\n## systems\n\ndb1 is down\n"
+        "\n---\n\n# Your Memory\n\n# Me\n\nI like tea.\n"
+        "\n---\n\n# Recent Experiences\n\n# 2026-03-15\n\n## 09:26\n\nsecond day\n"
+        "\n# 2026-03-14\n\n## 09:26\n\nfirst day\n"
+    )
+
+
+def test_days_counts_daily_pages_and_zero_leaves_them_out(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(5):
+        memory.call("remember", {"content": f"day {number}"})
+        clock.advance(days=10)
+    assert [f"day {n}" in content(memory.call("recall")) for n in range(5)] == [False, False, True, True, True]
+    assert "day 4" in content(memory.call("recall", {"days": 1}))
+    assert "day 3" not in content(memory.call("recall", {"days": 1}))
+    assert content(memory.call("recall", {"days": 0})) == "No memories found"
+
+
+@pytest.mark.parametrize("days", [-1, 1.5, "3", True, [1]])
+def test_days_that_are_negative_or_no_whole_number_are_errors(memory: Memory, days: Any) -> None:
+    reply = memory.call("recall", {"days": days})
+    assert reply["success"] is False
+    assert "days" in reply["error"]
+
+
+@given(st.lists(texts.filter(str.strip), min_size=1, max_size=3))
+def test_any_entry_comes_back_from_recall_exactly(tmp_path_factory: pytest.TempPathFactory, entries: list[str]) -> None:
+    memory = Memory(tmp_path_factory.mktemp("home"), clock=FrozenClock())
+    for entry in entries:
+        assert memory.call("remember", {"content": entry})["success"]
+    told = content(memory.call("recall"))
+    assert all(entry.rstrip("\n") in told for entry in entries)
+
+
+@given(texts)
+def test_what_is_reflected_is_the_page_and_comes_back(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    home = tmp_path_factory.mktemp("home")
+    memory = Memory(home, clock=FrozenClock())
+    memory.call("reflect", {"content": text})
+    assert (home / "agents/main/memory/MEMORY.md").read_bytes().decode() == text
+
+
+@pytest.mark.parametrize(("tool", "arguments"), [("remember", {}), ("remember", {"content": " "}), ("reflect", {}), ("update_world", {"topic": "x"}), ("update_world", {"content": "x"}), ("remember", {"content": 3})])  # fmt: skip
+def test_missing_arguments_are_errors(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
+    reply = memory.call(tool, arguments)
+    assert reply["success"] is False
+    assert isinstance(reply["error"], str)
+
+
+def test_a_topic_never_leaves_the_world_folder_and_names_its_page(memory: Memory, home: Path) -> None:
+    for topic in ("../../escape", "Escape", "ESCAPE!!"):
+        assert "memory/world/escape.md" in content(memory.call("update_world", {"topic": topic, "content": topic}))
+    assert [path.name for path in (home / "memory/world").iterdir()] == ["escape.md"]
+    assert memory.call("update_world", {"topic": "?!", "content": "x"})["success"] is False
+    assert memory.call("update_world", {"topic": "con", "content": "x"})["success"] is True
+
+
+def test_the_world_is_shared_and_everything_else_is_not(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    memory.call("update_world", {"topic": "sea", "content": "salty"})
+    memory.call("reflect", {"content": "mine"})
+    memory.call("remember", {"content": "private"})
+    told = content(Memory(home, agent="other", clock=clock).call("recall"))
+    assert "salty" in told
+    assert "mine" not in told
+    assert "private" not in told
+
+
+def test_the_day_is_the_one_of_the_time_zone(home: Path) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text("timezone: Asia/Tokyo\n")
+    memory = Memory(home, clock=FrozenClock(datetime(2026, 3, 14, 20, 0, tzinfo=UTC)))
+    memory.call("remember", {"content": "breakfast"})
+    assert (home / "agents/main/memory/daily/2026-03-15.md").read_text().startswith("# 2026-03-15\n\n## 05:00\n")
+    assert memory.call("memory_write", {"key": "k", "content": "v"})["data"]["path"] == "daily/2026-03-15.md"
+
+
+def test_an_agent_whose_file_has_no_memory_section_has_no_journal(home: Path, clock: FrozenClock) -> None:
+    for agent, text in (
+        ("with", "spec:\n  memory: {}\n"),
+        ("without", "spec:\n  tools: []\n"),
+        ("null", "spec:\n  memory:\n"),
+    ):
+        (home / f"agents/{agent}").mkdir(parents=True)
+        (home / f"agents/{agent}/agent.yaml").write_text(text)
+    without = Memory(home, agent="without", clock=clock)
+    assert "agent.yaml" in without.call("recall")["error"]
+    assert not (home / "directives/memory.md").exists()
+    assert "recall" not in [tool["name"] for tool in without.tools("anthropic")]
+    assert without.call("memory_write", {"key": "k", "content": "v"})["success"]
+    assert Memory(home, agent="with", clock=clock).call("recall")["success"]
+    assert Memory(home, agent="null", clock=clock).call("recall")["success"]
+    assert (home / "directives/memory.md").exists()
+
+
+def test_the_default_directive_is_written_once_and_never_overwritten(home: Path, clock: FrozenClock) -> None:
+    Memory(home, clock=clock)
+    page = home / "directives/memory.md"
+    assert "auto_stored" in page.read_text()
+    page.write_text("My own words.")
+    Memory(home, clock=clock).call("remember", {"content": "x"})
+    assert page.read_text() == "My own words."
+
+
+def test_an_entry_written_below_notes_keeps_one_header(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "k", "content": "v"})
+    memory.call("remember", {"content": "one"})
+    memory.call("memory_write", {"key": "l", "content": "w"})
+    memory.call("remember", {"content": "two"})
+    text = (home / "agents/main/memory/daily/2026-03-14.md").read_text()
+    assert text.count("# 2026-03-14\n") == 1
+    assert text.startswith("# 2026-03-14\n")
+    assert memory.call("memory_read", {"key": "l"})["data"]["content"] == "w"
+
+
+def test_a_page_that_is_not_text_is_named_and_the_rest_recalled(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "fine"})
+    (home / "memory/world").mkdir(parents=True)
+    (home / "memory/world/bad.md").write_bytes(b"\xff")
+    reply = memory.call("recall")
+    assert "fine" in content(reply)
+    assert "bad.md" in reply["warning"]

@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+
+def do(memory: Memory, op: Any, **arguments: Any) -> dict[str, Any]:
+    return memory.call("MemoryTool", {"op": op, **arguments})
+
+
+def test_a_global_memory_is_set_read_and_deleted(memory: Memory, clock: FrozenClock) -> None:
+    assert do(memory, "setGlobal", key="k", value="v") == {"success": True}
+    first = "2026-03-14T09:26:53.000000Z"
+    assert do(memory, "getGlobal", key="k") == {
+        "success": True,
+        "key": "k",
+        "value": "v",
+        "category": "general",
+        "tags": [],
+        "created_at": first,
+        "updated_at": first,
+    }
+    clock.advance(hours=1)
+    do(memory, "setGlobal", key="k", value="w", category="work", tags=["a"])
+    read = do(memory, "getGlobal", key="k")
+    assert (read["value"], read["category"], read["tags"], read["created_at"]) == ("w", "work", ["a"], first)
+    assert read["updated_at"] > first
+    do(memory, "setGlobal", key="k", value="x")
+    read = do(memory, "getGlobal", key="k")
+    assert (read["category"], read["tags"]) == ("general", [])
+    assert do(memory, "deleteGlobal", key="k") == {"success": True}
+    assert do(memory, "deleteGlobal", key="k") == {"success": False, "error": "Key not found"}
+    assert do(memory, "getGlobal", key="k") == {"success": False, "error": "Not found"}
+
+
+def test_a_key_is_one_record_over_all_categories(memory: Memory, home: Path) -> None:
+    do(memory, "setGlobal", key="k", value=1, category="a")
+    do(memory, "setGlobal", key="k", value=2, category="b")
+    assert [path.parent.name for path in (home / "memory/global").rglob("*.md")] == ["b"]
+    assert [row["value"] for row in do(memory, "listGlobal")["results"]] == [2]
+
+
+@pytest.mark.parametrize("value", ["", "text", 0, -1.5, True, False, [], [1, "a", None], {}, {"a": {"b": [None]}}, "true", "5", "---\nx", " \n"])  # fmt: skip
+def test_values_come_back_with_their_type(memory: Memory, value: Any) -> None:
+    assert do(memory, "setGlobal", key="k", value=value)["success"]
+    read = do(memory, "getGlobal", key="k")["value"]
+    assert (read, type(read)) == (value, type(value))
+    assert do(memory, "listGlobal")["results"][0]["value"] == value
+
+
+@pytest.mark.parametrize(("given", "kept"), [(["a,b", " c ", "", " , "], ["ab", "c"]), ("x, y ,,z", ["x", "y", "z"]), (None, []), ("", [])])  # fmt: skip
+def test_tags_lose_commas_white_space_and_blanks(memory: Memory, given: Any, kept: list[str]) -> None:
+    do(memory, "setGlobal", key="k", value=1, tags=given)
+    assert do(memory, "getGlobal", key="k")["tags"] == kept
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({}, "Missing required parameter: op"),
+        ({"op": "fly"}, "Unknown operation: fly"),
+        ({"op": "setGlobal", "value": 1}, "Missing required parameter: key"),
+        ({"op": "setGlobal", "key": "k"}, "Missing required parameter: value"),
+        ({"op": "setGlobal", "key": "k", "value": None}, "Missing required parameter: value"),
+        ({"op": "getGlobal"}, "Missing required parameter: key"),
+        ({"op": "searchGlobal"}, "Missing required parameter: query"),
+        ({"op": "searchGlobal", "query": " _-"}, "Query must not be empty"),
+        ({"op": "search", "query": ""}, "Query must not be empty"),
+        ({"op": "setChannel", "key": "k", "value": 1}, "Missing required parameter: channelName"),
+        ({"op": "getChannel", "channelName": "none", "key": "k"}, "Not found"),
+        ({"op": "deleteChannel", "channelName": "none", "key": "k"}, "Key not found"),
+        ({"op": "listChannelKeys", "channelName": "none"}, "Not found"),
+        ({"op": "getChannelByCategory", "channelName": "none", "category": "x"}, "Not found"),
+        ({"op": "purgeChannel", "channelName": "none"}, "Not found"),
+        ({"op": "createSkill", "name": "x"}, "Missing required parameter: description"),
+        ({"op": "updateSkill", "name": "x"}, "Missing required parameter: newData"),
+        ({"op": "updateSkill", "name": "x", "newData": {}}, "Skill not found"),
+        ({"op": "deleteSkill", "name": "x"}, "Skill not found"),
+        ({"op": "getSkill", "name": "x"}, "Not found"),
+        ({"op": "listSkillsForUser"}, "Missing required parameter: username"),
+    ],
+)
+def test_errors_are_the_words_of_the_contract_and_nothing_is_created(
+    memory: Memory, home: Path, arguments: dict[str, Any], error: str
+) -> None:
+    assert memory.call("MemoryTool", arguments) == {"success": False, "error": error}
+    assert not (home / "memory").exists()
+    assert not (home / "skills").exists()
+
+
+@pytest.mark.parametrize("arguments", [{"key": 3, "value": 1}, {"key": "k", "value": 1, "tags": 5}, {"key": "k", "value": float("nan")}, {"key": "k", "value": "\ud800"}, {"key": "k", "value": {1, 2}}])  # fmt: skip
+def test_wrong_types_are_errors_that_name_the_parameter(memory: Memory, arguments: dict[str, Any]) -> None:
+    reply = do(memory, "setGlobal", **arguments)
+    assert reply["success"] is False
+    assert "Invalid parameter" in reply["error"]
+
+
+def test_channels_are_verbatim_and_apart(memory: Memory) -> None:
+    for name in ("mega-furnace", "megafurnace", "日本", "Mega-Furnace", "a/b", ".."):
+        assert do(memory, "setChannel", channelName=name, key="k", value=name)["success"]
+    assert do(memory, "listChannels")["channels"] == sorted(
+        ["mega-furnace", "megafurnace", "日本", "Mega-Furnace", "a/b", ".."]
+    )
+    for name in ("mega-furnace", "megafurnace", "日本", "Mega-Furnace", "a/b", ".."):
+        assert do(memory, "getChannel", channelName=name, key="k")["value"] == name
+
+
+def test_a_channel_lists_its_keys_and_categories_and_can_be_purged(memory: Memory) -> None:
+    do(memory, "setChannel", channelName="c", key="b", value=1, category="project", tags="t")
+    do(memory, "setChannel", channelName="c", key="A/x", value=2)
+    assert do(memory, "listChannelKeys", channelName="c") == {"success": True, "keys": ["A/x", "b"]}
+    rows = do(memory, "getChannelByCategory", channelName="c", category="project")["results"]
+    assert [(row["key"], row["value"], row["tags"]) for row in rows] == [("b", 1, ["t"])]
+    assert do(memory, "getChannelByCategory", channelName="c", category="none")["results"] == []
+    assert do(memory, "deleteChannel", channelName="c", key="b")["success"]
+    assert do(memory, "purgeChannel", channelName="c")["message"]
+    assert do(memory, "listChannels")["channels"] == []
+
+
+def test_lists_can_be_narrowed_to_a_category(memory: Memory) -> None:
+    do(memory, "setGlobal", key="a", value=1, category="Odd Name!")
+    do(memory, "setGlobal", key="b", value=2)
+    assert [row["key"] for row in do(memory, "listGlobal", category="Odd Name!")["results"]] == ["a"]
+    assert [row["key"] for row in do(memory, "listGlobal")["results"]] == ["a", "b"]
+
+
+def test_search_finds_any_word_literally_best_first_by_scope(memory: Memory) -> None:
+    do(memory, "setGlobal", key="favorite_drink", value="green tea")
+    do(memory, "setGlobal", key="tea", value={"kind": "green"}, tags=["drink"])
+    do(memory, "setGlobal", key="other", value="100% done")
+    do(memory, "setChannel", channelName="日本", key="k", value="TEA house")
+    do(memory, "createSkill", name="brew", description="make it", instructions="boil the tea water")
+    found = do(memory, "search", query="drink-tea")["results"]
+    assert [row["scope"] for row in found] == ["global", "global", "skill", "channel_memories_日本"]
+    assert [row.get("key", row.get("name")) for row in found] == ["tea", "favorite_drink", "brew", "k"]
+    assert [row["key"] for row in do(memory, "searchGlobal", query="%")["results"]] == ["other"]
+    assert do(memory, "searchGlobal", query="*")["results"] == []
+    assert [row["key"] for row in do(memory, "searchGlobal", query="DRINK")["results"]] == ["favorite_drink", "tea"]
+
+
+def test_a_skill_is_made_updated_and_read(memory: Memory, home: Path) -> None:
+    do(
+        memory,
+        "createSkill",
+        name="tree_removal",
+        description="trees",
+        initialStructure={"steps": [1], "pricing": {"small": 1}},
+    )
+    assert do(memory, "updateSkill", name="tree_removal", newData={"pricing": {"large": 8}, "steps": [2], "instructions": "call first"}, trainingIncrement=True) == {"success": True}  # fmt: skip
+    read = do(memory, "getSkill", name="tree_removal")
+    assert read["skill_data"] == {"steps": [2], "pricing": {"small": 1, "large": 8}}
+    assert (read["instructions"], read["training_progress"], read["owner"]) == ("call first", 1, "global")
+    do(
+        memory,
+        "createSkill",
+        name="tree_removal",
+        description="all trees",
+        initialStructure={"x": 1},
+        owner="ann",
+        instructions="no",
+    )
+    again = do(memory, "getSkill", name="tree_removal")
+    assert {**again, "description": "", "updated_at": ""} == {**read, "description": "", "updated_at": ""}
+    assert again["description"] == "all trees"
+    assert "skill_data" not in do(memory, "listSkills")["skills"][0]
+    (page,) = (home / "skills").glob("*/SKILL.md")
+    assert page.read_text().startswith(f"---\nname: {page.parent.name}\n")
+    assert do(memory, "deleteSkill", name="tree_removal") == {"success": True}
+    assert list((home / "skills").glob("*")) == []
+
+
+def test_null_deletes_a_field_and_clears_the_data_only_alone(memory: Memory) -> None:
+    do(memory, "createSkill", name="s", description="d", initialStructure={"a": 1, "b": {"c": 1, "d": 2}})
+    do(memory, "updateSkill", name="s", newData={"a": None, "b": {"c": None}})
+    assert do(memory, "getSkill", name="s")["skill_data"] == {"b": {"d": 2}}
+    reply = do(memory, "updateSkill", name="s", newData={"skill_data": {"x": 1}})
+    assert reply["success"] is True
+    assert "skill_data" in reply["warning"]
+    assert do(memory, "getSkill", name="s")["skill_data"] == {"b": {"d": 2}, "skill_data": {"x": 1}}
+    assert do(memory, "updateSkill", name="s", newData={"skill_data": None, "instructions": "new"}) == {"success": True}
+    read = do(memory, "getSkill", name="s")
+    assert (read["skill_data"], read["instructions"]) == ({}, "new")
+
+
+def test_users_see_global_skills_and_their_own(memory: Memory) -> None:
+    do(memory, "createSkill", name="all", description="d")
+    do(memory, "createSkill", name="ann", description="d", owner="ann.lee")
+    do(memory, "createSkill", name="bob", description="d", owner="bob")
+    names = [skill["name"] for skill in do(memory, "listSkillsForUser", username="ann.lee")["skills"]]
+    assert names == ["all", "ann"]
+    assert len(do(memory, "listSkills")["skills"]) == 3
+    assert "### ann (owner: ann.lee)" in str(memory.context(user="ann.lee"))
+    assert "### bob" not in str(memory.context(user="ann.lee"))
+    assert "### ann" not in str(memory.context())
+
+
+def test_records_written_by_hand_are_records(memory: Memory, home: Path) -> None:
+    folder = home / "memory/global/preferences"
+    folder.mkdir(parents=True)
+    (folder / "My Editor.md").write_text("vim\n")
+    (folder / "units.md").write_text("---\ntags: [si]\n---\nmetric\n")
+    assert do(memory, "getGlobal", key="My Editor")["value"] == "vim"
+    assert do(memory, "getGlobal", key="units")["tags"] == ["si"]
+    do(memory, "setGlobal", key="My Editor", value="emacs", category="preferences")
+    assert sorted(path.name for path in folder.iterdir()) == ["My Editor.md", "units.md"]
+    assert [row["key"] for row in do(memory, "listGlobal")["results"]] == ["My Editor", "units"]
+
+
+def test_a_skill_written_by_hand_is_a_skill(memory: Memory, home: Path) -> None:
+    (home / "skills/pdf").mkdir(parents=True)
+    (home / "skills/pdf/SKILL.md").write_text(
+        "---\nname: pdf\ndescription: Read PDF files\nlicense: MIT\n---\n\nUse pdftotext.\n"
+    )
+    read = do(memory, "getSkill", name="pdf")
+    assert (read["description"], read["instructions"], read["owner"]) == ("Read PDF files", "Use pdftotext.", "global")
+    do(memory, "updateSkill", name="pdf", newData={"x": 1})
+    assert "license: MIT" in (home / "skills/pdf/SKILL.md").read_text()
+
+
+def test_a_broken_page_is_told_and_never_overwritten(memory: Memory, home: Path) -> None:
+    folder = home / "memory/global/general"
+    folder.mkdir(parents=True)
+    (folder / "k.md").write_text("---\na: [\n---\n\nvalue\n")
+    read = do(memory, "getGlobal", key="k")
+    assert read["value"] == "value"
+    assert "k.md" in read["warning"]
+    assert do(memory, "setGlobal", key="k", value="new")["success"] is False
+    assert "value" in (folder / "k.md").read_text()

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import SCRATCHPAD_KEY, SESSION_HANDOFF_KEY, Memory
+from commonplace.testing import FrozenClock
+
+
+def write(memory: Memory, key: str, content: str, mode: str = "replace") -> dict[str, Any]:
+    return memory.call("write_memory", {"key": key, "content": content, "mode": mode})
+
+
+def keys(memory: Memory, query: str, **more: Any) -> list[str]:
+    reply = memory.call("search_memory", {"query": query, **more})
+    assert reply["status"] == "ok"
+    assert reply["match_count"] == len(reply["matches"])
+    return [match["key"] for match in reply["matches"]]
+
+
+def test_a_note_is_replaced_or_grows_by_a_line(memory: Memory) -> None:
+    assert write(memory, " plan ", " one \n") == {"status": "ok", "key": "plan", "mode": "replace", "bytes_written": 3}
+    assert write(memory, "plan", "zwölf", "append")["bytes_written"] == len("one\nzwölf".encode())
+    match = memory.call("search_memory", {"query": "plan"})["matches"][0]
+    assert match == {"key": "plan", "content": "one\nzwölf", "updated_at": "2026-03-14T09:26:53.000000Z"}
+    write(memory, "plan", "new")
+    assert memory.call("search_memory", {"query": "plan"})["matches"][0]["content"] == "new"
+
+
+def test_appending_to_nothing_equals_replacing(memory: Memory) -> None:
+    write(memory, "k", "v", "append")
+    assert memory.call("search_memory", {"query": "k"})["matches"][0]["content"] == "v"
+
+
+def test_every_write_is_logged_under_its_day(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    write(memory, "k", "v", "append")
+    clock.advance(seconds=7)
+    write(memory, "line\nbreak", "v")
+    assert (home / "agents/main/memory/activity/2026-03-14.md").read_text() == (
+        "Daily activity log for 2026-03-14\n"
+        "- [09:26:53 UTC] write_memory key='k' mode='append'\n"
+        "- [09:27:00 UTC] write_memory key='line\\nbreak' mode='replace'\n"
+    )
+    assert keys(memory, "activity-log-2026-03-14") == ["activity-log-2026-03-14"]
+    assert keys(memory, "write_memory") == []
+
+
+def test_ranking_prefers_the_whole_query_then_keys_then_newer(memory: Memory, clock: FrozenClock) -> None:
+    for key, content in [
+        ("terms-in-content", "green and then tea"),
+        ("tea", "terms in key: nothing else"),
+        ("whole-in-content", "I like green tea a lot"),
+        ("my green tea", "whole in key"),
+        ("older", "tea"),
+        ("newer", "tea"),
+    ]:
+        write(memory, key, content)
+        clock.advance(seconds=1)
+    assert keys(memory, "Green Tea") == [
+        "my green tea",
+        "whole-in-content",
+        "tea",
+        "terms-in-content",
+        "newer",
+        "older",
+    ]
+
+
+def test_words_are_found_in_any_case_and_in_languages_without_spaces(memory: Memory) -> None:
+    write(memory, "ort", "Die STRASSE ist lang")
+    write(memory, "zh", "用户喜欢喝绿茶")
+    assert keys(memory, "straße") == ["ort"]
+    assert keys(memory, "绿茶的味道") == ["zh"]
+
+
+@pytest.mark.parametrize(("limit", "count"), [(None, 8), (0, 1), (-1, 1), (5, 5), (999, 50)])
+def test_the_limit_is_brought_between_1_and_50(memory: Memory, home: Path, limit: int | None, count: int) -> None:
+    folder = home / "agents/main/memory/working"
+    folder.mkdir(parents=True)
+    for number in range(60):
+        (folder / f"n{number}.md").write_text("word")
+    assert len(keys(memory, "word", **({} if limit is None else {"limit": limit}))) == count
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "error"),
+    [
+        ("write_memory", {"content": "x"}, "Missing required 'key' parameter"),
+        ("write_memory", {"key": "  ", "content": "x"}, "Missing required 'key' parameter"),
+        ("write_memory", {"key": "k"}, "Missing required 'content' parameter"),
+        ("write_memory", {"key": "k", "content": " \n"}, "Missing required 'content' parameter"),
+        (
+            "write_memory",
+            {"key": "k", "content": "x", "mode": "add"},
+            "Invalid 'mode' parameter. Use 'replace' or 'append'.",
+        ),
+        (
+            "write_memory",
+            {"key": "k", "content": "x", "mode": 1},
+            "Invalid 'mode' parameter. Use 'replace' or 'append'.",
+        ),
+        ("search_memory", {}, "Missing required 'query' parameter"),
+        ("search_memory", {"query": "  "}, "Missing required 'query' parameter"),
+        ("write_session_handoff", {"content": ""}, "Missing required 'content' parameter"),
+        ("scratch_note", {"mode": "replace"}, "'content' is required for replace/append modes"),
+        ("scratch_note", {"mode": "append", "content": " "}, "'content' is required for replace/append modes"),
+        ("scratch_note", {"mode": "burn"}, "Unknown mode 'burn'. Use replace, append, clear, or read."),
+    ],
+)
+def test_errors_are_the_sentences_of_the_contract(
+    memory: Memory, tool: str, arguments: dict[str, Any], error: str
+) -> None:
+    assert memory.call(tool, arguments) == {"status": "error", "error": error}
+
+
+@pytest.mark.parametrize(
+    ("key", "tool"),
+    [
+        (SESSION_HANDOFF_KEY, "write_session_handoff"),
+        (SCRATCHPAD_KEY, "scratch_note"),
+        ("activity-log-2026-03-14", "log"),
+    ],
+)
+def test_reserved_keys_are_refused_with_the_tool_to_use(memory: Memory, key: str, tool: str) -> None:
+    reply = write(memory, key, "x")
+    assert reply["status"] == "error"
+    assert tool in reply["error"]
+
+
+def test_keys_that_look_like_the_fixed_pages_are_their_own_notes(memory: Memory, home: Path) -> None:
+    memory.call("write_session_handoff", {"content": "the handoff"})
+    for key in ("HANDOFF", "handoff", "Handoff", "SCRATCHPAD"):
+        write(memory, key, f"note {key}")
+    files = [path.name.lower() for path in (home / "agents/main/memory/working").iterdir()]
+    assert len(set(files)) == 5
+    assert "the handoff" in (home / "agents/main/memory/working/HANDOFF.md").read_text()
+    assert memory.call("search_memory", {"query": "note Handoff"})["matches"][0]["key"] in (
+        "Handoff",
+        "HANDOFF",
+        "handoff",
+    )
+
+
+def test_the_handoff_overwrites_and_comes_first_until_it_is_replaced(memory: Memory, clock: FrozenClock) -> None:
+    assert memory.call("write_session_handoff", {"content": "the old one"})["message"]
+    memory.call("write_session_handoff", {"content": "second"})
+    clock.advance(days=2)
+    for _ in range(2):
+        text = str(memory.context())
+        assert text.startswith("## Session Handoff\n\nLeft by your last session, 2 days ago.")
+        assert "second" in text
+        assert "the old one" not in text
+
+
+def test_the_scratchpad_is_written_read_and_cleared(memory: Memory) -> None:
+    assert memory.call("scratch_note") == {"status": "ok", "content": "", "empty": True}
+    assert memory.call("scratch_note", {"mode": "replace", "content": "one"})["content"] == "one"
+    assert memory.call("scratch_note", {"mode": "append", "content": "two"})["content"] == "one\ntwo"
+    assert memory.call("scratch_note", {"mode": "read"}) == {"status": "ok", "content": "one\ntwo", "empty": False}
+    assert "one\ntwo" in str(memory.context())
+    assert memory.call("scratch_note", {"mode": "clear"})["message"]
+    assert memory.call("scratch_note") == {"status": "ok", "content": "", "empty": True}
+    assert "Scratchpad\n" not in str(memory.context())
+
+
+def test_a_note_stays_written_when_the_log_can_not_be(memory: Memory, home: Path) -> None:
+    (home / "agents/main/memory/activity/2026-03-14.md").mkdir(parents=True)
+    reply = write(memory, "k", "v")
+    assert reply["status"] == "ok"
+    assert "activity log" in reply["warning"]
+    assert keys(memory, "k") == ["k"]
