@@ -1,0 +1,264 @@
+"""The command line, run as people run it: another process, real pipes, real exit codes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.surfaces.cli import COMMANDS
+from commonplace.surfaces.cli.common import find_home
+
+
+class Shell:
+    """Runs commands in a folder of its own, with nothing of the caller's environment that matters."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
+        self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
+
+    def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "commonplace", *arguments],
+            cwd=self.folder,
+            env={**self.environment, **environment},
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            check=False,
+        )
+
+    def ok(self, *arguments: str, stdin: str | None = None, **environment: str) -> str:
+        done = self.run(*arguments, stdin=stdin, **environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def json(self, *arguments: str) -> Any:
+        return json.loads(self.ok(*arguments))
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    return Shell(tmp_path)
+
+
+@pytest.fixture
+def used(shell: Shell) -> Shell:
+    shell.ok("init")
+    shell.ok("remember", "I", "prefer", "tea")
+    shell.ok("write", "editor", "vim", "--tag", "tools")
+    shell.ok("world", "people", "Ann lives in Oslo")
+    return shell
+
+
+def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: Shell) -> None:
+    shell.ok("init")
+    shell.ok("remember", "I prefer tea in the morning")
+    found = shell.ok("search", "tea")
+    assert "I prefer tea in the morning" in found
+    page = shell.folder / ".commonplace" / found.split("#")[0]
+    page.write_text(page.read_text().replace("tea", "rooibos"))
+    assert "rooibos" in shell.ok("search", "rooibos")
+    assert shell.ok("search", "unheard-of").strip() == "Nothing found."
+
+
+def test_the_home_is_found_like_git_finds_its_own(tmp_path: Path) -> None:
+    deep = tmp_path / "a/b/c"
+    deep.mkdir(parents=True)
+    (tmp_path / "a/.commonplace").mkdir()
+    assert find_home(str(deep), {}) == str(tmp_path / "a/.commonplace")
+    assert find_home(str(deep), {"COMMONPLACE_HOME": "/x"}) == "/x"
+    assert find_home(str(tmp_path), {}).endswith(".commonplace")
+
+
+def test_home_and_agent_by_option_or_environment(shell: Shell) -> None:
+    shell.ok("--home", "h", "--agent", "Ann", "remember", "one")
+    shell.ok("remember", "--home", "h", "--agent", "Ann", "two")
+    shell.ok("remember", "three", COMMONPLACE_HOME="h", COMMONPLACE_AGENT="Ann")
+    (day,) = (shell.folder / "h/agents").glob("ann~*/memory/daily/*.md")
+    assert [word in day.read_text() for word in ("one", "two", "three")] == [True] * 3
+    shell.ok("remember", "four")
+    assert list((shell.folder / "user/.commonplace/agents/main/memory/daily").glob("*.md"))
+
+
+def test_every_daily_command_works_and_answers_in_json_too(used: Shell) -> None:
+    assert "tea" in used.ok("recall")
+    assert used.ok("read", "editor").strip() == "vim"
+    assert used.ok("world").strip() == "people"
+    assert used.ok("world", "People").strip() == "Ann lives in Oslo"
+    assert "Kept" in used.ok("write", "editor", "emacs", "--update")
+    assert "Rewrote" in used.ok("reflect", stdin="curated text\nof two lines")
+    assert used.ok("handoff").strip() == "No handoff."
+    used.ok("handoff", "continue", "here")
+    assert used.ok("handoff").strip() == "continue here"
+    assert "cleared" in used.ok("handoff", "--clear")
+    assert used.ok("handoff").strip() == "No handoff."
+    used.ok("scratch", "one")
+    used.ok("scratch", "--append", "two")
+    assert used.ok("scratch") == "one\ntwo\n"
+    used.ok("scratch", "--clear")
+    assert "empty" in used.ok("scratch")
+    used.ok("call", "MemoryTool", '{"op": "createSkill", "name": "brew", "description": "make tea", "instructions": "boil", "initialStructure": {"cups": 2}}')
+    assert used.ok("skills") == "brew\tglobal\t0\tmake tea\n"
+    assert '"cups": 2' in used.ok("skills", "brew")
+    assert used.ok("list", "--notes").startswith("editor\t")
+    assert "memory/world/people.md" in used.ok("list")
+    assert used.ok("list", "memory/world").count("\n") == 1
+    assert used.ok("show", "memory/world/people.md#L1").strip() == "Ann lives in Oslo"
+    assert used.ok("context").startswith("## Directives")
+    assert "Directives\t95" in used.ok("context", "--explain", "--budget", "50")
+    assert "index up to date\tTrue" in used.ok("status")
+    for command in (
+        ["recall"],
+        ["search", "tea"],
+        ["read", "editor"],
+        ["list"],
+        ["list", "--notes"],
+        ["show", "memory/world/people.md"],
+        ["world"],
+        ["world", "people"],
+        ["handoff"],
+        ["scratch"],
+        ["skills"],
+        ["skills", "brew"],
+        ["context"],
+        ["status"],
+        ["tools"],
+        ["init"],
+        ["remember", "again"],
+        ["reflect", "x"],
+        ["handoff", "x"],
+        ["scratch", "x"],
+        ["write", "fresh", "x"],
+    ):
+        assert used.json("--json", *command) is not None
+        if command[0] != "write":
+            assert used.json(*command, "--json") is not None
+
+
+def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None:
+    assert used.json("call", "recall", '{"days": 0}')["success"]
+    assert json.loads(used.ok("call", "remember", stdin='{"content": "piped"}'))["success"]
+    assert json.loads(used.ok("call", "remember", "-", stdin='{"content": "dash"}'))["success"]
+    assert json.loads(used.ok("call", "recall"))["success"]
+    assert "data" in used.json("call", "memory_search", '{"query": "vim"}', "--toolset", "notes")
+    assert "results" in used.json("call", "memory_search", '{"query": "vim"}')
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["call", "remember", "not json"], 2, "not JSON"),
+        (["call", "remember", "{}"], 2, "Missing required parameter: content"),
+        (["call", "nothing"], 2, "Unknown tool"),
+        (["call", "recall", "--toolset", "none"], 2, "Unknown toolset"),
+        (["call", "memory_read", '{"key": "none"}'], 3, "MEMORY_KEY_NOT_FOUND"),
+        (["read", "none"], 3, "not kept"),
+        (["show", "memory/none.md"], 3, "does not exist"),
+        (["world", "none"], 3, "does not exist"),
+        (["skills", "none"], 3, "Not found"),
+        (["write", "editor", "again"], 4, "kept already"),
+        (["show", "../secret.md"], 5, "inside the home"),
+        (["call", "write_memory", '{"key": "scratchpad", "content": "x"}'], 5, "scratch_note"),
+        (["recall", "--days", "-1"], 2, "days"),
+        (["recall", "--days", "many"], 2, "days"),
+        (["search"], 2, "QUERY"),
+        (["context", "--budget", "-5"], 2, "budget"),
+        (["serach", "x"], 2, "Did you mean search"),
+        (["frobnicate"], 2, "--help"),
+        (["tools", "--tools", "none"], 2, "Unknown toolset"),
+        (["tools", "--format", "none"], 2, "openai"),
+        (["remember", " "], 2, "content"),
+    ],
+)
+def test_errors_say_what_to_do_and_exit_with_their_status(used: Shell, arguments: list[str], status: int, words: str) -> None:
+    done = used.run(*arguments)
+    assert done.returncode == status, done
+    assert words in done.stderr + done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failure_in_json_is_json_with_the_same_status(used: Shell) -> None:
+    done = used.run("--json", "read", "none")
+    assert done.returncode == 3
+    assert json.loads(done.stdout)["error"]["code"] == "MEMORY_KEY_NOT_FOUND"
+
+
+def test_reading_where_there_is_no_memory_makes_none(shell: Shell) -> None:
+    for command in (["search", "x"], ["status"], ["recall"], ["list"], ["context"]):
+        done = shell.run(*command)
+        assert done.returncode == 3
+        assert "commonplace init" in done.stderr
+    assert not (shell.folder / "user/.commonplace").exists()
+
+
+def test_a_home_that_is_a_file_or_badly_set_is_told(shell: Shell) -> None:
+    (shell.folder / "file").write_text("x")
+    for command in (["remember", "x"], ["search", "x"], ["init"]):
+        done = shell.run("--home", "file", *command)
+        assert (done.returncode, "is a file" in done.stderr) == (6, True)
+    (shell.folder / "bad").mkdir()
+    (shell.folder / "bad/commonplace.yaml").write_text("layout: x\n")
+    done = shell.run("--home", "bad", "status")
+    assert done.returncode == 7
+    assert "commonplace.yaml:1" in done.stderr
+
+
+def test_output_that_nobody_reads_to_the_end_is_no_error(used: Shell) -> None:
+    command = f"{sys.executable} -m commonplace recall | head -c 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", command], cwd=used.folder, env=used.environment, capture_output=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == b""
+
+
+def test_any_script_is_printed_in_any_locale_without_colour(used: Shell) -> None:
+    used.ok("remember", "日本 \U0001f642 é")
+    assert "日本 \U0001f642 é" in used.ok("search", "日本")
+    assert "\x1b" not in used.ok("search", "日本")
+
+
+def test_input_that_is_not_text_is_told(used: Shell) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "commonplace", "remember"], cwd=used.folder, env=used.environment, input=b"\xff", capture_output=True, check=False
+    )
+    assert done.returncode == 2
+    assert b"UTF-8" in done.stderr
+
+
+def test_tools_are_described_for_people_and_for_models(shell: Shell) -> None:
+    assert "memory_write\tnotes\t" in shell.ok("tools")
+    for shape in ("openai", "anthropic", "gemini", "mcp"):
+        assert len(json.loads(shell.ok("tools", "--format", shape))) == 15
+    names = [tool["name"] for tool in json.loads(shell.ok("tools", "--format", "mcp", "--tools", "notes,retrieval"))]
+    assert names[3:5] == ["memory_search", "retrieval_memory_search"]
+
+
+@pytest.mark.parametrize("shell_name", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed_and_complete(shell: Shell, shell_name: str) -> None:
+    assert "_COMMONPLACE_COMPLETE" in shell.ok("completion", shell_name)
+    done = shell.run(_COMMONPLACE_COMPLETE="bash_complete", COMP_WORDS="commonplace rem", COMP_CWORD="1")
+    assert "remember" in done.stdout
+
+
+def test_help_lists_every_command_and_each_has_its_own(shell: Shell) -> None:
+    text = shell.ok("--help")
+    for name in COMMANDS:
+        assert f"  {name} " in text
+    for name in ("call", "write", "context"):
+        assert "--json" in shell.ok(name, "--help")
+    assert shell.ok("--version").startswith("commonplace ")
+
+
+def test_init_is_safe_to_repeat_and_keeps_derived_files_out_of_git(shell: Shell) -> None:
+    assert "Made a memory" in shell.ok("init")
+    (shell.folder / ".commonplace/directives/memory.md").write_text("mine")
+    assert "There is a memory" in shell.ok("init")
+    assert (shell.folder / ".commonplace/directives/memory.md").read_text() == "mine"
+    assert ".index/" in (shell.folder / ".commonplace/.gitignore").read_text()
