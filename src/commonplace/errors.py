@@ -39,9 +39,9 @@ class WrongType(InvalidArgument):
 
     code = "WRONG_TYPE"
 
-    def __init__(self, field: str, expected: str, got: str) -> None:
+    def __init__(self, field: str, expected: str, got: str, value: object = None) -> None:
         super().__init__(f"Invalid parameter: {field} must be {expected}, not {got}")
-        self.field, self.expected, self.got = field, expected, got
+        self.field, self.expected, self.got, self.value = field, expected, got, value
 
 
 class InvalidChoice(InvalidArgument):
@@ -144,6 +144,12 @@ class BrokenFrontMatter(StorageError):
     """The lines between the two `---` are not a YAML mapping."""
 
     code = "BROKEN_FRONT_MATTER"
+
+
+class NotAMapping(BrokenFrontMatter):
+    """What stands between the two `---` is text: no front matter at all, as it turns out."""
+
+    code = "NOT_A_MAPPING"
 
 
 class LockTimeout(StorageError):

@@ -12,13 +12,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import directive
 from . import settings as settings_of
-from .errors import CommonplaceError, PageNotFound, SettingsError
+from .errors import CommonplaceError, InvalidArgument, PageNotFound, SettingsError, StorageError
 from .markdown.times import stamp
 from .model import Clock, Hit, Query, Record, Viewer
 from .pages import ABSENT
 from .pages.folder import FolderPages
 from .pages.layout import FIXED_NAMES, LAYOUTS, Layout, Place
-from .pages.names import file_name
 from .pages.records import Channels, Globals, Shelf, record_at
 from .pages.skills import Skills
 from .settings import SearchSettings, Settings
@@ -51,13 +50,15 @@ class Home:
     def __init__(self, root: str, agent: str = "main", clock: Clock = utc_now) -> None:
         if root.startswith(("postgresql://", "postgres://")):
             raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
+        _refuse_odd("home", root)
+        _refuse_odd("agent", agent)
         self.root = os.path.abspath(os.path.expanduser(root))
         self.agent, self.clock = agent, clock
         self.settings: Settings = settings_of.load(self.root)
-        self.layout: Layout = _layout(self.settings)
-        self.agent_settings = settings_of.load_agent(os.path.join(self.root, self.layout.agent_file(agent)))
         self.pages = FolderPages(self.root, self._wrote)
         self._unfollowed: deque[str] = deque()
+        self.layout: Layout = replace(_layout(self.settings), stands=self._stands)
+        self.agent_settings = settings_of.load_agent(os.path.join(self.root, self.layout.agent_file(agent)))
 
     @cached_property
     def index(self) -> Follower:
@@ -67,7 +68,7 @@ class Home:
 
         every = [self.settings.search, *dict(self.settings.agents).values()]
         extra = tuple(dict.fromkeys(pattern for search in every for pattern in search.extra_paths))
-        sessions = tuple((file_name(name), search.index_sessions) for name, search in self.settings.agents)
+        sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
         return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
 
@@ -116,23 +117,38 @@ class Home:
 
     def records(self, folder: str) -> tuple[list[Record], View]:
         """The records below a folder, read off the index after it caught up there."""
-        view = self.index.fresh(folder)
-        return view.words.records(folder), view
+        self.check()
+        return self.index.ask(lambda view: (view.words.records(folder), view), folder)
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""
+        self.check()
         place = self.layout.place(path)
         try:
             return record_at(self.pages, path, place) if place else None
         except PageNotFound:
             return None
 
+    def check(self) -> None:
+        """StorageError when something that is not a folder stands where the home should be."""
+        if os.path.lexists(self.root) and not os.path.isdir(self.root):
+            raise StorageError(f"{self.root} is a file, not a folder: move it away or use another home")
+
+    def _stands(self, folder: str, name: str) -> bool:
+        """Whether a folder has a subfolder of exactly this name; a file system that ignores case has others, too."""
+        try:
+            self.pages.modified(f"{folder}/{name}")
+            return name in self.pages.folders(folder)
+        except CommonplaceError:
+            return False
+
     def search(self, text: str, limit: int, min_score: float = 0.0, viewer: Viewer | None = None) -> Found:
         from .search import answer
 
-        view = self.index.fresh()
+        self.check()
         query = Query(text, viewer or self.viewer(), limit, min_score)
-        return Found(answer(view.words, query, self.search_settings), view.stale, view.warnings)
+        settings = self.search_settings
+        return self.index.ask(lambda view: Found(answer(view.words, query, settings), view.stale, view.warnings))
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
@@ -145,13 +161,13 @@ class Home:
     def may_see(self, place: Place) -> bool:
         scope = place.scope
         if scope.kind == "extra":
-            return scope.name in self.search_settings.extra_paths
-        return scope.kind != "agent" or scope.name == file_name(self.agent)
+            return not {*scope.name.split("\n")}.isdisjoint(self.search_settings.extra_paths)
+        return scope.kind != "agent" or scope.name == self.layout.agent_name(self.agent)
 
     def status(self) -> dict[str, Any]:
         """Where memory is, what it holds, and whether search is up to date."""
-        view = self.index.fresh()
-        pages, passages = view.words.size()
+        self.check()
+        (pages, passages), view = self.index.ask(lambda view: (view.words.size(), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -165,7 +181,7 @@ class Home:
         }
 
     def viewer(self) -> Viewer:
-        return Viewer(file_name(self.agent), extra=self.search_settings.extra_paths)
+        return Viewer(self.layout.agent_name(self.agent), extra=self.search_settings.extra_paths)
 
     def close(self) -> None:
         if "index" in self.__dict__:
@@ -182,6 +198,16 @@ class Home:
     def _wrote(self, path: str, size: int) -> None:
         if size <= _LARGE:
             self._unfollowed.append(path)
+
+
+def _refuse_odd(what: str, text: str) -> None:
+    """InvalidArgument for a name that no file system and no page could hold."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"the {what} {text!a} is not Unicode text") from error
+    if "\0" in text:
+        raise InvalidArgument(f"the {what} {text!a} has a null character in it")
 
 
 def _layout(settings: Settings) -> Layout:

@@ -14,7 +14,7 @@ Source = Literal["memory", "session", "extra"]
 
 
 class Scope(NamedTuple):
-    """Who a memory belongs to. `name` is the channel, the agent, a skill's owner, or the pattern of an extra path."""
+    """Who a memory belongs to. `name` is the channel, the agent, a skill's owner, or the patterns of an extra path."""
 
     kind: ScopeKind
     name: str = ""

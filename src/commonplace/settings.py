@@ -11,9 +11,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .errors import SettingsError
+from .yamltext import YamlProblem, compose
 
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
+OURS = (".index", ".locks", ".history")  # folders of a home that hold no pages
 PROVIDERS = ("static", "local", "openai", "ollama", "sentence-transformers", "none")
 
 
@@ -108,7 +110,7 @@ def _agents(reader: _Reader, node: Any, base: SearchSettings) -> dict[str, Searc
 
     if not reader.is_empty(node):
         reader.require(node, "mapping", "agents", "a mapping of agent names")
-        reader.mapping(node, "agents", {name.value: one(name.value) for name, _ in node.value})
+        reader.mapping(node, "agents", {key.value: one(key.value) for key, _ in node.value if key.id == "scalar"})
     return found
 
 
@@ -136,13 +138,16 @@ def _globs(reader: _Reader, node: Any) -> tuple[str, ...]:
         parts = pattern.replace("\\", "/").split("/")
         if os.path.isabs(pattern) or pattern.startswith("~") or ".." in parts:
             raise reader.error(item, f"extraPaths: {pattern!r} leads out of the home: use a pattern inside it")
-        out.append(pattern)
+        is_folder = not pattern.endswith(".md") and not set(parts[-1]) & set("*?")
+        out.append(f"{pattern.rstrip('/')}/**/*.md" if is_folder else pattern)
     return tuple(out)
 
 
 def _inside(reader: _Reader, node: Any, name: str, home: str) -> str:
     """A folder named in the settings, relative to the file, as a path relative to the home."""
     text = reader.text(node, name)
+    if "\0" in text or text.replace("\\", "/").removeprefix("./").split("/")[0] in OURS:
+        raise reader.error(node, f"{name}: {text!r} can not hold memory: name another folder")
     root = os.path.realpath(home)
     place = os.path.realpath(os.path.join(root, os.path.expanduser(text)))
     if place == root:
@@ -172,22 +177,19 @@ def _child(node: Any, name: str) -> Any:
 def _compose(path: str) -> Any:
     """The YAML of a file as nodes that know their line; None when there is no file or it is empty."""
     try:
+        if not os.path.isfile(path) and os.path.lexists(path):
+            raise SettingsError(f"{path}: not a regular file: move it away")
         with open(path, encoding="utf-8") as file:
-            text = file.read()
+            return compose(file.read())
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         raise SettingsError(f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except OSError as error:
         raise SettingsError(f"{path}: {error.strerror}") from error
-    import yaml
-
-    try:
-        return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    except (yaml.YAMLError, RecursionError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f":{mark.line + 1}" if mark else ""
-        raise SettingsError(f"{path}{where}: not valid YAML: {getattr(error, 'problem', error)}") from error
+    except YamlProblem as error:
+        where = f":{error.line}" if error.line else ""
+        raise SettingsError(f"{path}{where}: not valid YAML: {error.problem}") from error
 
 
 class _Reader:
@@ -210,7 +212,9 @@ class _Reader:
         self.require(node, "mapping", name, "a mapping of names to values")
         seen: set[str] = set()
         for key, value in node.value:
-            if key.id != "scalar" or key.value not in readers:
+            if key.id != "scalar":
+                raise self.error(key, f"a key of {name} must be text")
+            if key.value not in readers:
                 raise self.error(key, f"unknown key {key.value!r} in {name}.{self._hint(key.value, readers)}")
             if key.value in seen:
                 raise self.error(key, f"{key.value!r} stands twice in {name}")

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 
 from .errors import OutsideHome, PageNotFound, StaleVersion
 from .model import Page
-from .pages import ABSENT, Changes, Pages, Paths, Root, Sentences
+from .pages import ABSENT, Changes, Pages, Paths, Root, Sentences, Texts
 
 
 class FrozenClock:
@@ -38,26 +38,27 @@ class MemoryPages:
         self._lock = threading.RLock()
         self._areas: dict[str, threading.Lock] = {}
 
-    def check(self, path: str) -> None:
+    def resolved(self, path: str) -> str:
         if not path or path.startswith(("/", "~")) or ".." in path.split("/") or "\0" in path or "\\" in path:
             raise OutsideHome(f"{path!r} is not a path inside the home")
+        return path
 
     def read(self, path: str) -> Page:
-        self.check(path)
+        self.resolved(path)
         with self._lock:
             if path not in self._texts:
                 raise PageNotFound(path)
             return Page(path, self._texts[path], _version(self._texts[path]))
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        self.check(path)
+        self.resolved(path)
         with self._lock:
             self._expect(path, if_version)
             self._texts[path] = text
             return _version(text)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        self.check(path)
+        self.resolved(path)
         with self._lock:
             old = self._texts.get(path, "")
             new = change(old)
@@ -69,7 +70,7 @@ class MemoryPages:
         return self.edit(path, lambda old: old + text)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        self.check(path)
+        self.resolved(path)
         with self._lock:
             if path not in self._texts:
                 raise PageNotFound(path)
@@ -80,8 +81,9 @@ class MemoryPages:
         inside = (path for path in self._below(folder) if path.endswith(suffix))
         return sorted(path for path in inside if deep or "/" not in path.removeprefix(f"{folder}/"))
 
-    def containing(self, folder: str, text: str) -> tuple[Paths, Sentences]:
-        return [path for path in self.list(folder, deep=True) if text in self._texts[path]], []
+    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        found = ((path, self._texts[path]) for path in self.list(folder, deep=True))
+        return [each for each in found if text in each[1]], []
 
     def folders(self, folder: str) -> Paths:
         inside = (path.removeprefix(f"{folder}/") for path in self._below(folder))
@@ -91,11 +93,11 @@ class MemoryPages:
         self.read(path)
         return 0.0
 
-    def changes(self, known: Mapping[str, str], roots: Iterable[Root]) -> Changes:
-        seen: dict[str, str] = {}
+    def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
+        seen: dict[str, int] = {}
         for root in roots:
             paths = [root.path] if root.is_page else self.list(root.path, root.suffix, deep=root.deep)
-            seen.update((path, self.read(path).version) for path in paths if path in self._texts)
+            seen.update((path, hash(self._texts[path])) for path in paths if path in self._texts)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp}
         return Changes(changed, tuple(path for path in known if path not in seen))
 
@@ -198,7 +200,7 @@ class PagesContract:
         pages.write("memory/a.md", "tea")
         pages.write("memory/deep/b.md", "green tea\n")
         pages.write("memory/c.md", "coffee")
-        assert pages.containing("memory", "tea") == (["memory/a.md", "memory/deep/b.md"], [])
+        assert pages.containing("memory", "tea") == ([("memory/a.md", "tea"), ("memory/deep/b.md", "green tea\n")], [])
 
     def test_no_path_leaves_the_home(self) -> None:
         pages = self.make_pages()

@@ -105,7 +105,11 @@ def test_every_daily_command_works_and_answers_in_json_too(used: Shell) -> None:
     assert used.ok("scratch") == "one\ntwo\n"
     used.ok("scratch", "--clear")
     assert "empty" in used.ok("scratch")
-    used.ok("call", "MemoryTool", '{"op": "createSkill", "name": "brew", "description": "make tea", "instructions": "boil", "initialStructure": {"cups": 2}}')
+    used.ok(
+        "call",
+        "MemoryTool",
+        '{"op": "createSkill", "name": "brew", "description": "make tea", "instructions": "boil", "initialStructure": {"cups": 2}}',
+    )
     assert used.ok("skills") == "brew\tglobal\t0\tmake tea\n"
     assert '"cups": 2' in used.ok("skills", "brew")
     assert used.ok("list", "--notes").startswith("editor\t")
@@ -178,7 +182,9 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["remember", " "], 2, "content"),
     ],
 )
-def test_errors_say_what_to_do_and_exit_with_their_status(used: Shell, arguments: list[str], status: int, words: str) -> None:
+def test_errors_say_what_to_do_and_exit_with_their_status(
+    used: Shell, arguments: list[str], status: int, words: str
+) -> None:
     done = used.run(*arguments)
     assert done.returncode == status, done
     assert words in done.stderr + done.stdout
@@ -213,7 +219,9 @@ def test_a_home_that_is_a_file_or_badly_set_is_told(shell: Shell) -> None:
 
 def test_output_that_nobody_reads_to_the_end_is_no_error(used: Shell) -> None:
     command = f"{sys.executable} -m commonplace recall | head -c 1; exit ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", command], cwd=used.folder, env=used.environment, capture_output=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=used.folder, env=used.environment, capture_output=True, check=False
+    )
     assert done.returncode == 0
     assert done.stderr == b""
 
@@ -226,7 +234,12 @@ def test_any_script_is_printed_in_any_locale_without_colour(used: Shell) -> None
 
 def test_input_that_is_not_text_is_told(used: Shell) -> None:
     done = subprocess.run(
-        [sys.executable, "-m", "commonplace", "remember"], cwd=used.folder, env=used.environment, input=b"\xff", capture_output=True, check=False
+        [sys.executable, "-m", "commonplace", "remember"],
+        cwd=used.folder,
+        env=used.environment,
+        input=b"\xff",
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 2
     assert b"UTF-8" in done.stderr

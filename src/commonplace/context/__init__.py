@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from ..errors import InvalidArgument
 from ..home import Home
 from .sections import ORDER, Item, Request, Section
-from .tokens import estimate
+from .tokens import estimate, weigh
 
 _TOO_MUCH = "over the budget"
 
@@ -37,11 +37,16 @@ class _Kept:
 
     @property
     def text(self) -> str:
-        if not self.parts:
-            return ""
-        head = [f"## {self.section.title}"] if self.section.title else []
-        intro = [self.section.intro] if self.section.intro else []
-        return "\n\n".join([*head, *intro, *(text for _, text in self.parts)])
+        return "\n\n".join([*self._head(), *(text for _, text in self.parts)]) if self.parts else ""
+
+    def _head(self) -> list[str]:
+        title = f"## {self.section.title}" if self.section.title else ""
+        return [part for part in (title, self.section.intro) if part]
+
+    def cost_of(self, text: str) -> float:
+        """What one more part adds, the head included when it is the first."""
+        parts = [text] if self.parts else [*self._head(), text]
+        return sum(weigh(part + "\n\n") for part in parts)
 
 
 def assemble(
@@ -51,12 +56,20 @@ def assemble(
     """The prompt context for an agent, a user and a channel. Same memory, same clock, same bytes."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
         raise InvalidArgument(f"budget must be a whole number of tokens, 0 or more, not {budget!r}")
+    for name, value in (("user", user), ("channel", channel), ("query", query)):
+        if value is not None and not (isinstance(value, str) and _is_unicode(value)):
+            raise InvalidArgument(f"{name} must be text, not {value!a}")
+    home.check()
     request = Request(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]
     home.follow()
     kept = _fit(sections, budget)
     text = _join(each.text for each in kept)
     return Context(text, _receipt(kept, text, budget))
+
+
+def _is_unicode(text: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _join(texts: Iterable[str]) -> str:
@@ -67,34 +80,27 @@ def _join(texts: Iterable[str]) -> str:
 def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
     """Fill the budget from the highest priority down; once something does not fit, nothing of lower priority does."""
     kept = [_Kept(section) for section in sections]
-    full = False
+    left = float("inf") if budget is None else float(budget)
     for each in sorted(kept, key=lambda k: -k.section.priority):
         each.cut += [{"source": source, "tokens": 0, "reason": why} for source, why in each.section.left_out]
         for item in each.section.items:
-            if full:
-                each.cut.append(_cut(item, _TOO_MUCH))
-                continue
-            each.parts.append((item, item.shown()))
-            if budget is not None and _size(kept) > budget:
-                each.parts.pop()
-                _shorten(each, item, kept, budget)
-                full = True
+            cost = each.cost_of(item.shown())
+            if cost <= left:
+                each.parts.append((item, item.shown()))
+                left -= cost
+            else:
+                _shorten(each, item, left)
+                left = 0
     return kept
 
 
-def _size(kept: list[_Kept]) -> int:
-    return estimate(_join(each.text for each in kept))
-
-
-def _shorten(each: _Kept, item: Item, kept: list[_Kept], budget: int) -> None:
+def _shorten(each: _Kept, item: Item, left: float) -> None:
     """Keep as many lines of a long item as fit; of any other, nothing."""
-    total = item.text.count("\n") + 1 if item.long else 1
+    total = item.text.count("\n") + 1 if item.long and left else 1
     fits, fails = 0, total
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        each.parts.append((item, item.first_lines(middle)))
-        fits, fails = (middle, fails) if _size(kept) <= budget else (fits, middle)
-        each.parts.pop()
+        fits, fails = (middle, fails) if each.cost_of(item.first_lines(middle)) <= left else (fits, middle)
     if not fits:
         each.cut.append(_cut(item, _TOO_MUCH))
         return

@@ -6,6 +6,7 @@ A line that poses as one of our own marks gets a backslash even there, for reade
 
 from __future__ import annotations
 
+import json
 import re
 
 TITLES = (
@@ -15,6 +16,8 @@ TITLES = (
 _POSES = re.compile(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
+_TAME = re.compile(r"\w[\w .:/@-]*")  # a name that reads as a name
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _INLINE = 300  # characters that still read well inside a line
 
@@ -39,6 +42,19 @@ def _other_breaks(text: str) -> str:
 
 def field(name: str, text: str, label: str) -> str:
     """A named value as a list item: in the line when it is short, fenced below it when it is not."""
+    shown = name if _TAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
     if len(text) <= _INLINE and not _BREAKS.search(text):
-        return f"- {one_line(name)}: {text}"
-    return f"- {one_line(name)}:\n\n{data(text, label)}"
+        return f"- {one_line(shown)}: {text}"
+    return f"- {one_line(shown)}:\n\n{data(text, label)}"
+
+
+def closed(text: str) -> str:
+    """Text of ours with a code fence that somebody left open closed: what follows must not be drawn into it."""
+    opened = ""
+    for line in text.split("\n"):
+        mark = _FENCE.match(line)
+        if mark and not opened and not (mark[1][0] == "`" and "`" in mark[2]):
+            opened = mark[1]
+        elif mark and opened and mark[1].startswith(opened) and not mark[2].strip():
+            opened = ""
+    return f"{text}\n{opened}" if opened else text

@@ -17,8 +17,7 @@ from ..markdown import blocks
 from ..markdown.records import value_line
 from ..markdown.times import parse, sort_key
 from ..model import Json, Record, Skill, Viewer
-from ..pages.names import file_name
-from .fence import data, field, one_line
+from .fence import closed, data, field, one_line
 
 INJECTED = ("agent", "preferences", "user_info")
 _MOST_NOTES = 20
@@ -45,7 +44,7 @@ class Item(NamedTuple):
     long: bool = False
 
     def shown(self) -> str:
-        return data(self.text, self.label) if self.label else self.text
+        return data(self.text, self.label) if self.label else closed(self.text)
 
     def first_lines(self, count: int) -> str:
         """The start of a long item, saying that there is more."""
@@ -67,7 +66,9 @@ class Section(NamedTuple):
 
 def handoff(home: Home, _: Request) -> Section | None:
     """What the last session left for this one. It stays until the next replaces it, and says how old it is."""
-    record = home.record(home.layout.handoff_page(home.agent))
+    record, warnings = _record(home, home.layout.handoff_page(home.agent))
+    if warnings:
+        return Section("Session Handoff", 100, (), warnings=warnings)
     if record is None or not _text(record.value).strip():
         return None
     age = _age(record.updated_at, home.clock())
@@ -81,9 +82,9 @@ def directives(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
         for path in home.pages.list(folder):
-            text = _page(home, path, warnings).strip("\n")
+            text = _page(home, path, warnings)
             if text.strip():
-                items.append(Item(text, _lines(path, text), long=True))
+                items.append(Item(text.strip("\n"), _lines(path, text), long=True))
     return Section("Directives", 95, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
@@ -127,9 +128,9 @@ def curated_memory(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     items: list[Item] = []
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
-        text = blocks.as_meant(_page(home, path, warnings)).strip("\n")
+        text = blocks.as_meant(_page(home, path, warnings))
         if text.strip():
-            items.append(Item(text, _lines(path, text), path, long=True))
+            items.append(Item(text.strip("\n"), _lines(path, text), path, long=True))
     return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
@@ -147,7 +148,9 @@ def working_notes(home: Home, _: Request) -> Section | None:
 
 def scratchpad(home: Home, _: Request) -> Section | None:
     """Notes on the task at hand."""
-    record = home.record(home.layout.scratch_page(home.agent))
+    record, warnings = _record(home, home.layout.scratch_page(home.agent))
+    if warnings:
+        return Section("Scratchpad", 45, (), warnings=warnings)
     if record is None or not _text(record.value).strip():
         return None
     return Section("Scratchpad", 45, (_value(home, record),))
@@ -155,10 +158,10 @@ def scratchpad(home: Home, _: Request) -> Section | None:
 
 def recalled(home: Home, request: Request) -> Section | None:
     """What memory has to say to the question, among what this user may see in this channel."""
-    if request.query is None or not request.query.strip():
+    if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
     viewer = Viewer(
-        file_name(home.agent), request.channel, request.user, home.search_settings.extra_paths,
+        home.layout.agent_name(home.agent), request.channel, request.user, home.search_settings.extra_paths,
         any_channel=False, any_owner=False,
     )  # fmt: skip
     found = home.search(request.query, _MOST_HITS * 3, viewer=viewer)
@@ -186,8 +189,17 @@ def _value_lines(home: Home, path: str) -> str:
     return f"{path}#L{value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
 
 
+def _record(home: Home, path: str) -> tuple[Record | None, tuple[str, ...]]:
+    try:
+        return home.record(path), ()
+    except CommonplaceError as error:
+        return None, (str(error),)
+
+
 def _lines(path: str, text: str) -> str:
-    return f"{path}#L1-L{text.count(chr(10)) + 1}"
+    """The lines of a page from its first word to its last."""
+    first = len(text) - len(text.lstrip("\n"))
+    return f"{path}#L{first + 1}-L{first + text.strip(chr(10)).count(chr(10)) + 1}"
 
 
 def _page(home: Home, path: str, warnings: list[str]) -> str:

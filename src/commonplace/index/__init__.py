@@ -15,7 +15,7 @@ class Entry(NamedTuple):
     """A page as the index keeps it. `passages` None: the page reads as before, only its stamp is new."""
 
     path: str
-    stamp: str
+    stamp: int
     version: str
     kind: str
     scope: Scope
@@ -46,7 +46,7 @@ class Index(Protocol):
         """Say what is being indexed. Where that differs from last time, the index starts from nothing."""
         ...
 
-    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, str]:
+    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
         """The stamp of every page the index knows, below some prefixes or at all."""
         ...
 

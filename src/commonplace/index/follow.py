@@ -6,14 +6,18 @@ Whatever goes wrong with it, memory can still be read and written, and the answe
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from threading import RLock
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from ..pages import Pages
 from .sqlite import SqliteIndex, open_index
 from .sync import Territory, catch_up, refresh
+
+Answer = TypeVar("Answer")
+# What says nothing about the index itself: busy, locked, no permission, read-only, disk error, full, can not open.
+_IN_THE_WAY = frozenset({3, 5, 6, 8, 10, 13, 14})
 
 
 class View(NamedTuple):
@@ -31,14 +35,17 @@ class Follower:
         self._note = ""
         self._lock = RLock()
 
-    def fresh(self, below: str | None = None) -> View:
-        """The index, up to date for the whole home or for one folder of it."""
+    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
+        """What the index answers, after it caught up with the whole home or with one folder of it.
+
+        An index that turns out to be damaged is replaced, and asked again.
+        """
         with self._lock:
             try:
-                return self._caught_up(self._open(), below)
+                return question(self._caught_up(self._open(), below))
             except sqlite3.DatabaseError as error:
                 self._replace(error)
-                return self._caught_up(self._open(), below)
+                return question(self._caught_up(self._open(), below))
 
     def touched(self, paths: Iterable[str]) -> None:
         """Pages were just written: follow at once. A failure costs nothing, the next look sees them."""
@@ -61,6 +68,8 @@ class Follower:
         try:
             notes += catch_up(index, self._pages, self.territory, below)
         except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _IN_THE_WAY:
+                raise
             notes.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
             return View(index, True, (*notes, *index.warnings()))
         return View(index, False, (*notes, *index.warnings()))
@@ -69,7 +78,7 @@ class Follower:
         """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""
         if self._index:
             self._index.close()
-        if isinstance(error, sqlite3.OperationalError):
+        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _IN_THE_WAY:
             note = f"the index in {self._folder} can not be used ({error}): this process keeps its own"
             self._index, self._note = SqliteIndex(":memory:"), note
         else:

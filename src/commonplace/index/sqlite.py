@@ -21,7 +21,7 @@ FILE = f"words-{SCHEMA}.sqlite"
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
-  path TEXT PRIMARY KEY, stamp TEXT NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
+  path TEXT PRIMARY KEY, stamp INTEGER NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS passages(
   id INTEGER PRIMARY KEY, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT NOT NULL,
   key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL, scope TEXT NOT NULL,
@@ -58,18 +58,18 @@ class SqliteIndex:
             self._db.close()
 
     def settle(self, territory: str) -> None:
-        if self._rows("SELECT territory FROM totals")[0][0] == territory:
+        if self._totals()[2] == territory:
             return
         with self._writing():
             for table in ("pages", "passages", "records", "words"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("UPDATE totals SET passages = 0, length = 0, territory = ?", (territory,))
 
-    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, str]:
+    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
         chosen = list(prefixes)
         if not chosen:
             return dict(self._rows("SELECT path, stamp FROM pages"))
-        found: dict[str, str] = {}
+        found: dict[str, int] = {}
         for prefix in chosen:
             found.update(self._rows(f"SELECT path, stamp FROM pages WHERE {_BELOW}", _below(prefix)))
         return found
@@ -101,7 +101,7 @@ class SqliteIndex:
         return [_candidate(row) for row in self._rows(sql, (match, *values, limit))]
 
     def corpus(self, words: Sequence[str]) -> Corpus:
-        passages, length = self._rows("SELECT passages, length FROM totals")[0]
+        passages, length, _ = self._totals()
         holes = ",".join("?" * len(words))
         rows = self._rows(f"SELECT term, doc FROM vocabulary WHERE term IN ({holes})", tuple(words))
         return Corpus(passages, length / passages if passages else 1.0, dict(rows))
@@ -116,7 +116,14 @@ class SqliteIndex:
 
     def size(self) -> tuple[int, int]:
         """How many pages and how many passages are known."""
-        return self._rows("SELECT count(*) FROM pages")[0][0], self._rows("SELECT passages FROM totals")[0][0]
+        return self._rows("SELECT count(*) FROM pages")[0][0], self._totals()[0]
+
+    def _totals(self) -> tuple[int, int, str]:
+        rows = self._rows("SELECT passages, length, territory FROM totals")
+        if len(rows) != 1:
+            raise sqlite3.DatabaseError("the totals are missing")
+        passages, length, territory = rows[0]
+        return passages, length, territory
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         with self._lock:
@@ -171,9 +178,9 @@ def _visible(viewer: Viewer) -> tuple[str, list[str]]:
         ["scope IN ('shared', 'world', 'global')", "(scope = 'agent' AND who = ?)"],
         [viewer.agent],
     )
-    if viewer.extra:
-        rules.append(f"(scope = 'extra' AND who IN ({','.join('?' * len(viewer.extra))}))")
-        values += viewer.extra
+    for pattern in viewer.extra:  # a page knows every pattern it matches, one a line
+        rules.append("(scope = 'extra' AND instr(char(10) || who || char(10), char(10) || ? || char(10)))")
+        values.append(pattern)
     for scope, any_of_them, names in (
         ("channel", viewer.any_channel, [viewer.channel]),
         ("skill", viewer.any_owner, ["global", viewer.user]),
@@ -223,9 +230,13 @@ def _record(row: tuple[Any, ...]) -> Record:
 def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
     """The index of a home and, when it had to be thrown away or kept in memory, a sentence that says so."""
     path = os.path.join(folder, FILE)
+    if os.path.islink(folder) or os.path.islink(path):
+        return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
     try:
         if damaged:
             return _rebuilt(path, damaged)
+        if not os.path.isdir(os.path.dirname(folder)):  # a home that is not there yet is not made by looking
+            return SqliteIndex(":memory:"), ""
         make_folders(folder)
         return _private(path), ""
     except OSError as error:

@@ -6,16 +6,17 @@ again on the next look.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
 from ..markdown import passages as cut
-from ..markdown import skills as skill_page
-from ..model import Passage, Record, Scope, Skill
-from ..pages import Pages, Root
+from ..model import Page, Scope
+from ..pages import UNSURE, Pages, Root
 from ..pages.layout import Layout, Place
 from ..pages.records import parse
+from ..pages.skills import skill_at
 from . import Entry, Index
 
 LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
@@ -66,11 +67,11 @@ def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None
 
 def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[str]) -> None:
     """Bring the index up to date for single pages that were just written."""
-    stamps = {path: "?" for path in paths if territory.place(path)}
+    stamps = {path: UNSURE for path in paths if territory.place(path)}
     _apply(index, pages, territory, stamps, [])
 
 
-def _apply(index: Index, pages: Pages, territory: Territory, stamps: dict[str, str], removed: list[str]) -> None:
+def _apply(index: Index, pages: Pages, territory: Territory, stamps: dict[str, int], removed: list[str]) -> None:
     versions = index.versions(stamps)
     entries: list[Entry] = []
     for path, stamp in stamps.items():
@@ -84,40 +85,39 @@ def _apply(index: Index, pages: Pages, territory: Territory, stamps: dict[str, s
     index.apply(entries, removed)
 
 
-def _entry(pages: Pages, territory: Territory, path: str, stamp: str, version: str) -> Entry | None:
+def _entry(pages: Pages, territory: Territory, path: str, stamp: int, version: str) -> Entry | None:
     place = territory.place(path)
     if place is None:
         return None
     try:
         page = pages.read(path)
+        if page.version == version:
+            return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
+        return _read(pages, place, page, stamp)
     except PageNotFound:
         raise
-    except CommonplaceError as error:
+    except (CommonplaceError, ValueError, RecursionError) as error:  # a page nobody can make sense of stops no other
         return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _naming(path, str(error)))
-    if page.version == version:
-        return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
-    text, warning = _bounded(path, page.text)
-    passages, record, scope, problem = _read(pages, path, place, text)
-    return Entry(path, stamp, page.version, place.kind, scope, place.source, passages, record, warning or problem)
 
 
-def _read(pages: Pages, path: str, place: Place, text: str) -> tuple[Sequence[Passage], Record | None, Scope, str]:
+def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     """What a page says: its passages, its record if it is one, whose it is, and what is wrong with it."""
+    path = page.path
+    text, warning = _bounded(path, page.text)
+    entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
-        record = parse(text, path, place, lambda: pages.modified(path))
-        return cut.of_record(text, record), record, record.scope, record.warning
+        record = parse(page.text, path, place, lambda: pages.modified(path))
+        passages = cut.of_record(text, record)
+        return entry._replace(passages=passages, record=record, scope=record.scope, warning=warning or record.warning)
     if place.kind == "session":
         turns, broken = cut.of_session(text)
-        return turns, None, place.scope, _broken_lines(path, broken)
+        return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        skill = skill_page.read(text, Skill(place.name, "", path=path))
-        return (
-            cut.of_page(text, f"{skill.name} {skill.description}"),
-            None,
-            Scope("skill", skill.owner),
-            skill.warning,
-        )
-    return cut.of_page(text, place.name.replace("-", " ")), None, place.scope, ""
+        skill = skill_at(pages, path, place.name)
+        hint = f"{skill.name} {skill.description} {json.dumps(skill.data, ensure_ascii=False) if skill.data else ''}"
+        owner = Scope("skill", skill.owner)
+        return entry._replace(passages=cut.of_page(text, hint), scope=owner, warning=warning or skill.warning)
+    return entry._replace(passages=cut.of_page(text, place.name.replace("-", " ")))
 
 
 def _broken_lines(path: str, broken: list[int]) -> str:

@@ -31,7 +31,9 @@ def find(text: str, key: str) -> list[Block]:
         return []
     found: list[Block] = []
     lines, searched = LineCounter(text), 0
-    for match in re.finditer(rf"^###[ \t][^\n]*?{re.escape(key)}", text, re.MULTILINE):
+    # The literal start of the pattern lets the search run over a page at the speed of memory.
+    line = re.compile(rf"\n###(?=[ \t])[^\S\n]*{re.escape(key)}[^\S\n]*(?=\n|\Z)")
+    for match in line.finditer("\n" + text.removeprefix("\ufeff")):
         if match.start() < searched:
             continue
         start, searched = segment_around(text, match.start())

@@ -10,12 +10,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
 
-from ..errors import BrokenFrontMatter
+from ..errors import BrokenFrontMatter, NotAMapping
+from ..yamltext import Node, YamlProblem, as_text, compose
 
-Node = Any  # a node of the YAML library, which is imported only where it is needed
 Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
@@ -54,9 +53,16 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
     for name, value in changes.items():
         inner = _set(inner, [name], value)
     edited = head[:start] + inner + head[end:]
-    if parse(edited) != _merged(parse(head), changes):  # anchors and the like
+    if not _says(edited, _merged(parse(head), changes)):  # anchors and the like
         raise BrokenFrontMatter("the front matter is too intricate to be edited: mend it by hand")
     return edited
+
+
+def _says(head: str, fields: Fields) -> bool:
+    try:
+        return parse(head) == fields
+    except BrokenFrontMatter:
+        return False
 
 
 def _merged(fields: Fields, changes: Mapping[str, Any]) -> Fields:
@@ -126,50 +132,32 @@ def _plain_scalar(text: str) -> str | None:
     return text if _PLAIN.fullmatch(text) else None
 
 
-@cache
-def _loader() -> Any:
-    import yaml
-
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class TextLoader(base):  # type: ignore[misc]
-        """Every scalar is text; nothing is guessed."""
-
-        yaml_implicit_resolvers: dict[str, Any] = {}  # noqa: RUF012
-
-    return TextLoader
-
-
 def _parse_yaml(inner: str) -> Fields:
-    import yaml
-
     try:
-        fields = yaml.load(inner, Loader=_loader())
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise BrokenFrontMatter(f"the front matter is not YAML ({_reason(error)})") from error
-    if fields in (None, ""):
+        node = compose(inner)
+        fields = {} if node is None else as_text(node)
+    except YamlProblem as error:
+        raise _broken(error) from error
+    if isinstance(fields, dict):
+        return fields
+    if fields == "":
         return {}
-    if not isinstance(fields, dict):
-        raise BrokenFrontMatter("the front matter is not a mapping of names to values (line 2)")
-    return {str(name): value for name, value in fields.items()}
+    raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
 
 
-def _reason(error: Exception) -> str:
-    mark = getattr(error, "problem_mark", None)
-    problem = getattr(error, "problem", None) or str(error).split("\n")[0]
-    return f"line {mark.line + 2}: {problem}" if mark else problem
+def _broken(error: YamlProblem) -> BrokenFrontMatter:
+    where = f"line {error.line + 1}: " if error.line else ""
+    return BrokenFrontMatter(f"the front matter is not YAML ({where}{error.problem})")
 
 
 def _compose(inner: str) -> Node:
-    import yaml
-
     try:
-        node = yaml.compose(inner, Loader=_loader())
-    except (yaml.YAMLError, RecursionError) as error:
-        raise BrokenFrontMatter(f"the front matter is not YAML ({_reason(error)})") from error
-    if node is None or isinstance(node, yaml.MappingNode):
+        node = compose(inner)
+    except YamlProblem as error:
+        raise _broken(error) from error
+    if node is None or node.id == "mapping":
         return node
-    raise BrokenFrontMatter("the front matter is not a mapping of names to values (line 2)")
+    raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
 
 
 def _set(inner: str, path: list[str], value: Any) -> str:
@@ -181,19 +169,19 @@ def _set(inner: str, path: list[str], value: Any) -> str:
         return inner
     if found is None:
         return inner if value is None else _insert(inner, path, value)
-    if _value_of(found[1]) == value:
+    if value is None:  # written twice by hand: the second one hides the first, so both go
+        return _set(_without(inner, found[0].start_mark.index, _end(inner, found[1])), path, None)
+    if as_text(found[1]) == value:
         return inner
     return _replace(inner, *found, value)
 
 
 def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
     """The name and the value of a field, as places in the text."""
-    import yaml
-
     node: Node = _compose(inner)
     pair: tuple[Node, Node] | None = None
     for name in path:
-        if not isinstance(node, yaml.MappingNode):
+        if node is None or node.id != "mapping":
             return None
         pair = next(((k, v) for k, v in reversed(node.value) if k.value == name), None)
         node = pair[1] if pair else None
@@ -202,14 +190,6 @@ def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
 
 def _is_mapping(node: Node) -> bool:
     return bool(node.id == "mapping")
-
-
-def _value_of(node: Node) -> Any:
-    if node.id == "scalar":
-        return node.value
-    if node.id == "sequence":
-        return [_value_of(item) for item in node.value]
-    return {name.value: _value_of(item) for name, item in node.value}
 
 
 def _end(inner: str, node: Node) -> int:
@@ -227,11 +207,9 @@ def _end(inner: str, node: Node) -> int:
 def _replace(inner: str, name: Node, node: Node, value: Any) -> str:
     start: int = node.start_mark.index
     end = _end(inner, node)
-    if value is None:
-        return _without(inner, name.start_mark.index, end)
     if node.id == "sequence" and not node.flow_style and isinstance(value, list) and value:
         column: int = node.start_mark.column
-        indent = "\n" + " " * column
+        indent = _newline(inner) + " " * column
         return inner[:start] + indent.join(f"- {scalar(item)}" for item in value) + inner[end:]
     if node.id != "scalar" and not node.flow_style:
         start = inner.index(":", name.end_mark.index) + 1
@@ -251,14 +229,19 @@ def _without(inner: str, start: int, end: int) -> str:
     return inner[:line] + (inner[stop + 1 :] if stop >= 0 else "")
 
 
+def _newline(text: str) -> str:
+    return "\r\n" if "\r\n" in text else "\n"
+
+
 def _insert(inner: str, path: Sequence[str], value: Any) -> str:
     """A new field at the end of the mapping it belongs to."""
     parent = _field(inner, path[:-1])[1] if path[:-1] else _compose(inner)  # type: ignore[index]
     if parent is not None and parent.flow_style:
         at = parent.end_mark.index - 1
-        comma = ", " if parent.value else ""
-        return inner[:at].rstrip(" ") + f"{comma}{_name(path[-1])}: {_inline(value)}" + inner[at:]
-    newline = "\r\n" if "\r\n" in inner else "\n"
+        before = inner[:at].rstrip()
+        comma = " " if before.endswith(",") else ", " if parent.value else ""
+        return f"{before}{comma}{_name(path[-1])}: {_inline(value)}{inner[at:]}"
+    newline = _newline(inner)
     if len(path) == 1 or parent is None:
         if inner and not inner.endswith("\n"):
             inner += newline

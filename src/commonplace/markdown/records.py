@@ -11,19 +11,15 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..errors import BrokenFrontMatter
+from ..errors import BrokenFrontMatter, NotAMapping
 from ..model import Json, Record
-from . import frontmatter
+from . import frontmatter, jsontext
 
 
 def read(text: str, named: Record) -> Record:
     """What a record page says; `named` carries what its place on disk tells, for fields the page leaves out."""
-    head, body = frontmatter.split(text)
-    try:
-        fields, warning = frontmatter.parse(head), ""
-    except BrokenFrontMatter as error:
-        fields, warning = {}, f"{named.path}: {error}"
-    value, problem = _value(_body(body) if head else body.removesuffix("\n"), fields.get("type"))
+    fields, body, warning = _parts(text, named.path)
+    value, problem = _value(body, fields.get("type"))
     return Record(
         key=_text(fields, "key", named.key),
         value=value,
@@ -37,12 +33,37 @@ def read(text: str, named: Record) -> Record:
     )
 
 
-def write(old: str, value: Json, fields: Mapping[str, Any]) -> str:
-    """The page with this value and these fields; what else a person put into the front matter stays."""
+def _parts(text: str, path: str) -> tuple[frontmatter.Fields, str, str]:
+    """The fields, the value as text, and what is wrong. Two rules with text between them are no front matter."""
+    head, body = frontmatter.split(text)
+    try:
+        fields = frontmatter.parse(head)
+    except NotAMapping:
+        head, body, fields = "", text, {}
+    except BrokenFrontMatter as error:
+        return {}, _body(head, body), f"{path}: {error}"
+    return fields, _body(head, body), ""
+
+
+def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool = False) -> str:
+    """The page with this value and these fields; what else a person put into the front matter stays.
+
+    Front matter that can not be understood is not touched but refused, unless the page may `start_over`.
+    """
     is_text = isinstance(value, str)
     body = value if is_text else json.dumps(value, ensure_ascii=False, indent=2)
-    head = frontmatter.edit(frontmatter.split(old)[0], {**fields, "type": None if is_text else "json"})
-    return f"{head}\n{body}\n"
+    changes = {**fields, "type": None if is_text else "json"}
+    head = frontmatter.split(old)[0]
+    try:
+        head = frontmatter.edit(head, changes)
+    except NotAMapping:
+        head = frontmatter.render(changes)
+    except BrokenFrontMatter:
+        if not start_over:
+            raise
+        head = frontmatter.render(changes)
+    newline = "\r\n" if head.endswith("\r\n") else "\n"
+    return f"{head}{newline}{body}{newline}"
 
 
 def fields_of(text: str) -> frontmatter.Fields:
@@ -53,7 +74,7 @@ def tags_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Tags as people write them: a list, or words between commas."""
     tags = fields.get("tags") or []
     listed = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else []
-    return tuple(str(tag).strip() for tag in listed if str(tag).strip())
+    return tuple(tag.strip() for tag in listed if isinstance(tag, str) and tag.strip())
 
 
 def value_line(text: str) -> int:
@@ -67,19 +88,26 @@ def _text(fields: Mapping[str, Any], name: str, default: str) -> str:
     return default if value is None or isinstance(value, (list, dict)) else str(value)
 
 
-def _body(text: str) -> str:
-    """The value between the empty line after the front matter and the newline that ends the page."""
-    for newline in ("\r\n", "\n"):
-        if text.startswith(newline):
-            text = text[len(newline) :]
-            break
-    return text.removesuffix("\n")
+def _body(head: str, text: str) -> str:
+    """The value between the empty line after the front matter and the newline that ends the page.
+
+    Line ends are those of the front matter; a page without one is a person's, and may end either way.
+    """
+    if not head:
+        return _without_end(text.removeprefix("\ufeff"))
+    if not head.endswith("\r\n"):
+        return text.removeprefix("\n").removesuffix("\n")
+    return _without_end(text.removeprefix("\r\n"))
+
+
+def _without_end(text: str) -> str:
+    return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
 def _value(body: str, kind: Any) -> tuple[Json, str]:
     if kind != "json":
         return body, ""
     try:
-        return json.loads(body), ""
-    except (ValueError, RecursionError) as error:
+        return jsontext.loads(body), ""
+    except ValueError as error:
         return body, f"the value is marked `type: json` but is not JSON ({error})"

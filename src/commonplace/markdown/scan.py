@@ -84,7 +84,7 @@ def marks(text: str) -> list[Mark]:
     """The headings and footers of a page, in order; those inside closed fences are there too, marked `fenced`."""
     found: list[Mark] = []
     segment: list[tuple[int, int, str]] = []
-    for match in _CANDIDATE.finditer(text):
+    for match in _CANDIDATE.finditer(_without_bom(text)):
         line = match[0]
         if line.startswith(FOOTER_START) and line.rstrip().endswith("-->"):
             found += _headings(segment)
@@ -93,6 +93,11 @@ def marks(text: str) -> list[Mark]:
         elif not line.startswith(FOOTER_START):
             segment.append((match.start(), match.end(), line))
     return found + _headings(segment)
+
+
+def _without_bom(text: str) -> str:
+    """The same text at the same offsets: the mark some editors put first would hide the first heading."""
+    return "\n" + text[1:] if text.startswith("\ufeff") else text
 
 
 def _headings(segment: list[tuple[int, int, str]]) -> list[Mark]:

@@ -10,6 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .jsontext import whole_characters
+
 _SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
 
 
@@ -59,10 +61,10 @@ def _turn(number: int, event: dict[str, Any]) -> Turn | None:
     role = str(message.get("role") or event.get("role") or event.get("type") or "")
     if role not in _SPEAKERS:
         return None
-    said = "\n".join(_parts(message.get("content", message.get("text")))).strip()
+    said = whole_characters("\n".join(_parts(message.get("content", message.get("text")))).strip())
     speaker = str(message.get("name") or event.get("name") or role)
     at = message.get("timestamp") or event.get("timestamp") or ""
-    return Turn(number, speaker, said, str(at)) if said else None
+    return Turn(number, whole_characters(speaker), said, whole_characters(str(at))) if said else None
 
 
 def _parts(content: Any) -> Iterator[str]:

@@ -23,7 +23,7 @@ def read(text: str, named: Skill) -> Skill:
     return Skill(
         name=str(meta.get(_NAME, named.name)),
         description=str(fields.get("description", "")),
-        instructions=body.removeprefix("\n").removesuffix("\n"),
+        instructions=_instructions(body),
         owner=str(meta.get("owner", "global")),
         training_progress=_count(meta.get("training_progress")),
         created_at=str(meta.get("created_at", named.created_at)),
@@ -34,7 +34,8 @@ def read(text: str, named: Skill) -> Skill:
 
 
 def write(old: str, skill: Skill, folder: str) -> str:
-    """The page of this skill, keeping every other field of the page that stood there."""
+    """The page of this skill. Every other field, and a body that says the same already, keep their bytes."""
+    head, body = frontmatter.split(old)
     meta = {
         "owner": skill.owner,
         "training_progress": str(skill.training_progress),
@@ -43,8 +44,16 @@ def write(old: str, skill: Skill, folder: str) -> str:
     }
     if skill.name != folder:
         meta[_NAME] = skill.name
-    changes: dict[str, Any] = {"name": folder, "description": skill.description, "metadata": meta}
-    return f"{frontmatter.edit(frontmatter.split(old)[0], changes)}\n{skill.instructions}\n"
+    changes: dict[str, Any] = {} if old else {"name": folder}
+    head = frontmatter.edit(head, {**changes, "description": skill.description, "metadata": meta})
+    if old and _instructions(body) == skill.instructions:
+        return head + body
+    newline = "\r\n" if head.endswith("\r\n") else "\n"
+    return f"{head}{newline}{skill.instructions}{newline}"
+
+
+def _instructions(body: str) -> str:
+    return body.removeprefix("\n").removesuffix("\n")
 
 
 def _count(value: Any) -> int:

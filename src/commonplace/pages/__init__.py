@@ -15,14 +15,16 @@ from ..model import Page
 
 Paths = list[str]
 Sentences = list[str]
+Texts = list[tuple[str, str]]  # paths, and what stands there
 
 ABSENT = ""  # the version of a page that is not there
+UNSURE = -1  # the stamp of a page that may change again without its stamp telling
 
 
 class Changes(NamedTuple):
     """What differs from what the index knew: new stamps, pages that are gone, and what could not be seen."""
 
-    changed: Mapping[str, str]
+    changed: Mapping[str, int]
     removed: tuple[str, ...]
     warnings: tuple[str, ...] = ()
 
@@ -42,8 +44,8 @@ class Pages(Protocol):
         """The page, or PageNotFound, NotText, OutsideHome, StorageError."""
         ...
 
-    def check(self, path: str) -> None:
-        """OutsideHome when a path names nothing inside the home."""
+    def resolved(self, path: str) -> str:
+        """The path a path leads to, links followed; OutsideHome when that is not inside the home."""
         ...
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
@@ -66,8 +68,8 @@ class Pages(Protocol):
         """The paths of the pages in a folder, sorted; empty when the folder is not there."""
         ...
 
-    def containing(self, folder: str, text: str) -> tuple[Paths, Sentences]:
-        """The pages below a folder that hold a text, sorted, and a sentence for each page that could not be read."""
+    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        """The pages below a folder that hold a text, by path, and a sentence for each page that could not be read."""
         ...
 
     def folders(self, folder: str) -> Paths:
@@ -78,7 +80,7 @@ class Pages(Protocol):
         """When the page was last written, in seconds since the epoch."""
         ...
 
-    def changes(self, known: Mapping[str, str], roots: Iterable[Root]) -> Changes:
+    def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         """Compare the pages under some roots with the stamps known of them."""
         ...
 

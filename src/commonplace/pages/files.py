@@ -11,11 +11,9 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 
 from ..errors import NotText, PageNotFound, StorageError
 
-_TEMPORARY = count()
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -62,8 +60,7 @@ def read_bytes_or_none(place: str, path: str) -> bytes | None:
 def replace(place: str, data: bytes, still_as_read: Callable[[], bool]) -> bool:
     """Put new bytes in place of a page, all of them or none. False when the page changed while they were written."""
     folder, name = os.path.split(place)
-    temporary = os.path.join(folder, f".{name}.{os.getpid()}.{next(_TEMPORARY)}.tmp")
-    handle, made = _create(folder, temporary)
+    handle, temporary, made = _create(folder, name)
     try:
         try:
             _keep_mode(handle, place)
@@ -79,20 +76,28 @@ def replace(place: str, data: bytes, still_as_read: Callable[[], bool]) -> bool:
         with suppress(OSError):
             os.unlink(temporary)
         raise
-    for parent in (folder, *made):
-        sync_folder(parent)
+    try:
+        for parent in (folder, *made):
+            sync_folder(parent)
+    except OSError as error:
+        sentence = (
+            f"the new text is in place, but the disk did not confirm it ({error.strerror}): look before you retry"
+        )
+        raise StorageError(f"{name}: {sentence}") from error
     return True
 
 
-def _create(folder: str, temporary: str) -> tuple[int, list[str]]:
-    """An empty private file, and the folders whose entries changed on the way to it."""
-    for _ in range(100):
+def _create(folder: str, name: str) -> tuple[int, str, list[str]]:
+    """An empty private file beside the page, its path, and the folders whose entries changed on the way to it."""
+    for attempt in range(100):
+        temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
         made = make_folders(folder)
         try:
-            return os.open(temporary, _CREATE, 0o600), made
+            return os.open(temporary, _CREATE, 0o600), temporary, made
         except FileNotFoundError:  # the last page of the folder was removed, and the folder with it, just now
-            continue
-    return os.open(temporary, _CREATE, 0o600), made
+            if attempt == 99:
+                raise
+    raise AssertionError("unreachable")
 
 
 def _write_all(handle: int, data: bytes) -> None:

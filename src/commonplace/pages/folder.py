@@ -16,9 +16,10 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
 from ..model import Page
-from . import ABSENT, Changes, Paths, Root, Sentences
+from . import ABSENT, UNSURE, Changes, Paths, Root, Sentences, Texts
 from .files import read_bytes, read_bytes_or_none, replace, storage_errors, sync_folder
 from .locks import Kind, lock
+from .names import is_text
 
 _TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 
@@ -29,15 +30,11 @@ class FolderPages:
         self._wrote = wrote
         self.root = os.path.abspath(root)
         self._real = os.path.realpath(root)
-        self._locks = os.path.join(self.root, ".locks")
 
     def read(self, path: str) -> Page:
         with storage_errors(path):
             data = read_bytes(self._locate(path), path)
         return Page(path, _decode(data, path), _version(data))
-
-    def check(self, path: str) -> None:
-        self._locate(path)
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         place = self._locate(path)
@@ -75,49 +72,56 @@ class FolderPages:
                 raise PageNotFound(path)
             if if_version is not None and current != if_version:
                 raise StaleVersion(path)
-            os.unlink(place)
-            sync_folder(os.path.dirname(place))
+            entry = os.path.join(self._real, path)  # of a link, the link itself goes, not what it leads to
+            os.unlink(entry)
+            sync_folder(os.path.dirname(entry))
             with suppress(OSError):  # an empty folder says nothing; one that is not empty stays
-                os.rmdir(os.path.dirname(place))
+                os.rmdir(os.path.dirname(entry))
         self._wrote(path, 0)
 
     def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
             return sorted(path for path, _ in self._walk(folder, suffix, deep=deep))
 
-    def containing(self, folder: str, text: str) -> tuple[Paths, Sentences]:
-        found: Paths = []
+    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        found: Texts = []
         warnings: Sentences = []
         for path in self.list(folder, deep=True):
             try:
-                # The walk has made sure that the path stays inside, so the file is opened without asking again.
-                if text in _decode(read_bytes(os.path.join(self._real, path), path), path):
-                    found.append(path)
+                # The walk follows no links, so the path stays inside, and the file is opened without asking again.
+                whole = _decode(read_bytes(os.path.join(self._real, path), path), path)
             except NotText as error:
                 warnings.append(str(error))
             except OSError as error:
                 warnings.append(f"{path} could not be read: {error.strerror}")
+            else:
+                if text in whole:
+                    found.append((path, whole))
         return found, warnings
 
     def folders(self, folder: str) -> Paths:
         with storage_errors(folder):
             try:
                 with os.scandir(self._locate(folder)) as entries:
-                    return sorted(e.name for e in entries if not e.name.startswith(".") and e.is_dir())
+                    inside = [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
             except (FileNotFoundError, NotADirectoryError):
                 return []
+        return sorted(name for name in inside if is_text(name))
+
+    def resolved(self, path: str) -> str:
+        return os.path.relpath(self._locate(path), self._real).replace(os.sep, "/")
 
     def modified(self, path: str) -> float:
         with storage_errors(path):
             return os.stat(self._locate(path)).st_mtime
 
-    def changes(self, known: Mapping[str, str], roots: Iterable[Root]) -> Changes:
-        seen: dict[str, str] = {}
+    def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
+        seen: dict[str, int] = {}
         warnings: Sentences = []
         now = time.time_ns()  # the file system's clock, not the memory's: it is compared with file times only
         for root in roots:
             self._sweep(root, seen, warnings, now)
-        changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp[-1] == "?"}
+        changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
         return Changes(changed, tuple(path for path in known if path not in seen), tuple(warnings))
 
     @contextmanager
@@ -126,7 +130,7 @@ class FolderPages:
             yield
 
     def _lock(self, kind: Kind, name: str) -> AbstractContextManager[None]:
-        return lock(self._locks, kind, name)
+        return lock(self._locate(".locks"), kind, name)
 
     def _current(self, place: str, path: str) -> str:
         data = read_bytes_or_none(place, path)
@@ -142,62 +146,65 @@ class FolderPages:
             raise OutsideHome(f"{path} leads out of the home through a link: copy the file into the home instead")
         return place
 
-    def _sweep(self, root: Root, seen: dict[str, str], warnings: Sentences, now: int) -> None:
+    def _sweep(self, root: Root, seen: dict[str, int], warnings: Sentences, now: int) -> None:
         """Stamps of every page below a root."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
-                info = os.stat(self._locate(root.path))
+                info = os.lstat(self._locate(root.path))
                 if stat.S_ISREG(info.st_mode):
                     seen[root.path] = _stamp(info, now)
             return
         try:
-            for path, info in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
-                if not root.pattern or root.pattern.fullmatch(path):
-                    seen[path] = _stamp(info, now)
+            for path, entry in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
+                if root.pattern is None or root.pattern.fullmatch(path):
+                    seen[path] = _stamp(entry.stat(follow_symlinks=False), now)
         except OSError as error:
             warnings.append(f"{root.path}: {error.strerror or error}")
 
     def _walk(
         self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None
-    ) -> Iterator[tuple[str, os.stat_result]]:
-        """The regular files below a folder. A link is followed only to a place inside the home."""
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """The regular files below a folder. Links are not followed: what they lead to inside has a place of its own."""
         try:
-            entries = list(os.scandir(self._locate(folder) if folder else self._real))
-        except (FileNotFoundError, NotADirectoryError, OutsideHome):
+            top = self._locate(folder) if folder else self._real
+        except OutsideHome as error:
+            _tell(warnings, str(error))
             return
-        prefix = f"{folder}/" if folder else ""
-        for entry in entries:
-            name = entry.name
-            if name[0] == ".":
+        waiting = [(f"{folder}/" if folder else "", top)]
+        while waiting:
+            prefix, place = waiting.pop()
+            try:
+                entries = os.scandir(place)
+            except (FileNotFoundError, NotADirectoryError):
                 continue
-            path = prefix + name
-            if entry.is_symlink() and not self._follows(path, entry, warnings):
-                continue
-            if name.endswith(suffix) and entry.is_file():
-                if _is_text_name(name):
-                    yield path, entry.stat()
-                elif warnings is not None:
-                    warnings.append(f"{path!a} has a name that is not UTF-8 and was not read")
-            elif deep and entry.is_dir(follow_symlinks=False):
-                yield from self._walk(path, suffix, deep=True, warnings=warnings)
+            with entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == ".":
+                        continue
+                    if name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                        if name.isascii() or is_text(name):
+                            yield prefix + name, entry
+                        else:
+                            _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+                    elif deep and entry.is_dir(follow_symlinks=False):
+                        if is_text(name):
+                            waiting.append((f"{prefix}{name}/", entry.path))
+                        else:
+                            _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+                    elif warnings is not None and entry.is_symlink():
+                        self._tell_link(prefix + name, warnings)
 
-    def _follows(self, path: str, entry: os.DirEntry[str], warnings: Sentences | None) -> bool:
-        """Whether a link is read: not one that leads out, nor a folder, which would be read twice, or for ever."""
+    def _tell_link(self, path: str, warnings: Sentences) -> None:
         try:
             self._locate(path)
         except OutsideHome as error:
-            if warnings is not None:
-                warnings.append(str(error))
-            return False
-        return not entry.is_dir()
+            warnings.append(str(error))
 
 
-def _is_text_name(name: str) -> bool:
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+def _tell(warnings: Sentences | None, sentence: str) -> None:
+    if warnings is not None:
+        warnings.append(sentence)
 
 
 def _decode(data: bytes, path: str) -> str:
@@ -211,7 +218,9 @@ def _version(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _stamp(info: os.stat_result, now: int) -> str:
-    """What tells that a page changed. Written so lately that a second write could look the same: it says so by `?`."""
-    recent = now - max(info.st_mtime_ns, info.st_ctime_ns) < _TICK
-    return f"{info.st_ino}:{info.st_size}:{info.st_mtime_ns}:{info.st_ctime_ns}{'?' if recent else ''}"
+def _stamp(info: os.stat_result, now: int) -> int:
+    """What tells that a page changed. UNSURE when it was written so lately that a second write could look the same."""
+    changed = info.st_ctime_ns
+    if now - changed < _TICK or now - info.st_mtime_ns < _TICK:
+        return UNSURE
+    return hash((info.st_ino, info.st_size, info.st_mtime_ns, changed)) & 0x7FFFFFFFFFFFFFFF

@@ -17,5 +17,5 @@ def compile_glob(pattern: str) -> re.Pattern[str]:
 def fixed_folder(pattern: str) -> str:
     """The folder below which everything that matches must lie."""
     whole = pattern.split("/")
-    fixed = next((i for i, part in enumerate(whole) if "*" in part or "?" in part), len(whole))
+    fixed = next((i for i, part in enumerate(whole) if "*" in part or "?" in part), len(whole) - 1)
     return "/".join(whole[:fixed])

@@ -7,8 +7,8 @@ system has no place for goes beside it. Paths are relative to the home and use f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache
 from typing import Literal, NamedTuple
@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from ..model import Scope, ScopeKind, Source
 from . import Root
 from .globs import compile_glob, fixed_folder
-from .names import file_name
+from .names import file_name, topic_file
 
 MAIN = "main"
 FIXED_PAGES = {
@@ -61,9 +61,16 @@ class Layout:
     main_is_shared: bool = False  # whether the main agent's diary is what all agents read
     day_name: str = "%Y-%m-%d"
     world_folder: str | None = None  # from the home, not from `base`
+    # Whether a folder has a subfolder of exactly this name: one that a person made is preferred to our own encoding.
+    stands: Callable[[str, str], bool] = field(default=lambda folder, name: False, compare=False, repr=False)
 
     def path(self, below: str) -> str:
         return f"{self.base}/{below}" if self.base else below
+
+    def named(self, folder: str, name: str) -> str:
+        """The name in a folder of the subfolder for an agent, a channel or a category."""
+        ours = file_name(name)
+        return name if ours != name and self.stands(folder, name) else ours
 
     @property
     def shared_curated(self) -> str:
@@ -89,8 +96,11 @@ class Layout:
     def directives(self) -> str:
         return self.path("directives")
 
+    def agent_name(self, agent: str) -> str:
+        return self.named(self.path("agents"), agent)
+
     def agent_folder(self, agent: str) -> str:
-        return self.path(f"agents/{file_name(agent)}")
+        return self.path(f"agents/{self.agent_name(agent)}")
 
     def agent_file(self, agent: str) -> str:
         return f"{self.agent_folder(agent)}/agent.yaml"
@@ -117,15 +127,15 @@ class Layout:
         return f"{self.activity_folder(agent)}/{day.isoformat()}.md"
 
     def world_page(self, topic: str) -> str:
-        return f"{self.world}/{file_name(topic)}.md"
+        return f"{self.world}/{topic_file(topic)}.md"
 
     def channel_folder(self, channel: str) -> str:
-        return f"{self.channels}/{file_name(channel)}"
+        return f"{self.channels}/{self.named(self.channels, channel)}"
 
     def _diary(self, agent: str) -> Diary:
         if self.main_diary and agent == MAIN:
             return self.main_diary
-        name = file_name(agent)
+        name = self.agent_name(agent)
         return Diary(*(getattr(self.diary, part).replace("{agent}", name) for part in ("curated", "days", "tree")))
 
     def curated_page(self, agent: str) -> str:
@@ -176,13 +186,14 @@ class Layout:
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """What a path means; None when it is nothing that search may return."""
-        if any(part.startswith(".") for part in path.removeprefix(self.base).split("/")):
+        open_to_all = max((root for root in (self.base, self.world_folder or "") if path.startswith(root)), key=len)
+        if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
         for rule, kind, scope in _rules(self):
             if found := rule.fullmatch(path):
                 return _place(kind, scope, found)
-        pattern = next((p for p in extra if path.endswith(".md") and compile_glob(p).fullmatch(path)), None)
-        return Place("page", Scope("extra", pattern), "extra", _stem(path)) if pattern else None
+        matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
+        return Place("page", Scope("extra", "\n".join(matching)), "extra", _stem(path)) if matching else None
 
     def under(self, folder: str) -> Layout:
         """The same arrangement in a folder of the home."""
@@ -209,7 +220,7 @@ def _rules(layout: Layout) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind],
         tree = re.escape(layout.path(layout.main_diary.tree))
         rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
     rules.append((rf"{re.escape(layout.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
-    return tuple((re.compile(rule), kind, scope) for rule, kind, scope in rules)
+    return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
 
 
 def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:

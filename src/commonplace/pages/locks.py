@@ -46,25 +46,47 @@ def lock(folder: str, kind: Kind, name: str, patience: float = PATIENCE) -> Iter
 
 
 def _acquire(path: str, name: str, patience: float) -> int:
-    make_folders(os.path.dirname(path))
-    handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """A descriptor that holds the lock of the file that is there now: one somebody removed locks nobody else out."""
     deadline = time.monotonic() + patience
-    pause = 0.0005
-    try:
-        while True:
-            try:
-                _try_lock(handle)
+    while True:
+        handle = _open(path)
+        try:
+            _wait(handle, name, deadline, patience)
+            if _is_current(handle, path):
                 return handle
-            except OSError as error:
-                if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
-                    raise
-                if time.monotonic() > deadline:
-                    raise LockTimeout(_complaint(handle, name, patience)) from error
-            time.sleep(pause)
-            pause = min(pause * 2, 0.02)
-    except BaseException:
+        except BaseException:
+            os.close(handle)
+            raise
         os.close(handle)
-        raise
+
+
+def _open(path: str) -> int:
+    for _ in range(100):
+        make_folders(os.path.dirname(path))
+        with suppress(FileNotFoundError):  # the folder was removed after it was made
+            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    raise LockTimeout(f"{os.path.dirname(path)} is removed again and again: stop what removes it, then try again")
+
+
+def _wait(handle: int, name: str, deadline: float, patience: float) -> None:
+    pause = 0.0005
+    while True:
+        try:
+            return _try_lock(handle)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
+                raise
+            if time.monotonic() > deadline:
+                raise LockTimeout(_complaint(handle, name, patience)) from error
+        time.sleep(pause)
+        pause = min(pause * 2, 0.02)
+
+
+def _is_current(handle: int, path: str) -> bool:
+    try:
+        return os.path.samestat(os.fstat(handle), os.stat(path))
+    except FileNotFoundError:
+        return False
 
 
 def _sign(handle: int) -> None:

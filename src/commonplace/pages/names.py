@@ -19,9 +19,25 @@ _LONGEST = 100  # bytes: short enough for a temporary file beside it and for nes
 
 def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:
     """The file name (without an ending) of a name. `taken`: lower-case names that mean something else there."""
-    if name not in taken and is_plain(name):
-        return name
+    return name if name not in taken and is_plain(name) else coded(name)
+
+
+def coded(name: str) -> str:
+    """The file name of a name that can not be its own: readable, and no other name's."""
     return f"{_slug(name)}~{_digest(name)}"
+
+
+def uncoded(file: str, claimed: object) -> str:
+    """The name a file stands for: its own, or the one it claims, if that is what its own is the code of.
+
+    So a page that a person renames is renamed, whatever it still claims inside.
+    """
+    return claimed if isinstance(claimed, str) and file == coded(claimed) else file
+
+
+def is_text(name: str) -> bool:
+    """Whether a name found on disk is Unicode text: file systems allow others."""
+    return not any("\udc80" <= char <= "\udcff" for char in name)
 
 
 def is_plain(name: str) -> bool:
@@ -40,7 +56,8 @@ def is_plain(name: str) -> bool:
 
 def skill_folder(name: str) -> str:
     """The folder of a skill: what Agent Skills allow (lower-case letters, digits, single hyphens, 64 at most)."""
-    if _SKILL.fullmatch(name) and len(name) <= 64 and not _SKILL_CODED.fullmatch(name):
+    plain = _SKILL.fullmatch(name) and len(name) <= 64 and not _DEVICES.fullmatch(name)
+    if plain and not _SKILL_CODED.fullmatch(name):
         return name
     slug = re.sub(r"[^a-z0-9]+", "-", _ascii(name)).strip("-")[:40].strip("-")
     return f"{slug}-x{_digest(name)}" if slug else f"x{_digest(name)}"
@@ -53,13 +70,15 @@ def topic_name(topic: str) -> str:
     return re.sub(r"-+", "-", kept).strip("-")
 
 
+def topic_file(topic: str) -> str:
+    """The file name of a topic: itself, but for what no file system takes."""
+    return topic if len(topic.encode()) <= _LONGEST and not _DEVICES.fullmatch(topic) else coded(topic)
+
+
 def _slug(name: str) -> str:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     kept = "".join(char if char == "_" or unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
-    short = re.sub(r"-+", "-", kept).strip("-")
-    while len(short.encode()) > 60:
-        short = short[:-1]
-    return short
+    return re.sub(r"-+", "-", kept).strip("-").encode()[:60].decode(errors="ignore")
 
 
 def _ascii(name: str) -> str:

@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ..errors import NotFound, OutsideHome, PageNotFound, StorageError
+from ..errors import BrokenFrontMatter, CommonplaceError, NotFound, PageNotFound
 from ..markdown import records as page_of
 from ..markdown.times import sort_key, stamp
 from ..model import Clock, Json, Record, Scope
 from . import Pages
 from .layout import Layout, Place
-from .names import file_name, is_plain
+from .names import file_name, is_plain, uncoded
 
 Modified = Callable[[], float]
 
@@ -28,21 +28,26 @@ def record_at(pages: Pages, path: str, place: Place) -> Record:
 
 
 def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
-    named = Record(place.name, "", category=place.category, path=path, scope=place.scope)
-    record = page_of.read(text, named)
+    """The record that a page is. Its name on disk decides the key; what it claims inside only decodes that name."""
+    record = page_of.read(text, Record(place.name, "", category=place.category, path=path, scope=place.scope))
+    record = record._replace(key=uncoded(place.name, record.key))
     if not (record.created_at and record.updated_at):
         when = stamp(datetime.fromtimestamp(modified(), UTC))
         record = record._replace(created_at=record.created_at or when, updated_at=record.updated_at or when)
-    if place.scope.kind == "channel" and not is_plain(place.scope.name):
+    if place.scope.kind == "global":
+        record = record._replace(category=uncoded(place.category, record.category))
+    if place.scope.kind == "channel":
         record = record._replace(scope=Scope("channel", channel_name(text, place.scope.name)))
     return record
 
 
 def channel_name(text: str, folder: str) -> str:
-    """The channel a record belongs to: its folder's name, or, where that had to be encoded, what the page says."""
+    """The channel a record belongs to: its folder's name, or, where that is a code, the name it is the code of."""
+    if is_plain(folder):
+        return folder
     try:
-        return str(page_of.fields_of(text).get("channel", folder))
-    except StorageError:
+        return uncoded(folder, page_of.fields_of(text).get("channel"))
+    except BrokenFrontMatter:
         return folder
 
 
@@ -64,7 +69,7 @@ class Shelf(NamedTuple):
     def _stands(self, path: str) -> bool:
         try:
             self.pages.modified(path)
-        except (PageNotFound, OutsideHome, StorageError):
+        except CommonplaceError:
             return False
         return path in self.pages.list(self.folder)  # a file system that ignores case must not mix up two keys
 
@@ -91,6 +96,9 @@ class Shelf(NamedTuple):
         category: str = "",
         tags: tuple[str, ...] = (),
         created_at: str = "",
+        *,
+        base: str = "",
+        start_over: bool = False,
     ) -> Record:
         """Write what `value_after` makes of the standing value (None: there is none), with nobody in between."""
         now = stamp(self.clock())
@@ -100,16 +108,21 @@ class Shelf(NamedTuple):
 
         def rewrite(old: str) -> str:
             nonlocal new
+            old = old or base
             standing = page_of.read(old, named) if old else named
             new = Record(key, value_after(standing.value), category or "general", tags, standing.created_at, now, path)
-            return page_of.write(old, new.value, self._front_matter(named.key, new))
+            fields = self._front_matter(named.key, new)
+            try:
+                return page_of.write(old, new.value, fields, start_over=start_over)
+            except BrokenFrontMatter as error:
+                raise BrokenFrontMatter(f"{path}: {error}") from error
 
         self.pages.edit(path, rewrite)
         return new
 
     def _front_matter(self, name: str, record: Record) -> dict[str, Json]:
         return {
-            "key": None if name == record.key else record.key,
+            **({} if name == record.key else {"key": record.key}),
             "category": None if record.category == "general" else record.category,
             "tags": list(record.tags) or None,
             "created_at": record.created_at,
@@ -136,8 +149,10 @@ class Shelf(NamedTuple):
             yield name
             return
         place = self.layout.place(path)
-        if place:
-            yield record_at(self.pages, path, place).key
+        try:
+            yield record_at(self.pages, path, place).key if place else name
+        except CommonplaceError:  # it is there, even if it can not be read
+            yield name
 
 
 class Globals:
@@ -155,7 +170,9 @@ class Globals:
             old = self._all(key)
             shelf = self._shelf(category)
             first = min((record.created_at for record in old), key=sort_key, default="")
-            record = shelf.change(shelf.path(key), key, lambda _: value, "", tags, first)
+            newest = max(old, key=lambda record: sort_key(record.updated_at), default=None)
+            base = self.pages.read(newest.path).text if newest else ""
+            record = shelf.change(shelf.path(key), key, lambda _: value, "", tags, first, base=base)
             for other in old:
                 if other.path != record.path:
                     self.pages.remove(other.path)
@@ -174,7 +191,7 @@ class Globals:
         return [record for shelf in shelves if (record := shelf.get(key))]
 
     def _shelf(self, category: str) -> Shelf:
-        folder = file_name(category)
+        folder = self.layout.named(self.layout.globals, category)
         shelf = self._shelf_of(folder)
         return shelf if folder == category else shelf._replace(fields=(("category", category),))
 
@@ -202,8 +219,12 @@ class Channels:
 
     def _name(self, folder: str) -> Iterator[str]:
         paths = self.pages.list(f"{self.layout.channels}/{folder}")
-        if paths:
+        if not paths:
+            return
+        try:
             yield folder if is_plain(folder) else channel_name(self.pages.read(paths[0]).text, folder)
+        except CommonplaceError:
+            yield folder
 
     def purge(self, channel: str) -> int:
         """Remove every record of a channel; how many there were."""

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime
 
-from ..errors import PageNotFound, StorageError
+from ..errors import CommonplaceError, PageNotFound, StorageError
+from ..markdown import jsontext
 from ..markdown import skills as page_of
 from ..markdown.times import stamp
 from ..model import Clock, Json, Skill
@@ -15,16 +17,36 @@ from .layout import Layout
 from .names import skill_folder
 
 
+def skill_at(pages: Pages, path: str, folder: str) -> Skill:
+    """The skill on a page, with the data beside it. Its folder decides its name, as a page's does for a record."""
+    text = pages.read(path).text
+    when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
+    skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
+    name = skill.name if skill_folder(skill.name) == folder else folder
+    data, problem = _data(pages, path.replace("/SKILL.md", "/data.json"))
+    return skill._replace(name=name, data=data, warning=skill.warning or problem)
+
+
+def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
+    try:
+        data = jsontext.loads(pages.read(path).text)
+    except PageNotFound:
+        return {}, ""
+    except (CommonplaceError, ValueError) as error:
+        return {}, f"{path} is not JSON ({error})"
+    return (data, "") if isinstance(data, dict) else ({}, f"{path} does not hold a JSON object")
+
+
 class Skills:
     def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
         self.pages, self.layout, self.clock = pages, layout, clock
 
     def get(self, name: str) -> Skill | None:
-        skill = self._at(skill_folder(name))
+        skill = self._at(self._folder(name))
         return skill if skill and skill.name == name else None
 
     def all(self) -> list[Skill]:
-        """Every skill, sorted by name. One that can not be read is left out; `problems` names it."""
+        """Every skill, sorted by name. One that can not be read is there with a warning."""
         found = (self._at(folder) for folder in self.pages.folders(self.layout.skills))
         return sorted((skill for skill in found if skill), key=lambda skill: skill.name)
 
@@ -53,15 +75,13 @@ class Skills:
             skill = self.get(name)
             if skill is None:
                 return False
-            for path in (self._data_path(skill_folder(name)), skill.path):
-                try:
-                    self.pages.remove(path)
-                except PageNotFound:
-                    continue
+            self.pages.remove(skill.path)
+            with suppress(PageNotFound):
+                self.pages.remove(self._data_path(self._folder(name)))
             return True
 
     def _change(self, name: str, change: Callable[[Skill | None], Skill | None]) -> Skill:
-        folder = skill_folder(name)
+        folder = self._folder(name)
         with self.pages.hold(f"skill {name}"):
             old = self.get(name)
             new = change(old)
@@ -69,10 +89,41 @@ class Skills:
                 raise PageNotFound(self._path(folder))
             if old and old.warning:
                 raise StorageError(f"{old.warning}: mend it by hand first")
-            if new.data != (old.data if old else {}):
-                self.pages.write(self._data_path(folder), json.dumps(new.data, ensure_ascii=False, indent=2) + "\n")
-            self.pages.edit(self._path(folder), lambda text: page_of.write(text, new, folder))
+            self._write(folder, old, new)
             return new
+
+    def _write(self, folder: str, old: Skill | None, new: Skill) -> None:
+        """The data first, then the page that makes it count; when that fails, the data is put back."""
+        before = self._put_data(folder, new.data) if old is None or new.data != old.data else None
+        try:
+            self.pages.edit(self._path(folder), lambda text: page_of.write(text, new, folder))
+        except CommonplaceError:
+            if before is not None:
+                self._put_back(folder, before)
+            raise
+
+    def _put_data(self, folder: str, data: dict[str, Json]) -> str:
+        """Write the data, or remove what a skill of that name left behind; the text that stood there."""
+        path = self._data_path(folder)
+        try:
+            before = self.pages.read(path).text
+        except PageNotFound:
+            before = ""
+        if data or before:
+            self.pages.write(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        return before
+
+    def _put_back(self, folder: str, before: str) -> None:
+        with suppress(CommonplaceError):
+            if before:
+                self.pages.write(self._data_path(folder), before)
+            else:
+                self.pages.remove(self._data_path(folder))
+
+    def _folder(self, name: str) -> str:
+        """The folder a person gave exactly this name, else ours."""
+        ours = skill_folder(name)
+        return name if ours != name and self.layout.stands(self.layout.skills, name) else ours
 
     def _path(self, folder: str) -> str:
         return f"{self.layout.skills}/{folder}/SKILL.md"
@@ -83,22 +134,8 @@ class Skills:
     def _at(self, folder: str) -> Skill | None:
         path = self._path(folder)
         try:
-            text = self.pages.read(path).text
+            return skill_at(self.pages, path, folder)
         except PageNotFound:
             return None
-        except StorageError as error:
+        except CommonplaceError as error:
             return Skill(folder, "", path=path, warning=str(error))
-        when = stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))
-        skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
-        data, problem = self._data(folder)
-        return skill._replace(data=data, warning=skill.warning or problem)
-
-    def _data(self, folder: str) -> tuple[dict[str, Json], str]:
-        path = self._data_path(folder)
-        try:
-            data = json.loads(self.pages.read(path).text)
-        except PageNotFound:
-            return {}, ""
-        except (StorageError, ValueError, RecursionError) as error:
-            return {}, f"{path} is not JSON ({error})"
-        return (data, "") if isinstance(data, dict) else ({}, f"{path} does not hold a JSON object")

@@ -7,13 +7,15 @@ gets 0.7, half of the weight 0.45. Words that nearly every passage holds weigh n
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping
 
 from ..index import Candidate, Corpus, Index
 from ..index.words import FUNCTION_WORDS, query_words
 from ..model import Hit, Query
 
 _SATURATION, _LENGTH = 1.2, 0.6  # how fast repeats stop counting; how much long passages are held back
+_MOST_WORDS = 200  # of a question; nobody asks with more, and a page pasted as a question says enough by then
 _POOL = 60  # candidates weighed for each question
 _BACKGROUND = 200  # passages of other text that a home is imagined to stand among
 _FAINT = 0.1  # what a function word counts, beside words with a meaning of their own
@@ -22,7 +24,7 @@ _QUIET = {"activity": 0.3}  # logs mention every key that was written: they come
 
 
 def by_words(index: Index, query: Query) -> list[Hit]:
-    asked = query_words(query.text)
+    asked = query_words(query.text)[:_MOST_WORDS]
     if not asked:
         return []
     corpus = index.corpus(asked)
@@ -50,14 +52,11 @@ def _telling(weights: Mapping[str, float], corpus: Corpus) -> list[str]:
 
 def _scored(candidate: Candidate, weights: Mapping[str, float], total: float, corpus: Corpus) -> Hit:
     stretch = 1 - _LENGTH + _LENGTH * len(candidate.words) / corpus.average_length
-    found = sum(weights[word] * _counted(n, stretch) for word, n in _occurrences(candidate.words, weights))
+    held = Counter(candidate.words)
+    found = sum(weight * _counted(held[word], stretch) for word, weight in weights.items() if word in held)
     share = found / total * _QUIET.get(candidate.kind, 1.0)
     score = round(1 - math.exp(-1.2 * share), 4)
     return candidate.hit._replace(score=score, text=_excerpt(candidate.hit.text, weights))
-
-
-def _occurrences(words: Sequence[str], wanted: Iterable[str]) -> list[tuple[str, int]]:
-    return [(word, n) for word in wanted if (n := words.count(word))]
 
 
 def _counted(occurrences: int, stretch: float) -> float:

@@ -45,6 +45,7 @@ def call(home: Home, tool: str, arguments: Any = None, toolset: str | None = Non
     family: Toolset | None = None
     try:
         family, name = _find(tool, toolset)
+        home.check()
         problem = family.unavailable(home)
         if problem:
             raise problem
@@ -58,6 +59,15 @@ def call(home: Home, tool: str, arguments: Any = None, toolset: str | None = Non
         home.follow()
 
 
+def only_reads(tool: str, toolset: str | None = None) -> bool:
+    """Whether a call of this name writes nothing, were it only because there is no such tool."""
+    try:
+        family, name = _find(tool, toolset)
+    except UnknownTool:
+        return True
+    return name not in family.tools or family.tools[name].reads_only
+
+
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     reply = tool.invoke(home, arguments)
     known = tool.known(arguments)
@@ -69,6 +79,8 @@ def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
 
 
 def _find(tool: str, toolset: str | None) -> tuple[Toolset, str]:
+    if not isinstance(tool, str) or not isinstance(toolset, str | None):
+        raise UnknownTool("the names of a tool and of a toolset are text")
     if toolset is not None:
         if toolset not in TOOLSETS:
             raise UnknownTool(f"Unknown toolset: {toolset}. There are {', '.join(TOOLSETS)}")
@@ -89,9 +101,9 @@ def _arguments(given: Any) -> Mapping[str, Any]:
     if isinstance(given, str):
         try:
             given = json.loads(given)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidArgument(f"the arguments are not JSON: {error}") from error
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
         raise InvalidArgument("the arguments must be a JSON object")
     return given
 

@@ -85,7 +85,7 @@ class Parameter(NamedTuple):
         if self.kind in ("integer", "number") and given in ("integer", "number"):
             return self._number(value)
         if given != self.kind:
-            raise WrongType(self.name, _SPOKEN[self.kind], _SPOKEN[given])
+            raise WrongType(self.name, _SPOKEN[self.kind], _SPOKEN[given], value)
         if self.kind == "array":
             return [self._item(item) for item in value]
         return _json(self.name, value) if self.kind == "object" else _text(self.name, value)

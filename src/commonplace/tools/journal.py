@@ -94,7 +94,8 @@ def _read(home: Home, path: str, warnings: list[str]) -> str:
 
 
 def _stem(path: str) -> str:
-    return path.rsplit("/", 1)[-1].removesuffix(".md")
+    """A page's topic: its name, without the code that a name no file system takes ends in."""
+    return path.rsplit("/", 1)[-1].removesuffix(".md").partition("~")[0]
 
 
 def _unavailable(home: Home) -> NotAvailable | None:

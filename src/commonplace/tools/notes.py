@@ -134,12 +134,14 @@ def _canonical(home: Home, key: str) -> tuple[Kept, list[str]]:
 def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
     """The blocks of a key, the canonical one first. Pages that do not hold the key are not taken apart."""
     summary = home.layout.curated_page(home.agent)
-    paths, warnings = home.pages.containing(home.layout.notes_tree(home.agent), key)
-    found: list[Kept] = []
-    for path in _with_summary(home, paths, summary):
-        text, problem = _text(home, path)
+    holding, warnings = home.pages.containing(home.layout.notes_tree(home.agent), key)
+    texts = dict(holding)
+    if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
+        texts[summary], problem = _text(home, summary)
         warnings += problem
-        found += (_kept(path, summary, block) for block in blocks.find(text, key))
+    found: list[Kept] = []
+    for path in _with_summary(home, [*texts], summary):
+        found += (_kept(path, summary, block) for block in blocks.find(texts.get(path, ""), key))
     return sorted(found, key=lambda kept: kept.rank, reverse=True), warnings
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -333,7 +333,18 @@ def _ranked(things: Iterable[Any], words: list[str], fields_of: Any) -> list[Any
 
 
 def _as_text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    """A value as text to look in: what it says, and how it says it."""
+    return value if isinstance(value, str) else "\n".join([json.dumps(value, ensure_ascii=False), *_said(value)])
+
+
+def _said(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        yield from (text for item in value.values() for text in _said(item))
+    elif isinstance(value, list):
+        yield from (text for item in value for text in _said(item))
 
 
 def _merged(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:

@@ -29,7 +29,7 @@ def search_memory(
     """Search your working notes. A note whose key is what you ask for comes first."""
     asked = _filled("query", query)
     records, view = home.records(home.layout.working_folder(home.agent))
-    scored = [(_score(asked, record), record) for record in [*records, *_logs(home)]]
+    scored = [*((_score(asked, record), record) for record in records), *_logs(home, asked)]
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
     matches = [
@@ -61,7 +61,7 @@ def write_session_handoff(
     """Leave a note for your next session. It replaces the last one and is the first thing you will read."""
     content = _filled("content", content)
     path = home.layout.handoff_page(home.agent)
-    home.working.change(path, SESSION_HANDOFF_KEY, lambda _: content)
+    home.working.change(path, SESSION_HANDOFF_KEY, lambda _: content, start_over=True)
     return {"status": "ok", "message": f"Handoff saved in {path}; the next session reads it first."}
 
 
@@ -78,7 +78,7 @@ def scratch_note(
         return {"status": "ok", "content": text, "empty": not text.strip()}
     content = content.strip()
     if mode == "clear":
-        home.working.change(path, SCRATCHPAD_KEY, lambda _: "")
+        home.working.change(path, SCRATCHPAD_KEY, lambda _: "", start_over=True)
         return {"status": "ok", "mode": mode, "content": "", "message": "Scratchpad cleared."}
     if not content:
         raise MissingArgument("content")
@@ -149,12 +149,16 @@ def _one_line(key: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in key)
 
 
-def _logs(home: Home) -> list[Record]:
-    """The activity logs, by name. What they mention is found in the notes themselves."""
+def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
+    """The activity logs that are asked for by name. What they mention is found in the notes themselves."""
     found = []
     for path in home.pages.list(home.layout.activity_folder(home.agent)):
         day = path.rsplit("/", 1)[-1].removesuffix(".md")
-        found.append(Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}", updated_at=f"{day}T00:00:00Z"))
+        score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
+        if score > (0, 0):
+            text = home.pages.read(path).text.rstrip("\n")
+            latest = re.findall(r"^- \[(\d\d:\d\d:\d\d) UTC\]", text, re.MULTILINE)[-1:] or ["00:00:00"]
+            found.append((score, Record(ACTIVITY_PREFIX + day, text, updated_at=f"{day}T{latest[0]}.000000Z")))
     return found
 
 
@@ -169,6 +173,8 @@ def _sentence(error: CommonplaceError, tool: str) -> str:
         return f"Missing required '{error.field}' parameter"
     if tool == "scratch_note" and isinstance(error, InvalidChoice):
         return f"Unknown mode '{error.got}'. Use replace, append, clear, or read."
+    if tool == "scratch_note" and isinstance(error, WrongType) and error.field == "mode":
+        return f"Unknown mode '{error.value}'. Use replace, append, clear, or read."
     if tool == "write_memory" and isinstance(error, (InvalidChoice, WrongType)) and error.field == "mode":
         return "Invalid 'mode' parameter. Use 'replace' or 'append'."
     if isinstance(error, WrongType):

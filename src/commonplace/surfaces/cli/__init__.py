@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from ... import __version__
-from ...errors import CommonplaceError
+from ...errors import CommonplaceError, StorageError
 
 # name: (module, one line of help); the order is the order of the help page
 COMMANDS = {
@@ -74,17 +75,50 @@ def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) 
 
 def main() -> None:
     """The whole program: errors become one sentence on standard error and an exit status from the error tree."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(encoding="utf-8", errors="replace")
+    _open_streams()
     try:
-        cli(prog_name=_program_name())
+        cli(prog_name=_program_name(), standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        _leave(error.exit_code)
+    except click.Abort:
+        _leave(130)
     except CommonplaceError as error:
-        click.echo(f"commonplace: {error}", err=True)
-        sys.exit(error.exit_status)
+        _tell(error)
+        _leave(error.exit_status)
     except BrokenPipeError:  # the reader (head, less) has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(0)
+        _leave(0)
+    except OSError as error:
+        print(f"commonplace: {error.strerror or error}", file=sys.stderr)
+        _leave(StorageError.exit_status)
+
+
+def _open_streams() -> None:
+    """Text in and out is UTF-8 whatever the locale; a stream that the caller closed is an empty one."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        stream = getattr(sys, name)
+        if stream is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+        elif mode == "w" and hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding="utf-8", errors="replace")
+
+
+def _tell(error: CommonplaceError) -> None:
+    if "--json" in sys.argv:
+        import json
+
+        print(json.dumps({"error": str(error), "code": error.code}, ensure_ascii=False))
+    print(f"commonplace: {error}", file=sys.stderr)
+
+
+def _leave(status: int) -> None:
+    """End now. What could not be printed is not tried again on the way out."""
+    with suppress(OSError, ValueError):
+        sys.stdout.flush()
+        sys.exit(status)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    sys.exit(status)
 
 
 def _program_name() -> str:

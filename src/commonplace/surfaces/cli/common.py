@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
+from ...home import Home
 from ...memory import DEFAULT_AGENT, Memory
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -71,6 +72,11 @@ def open_memory(*, to_write: bool = False) -> Memory:
     return Memory(home, agent_name())
 
 
+def open_home() -> Home:
+    """The home that is meant, as it is: one that is not there reads as empty and is not made."""
+    return Home(home_path(), agent_name())
+
+
 def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:
     """A tool's answer. A failure is told, in JSON when that was asked for, and ends the program with its status."""
     outcome = memory.attempt(tool, arguments, toolset)
@@ -92,24 +98,32 @@ def answer(reply: Any, human: Callable[[], None]) -> None:
         human()
 
 
+def say(text: str) -> None:
+    """What memory holds, as it is. On a terminal its control characters are shown, not obeyed."""
+    if sys.stdout.isatty():
+        text = "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
+    sys.stdout.write(f"{text}\n")
+
+
 def print_json(value: Any) -> None:
     import json
 
-    click.echo(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None) + "\n")
 
 
 def text_from(words: tuple[str, ...], what: str) -> str:
     """The words of the command line as one text; `-`, or nothing on a pipe, means standard input."""
     if words and words != ("-",):
         return " ".join(words)
-    if not words and sys.stdin.isatty():
+    given = "" if not words and sys.stdin.isatty() else read_stdin()
+    if not given.strip():
         raise InvalidArgument(f"give {what} after the command, or on standard input")
-    return read_stdin()
+    return given
 
 
 def read_stdin() -> str:
     try:
-        return sys.stdin.buffer.read().decode()
+        return sys.stdin.buffer.read().decode() if hasattr(sys.stdin, "buffer") else sys.stdin.read()
     except UnicodeDecodeError as error:
         raise InvalidArgument("standard input is not UTF-8 text") from error
 
@@ -118,7 +132,7 @@ def table(headers: list[str], rows: list[list[str]]) -> None:
     """Columns on a terminal, tabs between the fields elsewhere."""
     if not sys.stdout.isatty():
         for row in rows:
-            click.echo("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+            say("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
         return
     from rich.console import Console
     from rich.table import Table
@@ -128,5 +142,5 @@ def table(headers: list[str], rows: list[list[str]]) -> None:
     for header in headers:
         grid.add_column(header, overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(cell) for cell in row))
+        grid.add_row(*(Text(cell, style="") for cell in row))
     Console().print(grid)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import click
 
+from ...errors import InvalidArgument
 from ...pages.names import topic_name
 from ...tools.working import SESSION_HANDOFF_KEY
-from .common import answer, call, open_memory, shared, text_from
+from .common import answer, call, open_memory, say, shared, text_from
 
 
 @click.command("remember")
@@ -15,7 +16,7 @@ from .common import answer, call, open_memory, shared, text_from
 def remember_command(text: tuple[str, ...]) -> None:
     """Add TEXT, stamped with the time, to today's page. Without TEXT, standard input is read."""
     reply = call(open_memory(to_write=True), "remember", {"content": text_from(text, "what to remember")}, "journal")
-    answer(reply, lambda: click.echo(reply["content"]))
+    answer(reply, lambda: say(reply["content"]))
 
 
 @click.command("recall")
@@ -24,7 +25,7 @@ def remember_command(text: tuple[str, ...]) -> None:
 def recall_command(days: int) -> None:
     """Show what is known about the world, the curated memory, and the latest days."""
     reply = call(open_memory(), "recall", {"days": days}, "journal")
-    answer(reply, lambda: click.echo(reply["content"].rstrip("\n")))
+    answer(reply, lambda: say(reply["content"].rstrip("\n")))
 
 
 @click.command("write")
@@ -52,7 +53,7 @@ def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[st
 def read_command(key: str) -> None:
     """Show the note of KEY."""
     reply = call(open_memory(), "memory_read", {"key": key}, "notes")
-    answer(reply, lambda: click.echo(reply["data"]["content"]))
+    answer(reply, lambda: say(reply["data"]["content"]))
 
 
 @click.command("reflect")
@@ -62,7 +63,7 @@ def reflect_command(text: tuple[str, ...]) -> None:
     """Rewrite the curated memory with TEXT, or with standard input. It replaces the whole page."""
     content = text_from(text, "the new curated memory")
     reply = call(open_memory(to_write=True), "reflect", {"content": content}, "journal")
-    answer(reply, lambda: click.echo(reply["content"]))
+    answer(reply, lambda: say(reply["content"]))
 
 
 @click.command("world")
@@ -74,15 +75,18 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
     if text and topic:
         arguments = {"topic": topic, "content": text_from(text, "what is known")}
         reply = call(open_memory(to_write=True), "update_world", arguments, "journal")
-        answer(reply, lambda: click.echo(reply["content"]))
+        answer(reply, lambda: say(reply["content"]))
         return
     home = open_memory().home
     if topic:
-        page = home.pages.read(home.layout.world_page(topic_name(topic)))
-        answer({"path": page.path, "text": page.text}, lambda: click.echo(page.text.rstrip("\n")))
+        name = topic_name(topic)
+        if not name:
+            raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
+        page = home.pages.read(home.layout.world_page(name))
+        answer({"path": page.path, "text": page.text}, lambda: say(page.text.rstrip("\n")))
     else:
         topics = [path.rsplit("/", 1)[-1].removesuffix(".md") for path in home.pages.list(home.layout.world)]
-        answer({"topics": topics}, lambda: click.echo("\n".join(topics) or "No topics yet."))
+        answer({"topics": topics}, lambda: say("\n".join(topics) or "No topics yet."))
 
 
 @click.command("handoff")
@@ -99,11 +103,11 @@ def handoff_command(text: tuple[str, ...], clear: bool) -> None:
         answer({"status": "ok", "message": "Handoff cleared."}, lambda: click.echo("Handoff cleared."))
     elif text:
         reply = call(memory, "write_session_handoff", {"content": text_from(text, "the note")}, "working")
-        answer(reply, lambda: click.echo(reply["message"]))
+        answer(reply, lambda: say(reply["message"]))
     else:
         record = memory.home.record(path)
         note = str(record.value) if record else ""
-        answer({"status": "ok", "content": note}, lambda: click.echo(note or "No handoff."))
+        answer({"status": "ok", "content": note}, lambda: say(note or "No handoff."))
 
 
 @click.command("scratch")
@@ -120,4 +124,4 @@ def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
         arguments["content"] = text_from(text, "what to note")
     reply = call(memory, "scratch_note", arguments, "working")
     shown = reply["content"] if mode == "read" else reply["message"]
-    answer(reply, lambda: click.echo(shown or "The scratchpad is empty."))
+    answer(reply, lambda: say(shown or "The scratchpad is empty."))

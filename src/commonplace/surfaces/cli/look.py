@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .common import answer, call, open_memory, shared, table
+from .common import answer, call, open_memory, say, shared, table
 
 _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 
@@ -28,7 +28,7 @@ def search_command(query: tuple[str, ...], limit: int | None, min_score: float |
         for hit in reply["results"]:
             click.secho(hit["citation"], fg="cyan", nl=False)
             click.secho(f"  {hit['score']:.2f}", dim=True)
-            click.echo("".join(f"  {line}\n" for line in hit["text"].split("\n")))
+            say("".join(f"  {line}\n" for line in hit["text"].split("\n")))
 
     answer(reply, human)
 
@@ -47,7 +47,7 @@ def show_command(path: str, first: int | None, lines: int | None) -> None:
     reply = call(open_memory(), "memory_get", arguments, "retrieval")
 
     def human() -> None:
-        click.echo(reply["text"])
+        say(reply["text"])
         if "next" in reply:
             click.secho(f"(more: --from {reply['next']})", dim=True, err=True)
 
@@ -102,11 +102,11 @@ def _show_skill(reply: dict[str, Any]) -> None:
     import json
 
     click.secho(f"{reply['name']} (owner: {reply['owner']})", bold=True)
-    click.echo(reply["description"])
+    say(reply["description"])
     if reply["instructions"]:
-        click.echo(f"\n{reply['instructions']}")
+        say(f"\n{reply['instructions']}")
     if reply["skill_data"]:
-        click.echo("\n" + json.dumps(reply["skill_data"], ensure_ascii=False, indent=2))
+        say("\n" + json.dumps(reply["skill_data"], ensure_ascii=False, indent=2))
 
 
 @click.command("context")
@@ -128,7 +128,7 @@ def context_command(
     for warning in made.receipt["warnings"]:
         click.secho(f"warning: {warning}", fg="yellow", err=True)
     reply = {"text": made.text, "receipt": made.receipt}
-    answer(reply, (lambda: _explain(made.receipt)) if explain else lambda: click.echo(made.text, nl=False))
+    answer(reply, (lambda: _explain(made.receipt)) if explain else lambda: say(made.text.removesuffix("\n")))
 
 
 def _explain(receipt: dict[str, Any]) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Any
 
 import click
 
-from ...tools.catalog import TOOLSETS, offers
-from .common import open_memory, options, print_json, read_stdin, shared, table
+from ...tools.catalog import TOOLSETS, call, offers, only_reads
+from .common import home_path, open_home, open_memory, options, print_json, read_stdin, shared, table
 
 
 @click.command("tools")
@@ -23,11 +24,12 @@ from .common import open_memory, options, print_json, read_stdin, shared, table
 def tools_command(shape: str | None, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
     names = [name.strip() for name in chosen.split(",")] if chosen else list(TOOLSETS)
-    found = offers(names)
+    home = open_home() if os.path.isdir(home_path()) else None
+    found = offers(names, home)
     if shape or options().get("json"):
         from ...tools.shapes import describe
 
-        print_json(describe(shape or "mcp", names))
+        print_json(describe(shape or "mcp", names, home))
         return
     rows = [[each.name, each.toolset.name, each.note or each.tool.description.split("\n")[0]] for each in found]
     table(["tool", "toolset", "what it does"], rows)
@@ -40,9 +42,11 @@ def tools_command(shape: str | None, chosen: str | None) -> None:
 @shared
 def call_command(tool: str, arguments: str | None, toolset: str | None) -> None:
     """Call TOOL with ARGUMENTS, a JSON object; without them, or with `-`, JSON is read from standard input."""
-    outcome = open_memory(to_write=True).attempt(tool, _given(arguments), toolset)
+    home = open_home() if only_reads(tool, toolset) else open_memory(to_write=True).home
+    outcome = call(home, tool, _given(arguments), toolset)
     print_json(outcome.reply)
-    sys.exit(outcome.error.exit_status if outcome.error else 0)
+    if outcome.error:
+        sys.exit(outcome.error.exit_status)
 
 
 def _given(arguments: str | None) -> Any:
