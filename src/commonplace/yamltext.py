@@ -61,7 +61,6 @@ def _refuse_deep(text: str) -> None:
     for bracket in re.findall(r"[\[\]{}]", text):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
-    levels = max((len(re.findall(r"\S|^[ \t]+", found[0])) for found in _INDENT.finditer(text)), default=0)
-    indented = max((len(found[0]) - len(found[0].lstrip(" ")) for found in _INDENT.finditer(text)), default=0)
-    if deepest > DEEPEST or levels > DEEPEST or indented > 8 * DEEPEST:
+    indented = max((len(found[0]) for found in _INDENT.finditer(text)), default=0)
+    if deepest > DEEPEST or indented > 4 * DEEPEST:
         raise YamlProblem("nested too deeply")

@@ -17,7 +17,7 @@ _POSES = re.compile(
     rf"^(?=[ \t]*(?:#{{1,6}}[ \t]*(?:{'|'.join(TITLES)})\b|Current channel:))", re.MULTILINE | re.IGNORECASE
 )
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
-_TAME = re.compile(r"\w[\w .:/@-]*")  # a name that reads as a name
+_TAME = re.compile(r"[^\W\d][\w .:/@-]*")  # a name that reads as a name
 _BREAKS = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 _INLINE = 300  # characters that still read well inside a line
 

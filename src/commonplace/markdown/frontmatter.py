@@ -19,6 +19,7 @@ Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][\w./+-]*(?: [\w./+-]+)*|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?")
+_INTRICATE = "the front matter is too intricate to be edited (anchors, aliases): mend it by hand"
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _LINE = re.compile(r"([A-Za-z_][\w-]*):(?: (.+))?")
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\W\d][^\s,\[\]{}"\'#&*!|>%@`:]*)\s*(?:,|$)')
@@ -54,7 +55,7 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
         inner = _set(inner, [name], value)
     edited = head[:start] + inner + head[end:]
     if not _says(edited, _merged(parse(head), changes)):  # anchors and the like
-        raise BrokenFrontMatter("the front matter is too intricate to be edited: mend it by hand")
+        raise BrokenFrontMatter(_INTRICATE)
     return edited
 
 
@@ -184,6 +185,8 @@ def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
         if node is None or node.id != "mapping":
             return None
         pair = next(((k, v) for k, v in reversed(node.value) if k.value == name), None)
+        if pair and pair[1].start_mark.index < pair[0].end_mark.index:
+            raise BrokenFrontMatter(_INTRICATE)  # an alias: what it stands for is somewhere else
         node = pair[1] if pair else None
     return pair
 
@@ -195,8 +198,10 @@ def _is_mapping(node: Node) -> bool:
 def _end(inner: str, node: Node) -> int:
     """Where a value really ends: block collections and block scalars claim the white space behind them."""
     if node.id != "scalar" and not node.flow_style and node.value:
-        last = node.value[-1]
-        return _end(inner, last[1] if isinstance(last, tuple) else last)
+        last = node.value[-1][1] if isinstance(node.value[-1], tuple) else node.value[-1]
+        if last.start_mark.index < node.start_mark.index or last is node:
+            raise BrokenFrontMatter(_INTRICATE)
+        return _end(inner, last)
     end: int = node.end_mark.index
     if node.id == "scalar" and getattr(node, "style", None) in ("|", ">"):
         while end > node.start_mark.index and inner[end - 1] in "\r\n":

@@ -21,6 +21,8 @@ from .files import read_bytes, read_bytes_or_none, replace, storage_errors, sync
 from .locks import Kind, lock
 from .names import is_text
 
+Files = list["os.DirEntry[str]"]
+_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 
 
@@ -81,7 +83,9 @@ class FolderPages:
 
     def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
-            return sorted(path for path, _ in self._walk(folder, suffix, deep=deep))
+            return sorted(
+                prefix + file.name for prefix, files in self._walk(folder, suffix, deep=deep) for file in files
+            )
 
     def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         found: Texts = []
@@ -118,9 +122,11 @@ class FolderPages:
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
         warnings: Sentences = []
-        now = time.time_ns()  # the file system's clock, not the memory's: it is compared with file times only
+        settled = (
+            time.time_ns() - _TICK
+        )  # by the file system's clock, not the memory's: file times are compared with it
         for root in roots:
-            self._sweep(root, seen, warnings, now)
+            self._sweep(root, seen, warnings, settled)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
         return Changes(changed, tuple(path for path in known if path not in seen), tuple(warnings))
 
@@ -146,54 +152,66 @@ class FolderPages:
             raise OutsideHome(f"{path} leads out of the home through a link: copy the file into the home instead")
         return place
 
-    def _sweep(self, root: Root, seen: dict[str, int], warnings: Sentences, now: int) -> None:
+    def _sweep(self, root: Root, seen: dict[str, int], warnings: Sentences, settled: int) -> None:
         """Stamps of every page below a root."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
                 info = os.lstat(self._locate(root.path))
                 if stat.S_ISREG(info.st_mode):
-                    seen[root.path] = _stamp(info, now)
+                    seen[root.path] = _stamp(info, settled)
             return
         try:
-            for path, entry in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
-                if root.pattern is None or root.pattern.fullmatch(path):
-                    seen[path] = _stamp(entry.stat(follow_symlinks=False), now)
+            for prefix, files in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
+                for file in files:
+                    path = prefix + file.name
+                    if root.pattern is None or root.pattern.fullmatch(path):
+                        seen[path] = _stamp(file.stat(follow_symlinks=False), settled)
         except OSError as error:
             warnings.append(f"{root.path}: {error.strerror or error}")
 
     def _walk(
         self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None
-    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
-        """The regular files below a folder. Links are not followed: what they lead to inside has a place of its own."""
+    ) -> Iterator[tuple[str, Files]]:
+        """The regular files below a folder, one folder after the other, each with the path that leads to it.
+
+        Links are not followed: what they lead to inside has a place of its own. A folder is read through a
+        descriptor, which spares the system the way to each of its files.
+        """
         try:
-            top = self._locate(folder) if folder else self._real
+            waiting = [(f"{folder}/" if folder else "", self._locate(folder) if folder else self._real)]
         except OutsideHome as error:
             _tell(warnings, str(error))
             return
-        waiting = [(f"{folder}/" if folder else "", top)]
         while waiting:
             prefix, place = waiting.pop()
-            try:
-                entries = os.scandir(place)
-            except (FileNotFoundError, NotADirectoryError):
-                continue
-            with entries:
-                for entry in entries:
-                    name = entry.name
-                    if name[0] == ".":
-                        continue
-                    if name.endswith(suffix) and entry.is_file(follow_symlinks=False):
-                        if name.isascii() or is_text(name):
-                            yield prefix + name, entry
-                        else:
-                            _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
-                    elif deep and entry.is_dir(follow_symlinks=False):
-                        if is_text(name):
-                            waiting.append((f"{prefix}{name}/", entry.path))
-                        else:
-                            _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
-                    elif warnings is not None and entry.is_symlink():
-                        self._tell_link(prefix + name, warnings)
+            with _opened(place) as handle:
+                if handle is None:
+                    continue
+                files, folders = self._sorted_out(handle, prefix, suffix, warnings)
+                yield prefix, files
+            if deep:
+                waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
+
+    def _sorted_out(
+        self, handle: int | str, prefix: str, suffix: str, warnings: Sentences | None
+    ) -> tuple[Files, Paths]:
+        """The files of a folder that end in the suffix, and its folders."""
+        files: Files = []
+        folders: Paths = []
+        with os.scandir(handle) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == ".":
+                    continue
+                if not name.isascii() and not is_text(name):
+                    _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+                elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                    files.append(entry)
+                elif entry.is_dir(follow_symlinks=False):
+                    folders.append(name)
+                elif warnings is not None and entry.is_symlink():
+                    self._tell_link(prefix + name, warnings)
+        return files, folders
 
     def _tell_link(self, path: str, warnings: Sentences) -> None:
         try:
@@ -218,9 +236,24 @@ def _version(data: bytes) -> str:
     return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
-def _stamp(info: os.stat_result, now: int) -> int:
+def _stamp(info: os.stat_result, settled: int) -> int:
     """What tells that a page changed. UNSURE when it was written so lately that a second write could look the same."""
-    changed = info.st_ctime_ns
-    if now - changed < _TICK or now - info.st_mtime_ns < _TICK:
+    written, changed = info.st_mtime_ns, info.st_ctime_ns
+    if written > settled or changed > settled:
         return UNSURE
-    return hash((info.st_ino, info.st_size, info.st_mtime_ns, changed)) & 0x7FFFFFFFFFFFFFFF
+    return hash((info.st_ino, info.st_size, written, changed)) & 0x7FFFFFFFFFFFFFFF
+
+
+@contextmanager
+def _opened(place: str) -> Iterator[int | str | None]:
+    """A folder to be read through: a descriptor, or its path where the system has none for folders; None: not there."""
+    try:
+        handle = os.open(place, _FOLDER) if os.scandir in os.supports_fd else place
+    except (FileNotFoundError, NotADirectoryError):
+        yield None
+        return
+    try:
+        yield handle
+    finally:
+        if isinstance(handle, int):
+            os.close(handle)
