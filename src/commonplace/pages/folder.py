@@ -162,10 +162,10 @@ class FolderPages:
             return
         try:
             for prefix, files in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
-                for file in files:
-                    path = prefix + file.name
-                    if root.pattern is None or root.pattern.fullmatch(path):
-                        seen[path] = _stamp(file.stat(follow_symlinks=False), settled)
+                found = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), settled) for file in files}
+                if root.pattern:
+                    found = {path: stamp for path, stamp in found.items() if root.pattern.fullmatch(path)}
+                seen.update(found)
         except OSError as error:
             warnings.append(f"{root.path}: {error.strerror or error}")
 
