@@ -28,7 +28,7 @@ def search_command(query: tuple[str, ...], limit: int | None, min_score: float |
         for hit in reply["results"]:
             click.secho(hit["citation"], fg="cyan", nl=False)
             click.secho(f"  {hit['score']:.2f}", dim=True)
-            say("".join(f"  {line}\n" for line in hit["text"].split("\n")))
+            say("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
 
     answer(reply, human)
 

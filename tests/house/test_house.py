@@ -1,0 +1,189 @@
+"""The house rules: rooms, import directions, sizes, light imports, public names."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+SOURCE = Path(commonplace.__file__).parent
+# A room imports only rooms above it.
+ROOMS = [
+    "model",
+    "errors",
+    "yamltext",
+    "settings",
+    "markdown",
+    "pages",
+    "index",
+    "search",
+    "directive",
+    "home",
+    "context",
+    "tools",
+    "memory",
+    "adapters",
+    "surfaces",
+    "testing",
+]
+HEAVY = ["mcp", "pydantic", "starlette", "numpy", "rich", "asyncio", "httpx"]
+
+
+def modules() -> list[Path]:
+    return sorted(SOURCE.rglob("*.py"))
+
+
+def room_of(module: Path) -> str:
+    return module.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imported_rooms(module: Path) -> Iterator[str]:
+    """The rooms a module imports anywhere in it, type checking included."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            up = node.level - 1
+            inside = module.relative_to(SOURCE).parts[:-1]
+            base = inside[: len(inside) - up]
+            full = [*base, *(node.module.split(".") if node.module else [])]
+            if full:
+                yield full[0]
+            else:
+                yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_room_imports_only_rooms_above_it(module: Path) -> None:
+    if module.parent == SOURCE and module.name in ("__init__.py", "__main__.py"):
+        return
+    here = ROOMS.index(room_of(module))
+    for room in imported_rooms(module):
+        if room in ROOMS:
+            assert ROOMS.index(room) <= here, f"{module} imports {room}, which is below it"
+
+
+def test_every_room_is_known_and_described() -> None:
+    architecture = (SOURCE.parent.parent / "ARCHITECTURE.md").read_text()
+    for module in modules():
+        room = room_of(module)
+        assert room in ROOMS or room in ("__init__", "__main__"), room
+        if room in ROOMS:
+            assert f"{room}.py" in architecture or f"{room}/" in architecture, room
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_says_what_it_is_for_and_fits_in_a_head(module: Path) -> None:
+    text = module.read_text()
+    assert text.count("\n") <= 400
+    if module.name != "__main__.py":
+        assert ast.get_docstring(ast.parse(text)), module
+
+
+def test_functions_are_short() -> None:
+    sizes = {
+        f"{module.name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
+        for module in modules()
+        for node in ast.walk(ast.parse(module.read_text()))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert statistics.median(sizes.values()) < 10
+    assert [name for name, size in sizes.items() if size > 60] == []
+
+
+def loaded_after(code: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(' '.join(sys.modules))"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split("\n")[-2].split())
+
+
+def run_command(home: Path, *arguments: str) -> str:
+    argv = ["commonplace", "--home", str(home), *arguments]
+    return f"import sys; sys.argv = {argv!r}\nfrom commonplace.surfaces.cli import main\ntry:\n    main()\nexcept SystemExit:\n    pass"
+
+
+def test_importing_the_library_loads_nothing_heavy() -> None:
+    loaded = loaded_after("import commonplace; commonplace.Memory")
+    assert [name for name in [*HEAVY, "yaml", "sqlite3", "click", "zoneinfo"] if name in loaded] == []
+
+
+@pytest.mark.parametrize(
+    "command", [["remember", "x"], ["search", "x"], ["recall"], ["status"], ["context"], ["call", "recall", "{}"]]
+)
+def test_everyday_commands_load_nothing_heavy(home: Path, command: list[str]) -> None:
+    assert [name for name in HEAVY if name in loaded_after(run_command(home, *command))] == []
+
+
+def test_reading_a_key_loads_neither_yaml_nor_the_index(home: Path) -> None:
+    commonplace.Memory(home).call("memory_write", {"key": "k", "content": "v"})
+    loaded = loaded_after(run_command(home, "call", "memory_read", '{"key": "k"}'))
+    assert [
+        name
+        for name in [*HEAVY, "yaml", "sqlite3", "commonplace.context", "commonplace.index.sqlite"]
+        if name in loaded
+    ] == []
+
+
+def test_importing_writes_nothing(tmp_path: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-B", "-c", "import commonplace; commonplace.Memory"],
+        cwd=tmp_path,
+        env={"HOME": str(tmp_path), "PYTHONPATH": str(SOURCE.parent)},
+        check=True,
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_public_names_are_these() -> None:
+    assert sorted(commonplace.__all__) == [
+        "Block",
+        "CommonplaceError",
+        "Conflict",
+        "Context",
+        "Hit",
+        "InvalidArgument",
+        "Memory",
+        "NotFound",
+        "Page",
+        "Passage",
+        "Query",
+        "Record",
+        "Refused",
+        "SCRATCHPAD_KEY",
+        "SESSION_HANDOFF_KEY",
+        "Scope",
+        "SettingsError",
+        "Skill",
+        "StorageError",
+    ]
+    for name in commonplace.__all__:
+        assert getattr(commonplace, name) is not None
+    with pytest.raises(AttributeError):
+        _ = commonplace.nothing  # type: ignore[attr-defined]
+
+
+def test_only_surfaces_read_the_environment_and_arguments() -> None:
+    for module in modules():
+        if room_of(module) != "surfaces":
+            text = module.read_text()
+            assert "os.environ" not in text, module
+            assert "sys.argv" not in text, module
+
+
+def test_every_error_has_its_own_code_and_a_status() -> None:
+    from commonplace import errors
+
+    kinds = [
+        kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, errors.CommonplaceError)
+    ]
+    assert len({kind.code for kind in kinds}) == len(kinds)
+    assert all(1 <= kind.exit_status <= 8 for kind in kinds)
