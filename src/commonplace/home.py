@@ -154,7 +154,7 @@ class Home:
         """Every page this agent may see, with the time it was last written, newest first."""
         territory = self.index.territory
         every = self.pages.changes({}, territory.roots()).changed
-        mine = [path for path in every if (place := territory.place(path)) and self.may_see(place)]
+        mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
         dated = ((path, stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))) for path in mine)
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
 

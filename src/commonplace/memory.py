@@ -23,11 +23,14 @@ class Memory:
         self.home = Home(os.fspath(home), agent, clock)
         self.home.welcome()
 
-    def call(self, tool: str, arguments: Any = None, toolset: str | None = None) -> dict[str, Any]:
-        """Run any tool by its contract. Never raises for bad arguments: the answer has the toolset's own error form."""
+    def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
+        """Run any tool by its contract. Never raises for bad arguments: the answer has the toolset's own error form.
+
+        `toolset` settles a shared name; give the list that `tools` was given, and names mean what was offered.
+        """
         return catalog.call(self.home, tool, arguments, toolset).reply
 
-    def attempt(self, tool: str, arguments: Any = None, toolset: str | None = None) -> catalog.Outcome:
+    def attempt(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> catalog.Outcome:
         """The same, with the error behind the answer, for callers that have exit codes or statuses to give."""
         return catalog.call(self.home, tool, arguments, toolset)
 

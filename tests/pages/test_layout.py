@@ -24,7 +24,7 @@ def test_every_page_a_layout_makes_is_understood_by_it(clock: FrozenClock) -> No
                 (f"{layout.globals}/general/key.md", "record"),
                 (f"{layout.channel_folder('x')}/key.md", "record"),
                 (f"{layout.skills}/x/SKILL.md", "skill"),
-                (f"{layout.sessions_folder(agent)}/s.jsonl", "session"),
+                (f"{layout.agent_folder(agent)}/sessions/s.jsonl", "session"),
             ):
                 place = layout.place(path)
                 assert place is not None, path

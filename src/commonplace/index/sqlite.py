@@ -7,6 +7,7 @@ import json
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -45,17 +46,14 @@ class SqliteIndex:
     def __init__(self, path: str) -> None:
         self._lock = threading.RLock()
         self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        self.close = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
             if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone():
                 self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
         except BaseException:
-            self._db.close()
+            self.close()
             raise
-
-    def close(self) -> None:
-        with self._lock:
-            self._db.close()
 
     def settle(self, territory: str) -> None:
         if self._totals()[2] == territory:

@@ -6,7 +6,6 @@ again on the next look.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -16,9 +15,11 @@ from ..model import Page, Scope
 from ..pages import UNSURE, Pages, Root
 from ..pages.layout import Layout, Place
 from ..pages.records import parse
-from ..pages.skills import skill_at
+from ..pages.skills import DATA, PAGE
+from ..pages.skills import parse as parse_skill
 from . import Entry, Index
 
+Work = dict[str, tuple[Place, int]]  # pages to read, what they are, and the stamp they are read at
 LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
 _BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
 
@@ -55,40 +56,45 @@ def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None
     roots = territory.roots() if below is None else [Root(below)]
     known = index.stamps([] if below is None else [below])
     changes = pages.changes(known, roots)
-    paths = sorted(path for path in changes.changed if territory.place(path))
+    work = {path: (place, changes.changed[path]) for path in changes.changed if (place := territory.place(path))}
     removed = list(changes.removed)
-    for start in range(0, max(len(paths), 1), _BATCH):
-        some = paths[start : start + _BATCH]
+    _with_their_skills(work, removed, territory)
+    for start in range(0, max(len(work), 1), _BATCH):
+        some = dict(sorted(work.items())[start : start + _BATCH])
         if some or removed:
-            _apply(index, pages, territory, {path: changes.changed[path] for path in some}, removed)
+            _apply(index, pages, some, removed)
         removed = []
     return list(changes.warnings)
 
 
 def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[str]) -> None:
     """Bring the index up to date for single pages that were just written."""
-    stamps = {path: UNSURE for path in paths if territory.place(path)}
-    _apply(index, pages, territory, stamps, [])
+    work = {path: (place, UNSURE) for path in paths if (place := territory.place(path))}
+    _with_their_skills(work, [], territory)
+    _apply(index, pages, work, [])
 
 
-def _apply(index: Index, pages: Pages, territory: Territory, stamps: dict[str, int], removed: list[str]) -> None:
-    versions = index.versions(stamps)
+def _with_their_skills(work: Work, removed: list[str], territory: Territory) -> None:
+    """Data that changed beside a skill's page is read with that page."""
+    for path in [*work, *removed]:
+        beside = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
+        place = territory.place(beside) if beside else None
+        if place:
+            work.setdefault(beside, (place, UNSURE))
+
+
+def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> None:
+    versions = index.versions(path for path, (place, _) in work.items() if place.kind != "skill")
     entries: list[Entry] = []
-    for path, stamp in stamps.items():
+    for path, (place, stamp) in work.items():
         try:
-            entry = _entry(pages, territory, path, stamp, versions.get(path, ""))
+            entries.append(_entry(pages, place, path, stamp, versions.get(path, "")))
         except PageNotFound:
             removed.append(path)
-            continue
-        if entry:
-            entries.append(entry)
     index.apply(entries, removed)
 
 
-def _entry(pages: Pages, territory: Territory, path: str, stamp: int, version: str) -> Entry | None:
-    place = territory.place(path)
-    if place is None:
-        return None
+def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:
     try:
         page = pages.read(path)
         if page.version == version:
@@ -113,10 +119,11 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
         turns, broken = cut.of_session(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        skill = skill_at(pages, path, place.name)
-        hint = f"{skill.name} {skill.description} {json.dumps(skill.data, ensure_ascii=False) if skill.data else ''}"
+        skill = parse_skill(text, pages, path, place.name)
         owner = Scope("skill", skill.owner)
-        return entry._replace(passages=cut.of_page(text, hint), scope=owner, warning=warning or skill.warning)
+        return entry._replace(passages=cut.of_skill(text, skill), scope=owner, warning=warning or skill.warning)
+    if place.kind == "data":  # found through its skill's page; known here so that a change of it is seen
+        return entry
     return entry._replace(passages=cut.of_page(text, place.name.replace("-", " ")))
 
 

@@ -6,10 +6,11 @@ of the lines can not see but a searcher may ask for (the key, the headings above
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
-from ..model import Block, Passage, Record
+from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records, sessions
 from .scan import LineCounter, Mark, marks
 
@@ -64,6 +65,14 @@ def of_record(text: str, record: Record) -> list[Passage]:
     hint = " ".join([record.key, record.category, *record.tags])
     parts = _cut(lines, first, len(lines)) or [Passage(first, first, "")]
     return [part._replace(hint=hint, key=record.key, tags=record.tags, at=record.updated_at) for part in parts]
+
+
+def of_skill(text: str, skill: Skill) -> list[Passage]:
+    """The passages of a skill's page, found by its name, description and data as well, even when it says no more."""
+    data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
+    parts = of_page(text) or [Passage(1, text.count("\n") or 1, text.removesuffix("\n"))]
+    hint = f"{skill.name} {skill.description} {data}"
+    return [part._replace(hint=f"{hint} {part.hint}", key=skill.name, at=skill.updated_at) for part in parts]
 
 
 def of_session(text: str) -> tuple[list[Passage], list[int]]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 from ..model import Scope, ScopeKind, Source
@@ -26,7 +26,7 @@ FIXED_PAGES = {
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
-PageKind = Literal["page", "record", "skill", "activity", "session"]
+PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
 
 
 class Place(NamedTuple):
@@ -108,9 +108,6 @@ class Layout:
     def agent_directives(self, agent: str) -> str:
         return f"{self.agent_folder(agent)}/directives"
 
-    def sessions_folder(self, agent: str) -> str:
-        return f"{self.agent_folder(agent)}/sessions"
-
     def working_folder(self, agent: str) -> str:
         return f"{self.agent_folder(agent)}/memory/working"
 
@@ -175,7 +172,7 @@ class Layout:
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Where everything that may be searched is."""
         found = [Root(self.path(folder)) for folder in (self.loose, "skills", "agents")]
-        found.append(Root(self.shared_curated, is_page=True))
+        found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
         if self.world_folder:
             found.append(Root(self.world_folder))
         if self.main_diary and not self.main_is_shared:
@@ -189,38 +186,38 @@ class Layout:
         open_to_all = max((root for root in (self.base, self.world_folder or "") if path.startswith(root)), key=len)
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
-        for rule, kind, scope in _rules(self):
+        for rule, kind, scope in self._rules:
             if found := rule.fullmatch(path):
                 return _place(kind, scope, found)
         matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
         return Place("page", Scope("extra", "\n".join(matching)), "extra", _stem(path)) if matching else None
 
+    @cached_property
+    def _rules(self) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
+        """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
+        agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
+        loose = re.escape(self.path(self.loose))
+        rules: list[tuple[str, PageKind, ScopeKind]] = [
+            (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
+            (re.escape(self.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
+            (re.escape(self.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
+            (re.escape(self.skills) + r"/(?P<name>[^/]+)/SKILL\.md", "skill", "skill"),
+            (re.escape(self.skills) + r"/(?P<name>[^/]+)/data\.json", "data", "skill"),
+            (agent + r"/memory/working/(?P<name>[^/]+)\.md", "record", "agent"),
+            (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
+            (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
+            (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
+            (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
+        ]
+        if self.main_diary and not self.main_is_shared:
+            tree = re.escape(self.path(self.main_diary.tree))
+            rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
+        rules.append((rf"{re.escape(self.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
+        return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
+
     def under(self, folder: str) -> Layout:
         """The same arrangement in a folder of the home."""
         return replace(self, base="/".join(part for part in (folder, self.base) if part))
-
-
-@cache
-def _rules(layout: Layout) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
-    """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
-    agent = re.escape(layout.path("agents")) + r"/(?P<who>[^/]+)"
-    loose = re.escape(layout.path(layout.loose))
-    rules: list[tuple[str, PageKind, ScopeKind]] = [
-        (re.escape(layout.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
-        (re.escape(layout.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
-        (re.escape(layout.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
-        (re.escape(layout.skills) + r"/(?P<name>[^/]+)/SKILL\.md", "skill", "skill"),
-        (agent + r"/memory/working/(?P<name>[^/]+)\.md", "record", "agent"),
-        (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
-        (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
-        (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
-        (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
-    ]
-    if layout.main_diary and not layout.main_is_shared:
-        tree = re.escape(layout.path(layout.main_diary.tree))
-        rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
-    rules.append((rf"{re.escape(layout.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
-    return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
 
 
 def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:

@@ -16,14 +16,20 @@ from . import Pages
 from .layout import Layout
 from .names import skill_folder
 
+PAGE, DATA = "SKILL.md", "data.json"
+
 
 def skill_at(pages: Pages, path: str, folder: str) -> Skill:
-    """The skill on a page, with the data beside it. Its folder decides its name, as a page's does for a record."""
-    text = pages.read(path).text
+    """The skill on a page, with the data beside it."""
+    return parse(pages.read(path).text, pages, path, folder)
+
+
+def parse(text: str, pages: Pages, path: str, folder: str) -> Skill:
+    """The skill that a page is. Its folder decides its name, as a page's name does for a record."""
     when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
     skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
-    data, problem = _data(pages, path.replace("/SKILL.md", "/data.json"))
+    data, problem = _data(pages, path.removesuffix(PAGE) + DATA)
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
 
 
@@ -126,10 +132,10 @@ class Skills:
         return name if ours != name and self.layout.stands(self.layout.skills, name) else ours
 
     def _path(self, folder: str) -> str:
-        return f"{self.layout.skills}/{folder}/SKILL.md"
+        return f"{self.layout.skills}/{folder}/{PAGE}"
 
     def _data_path(self, folder: str) -> str:
-        return f"{self.layout.skills}/{folder}/data.json"
+        return f"{self.layout.skills}/{folder}/{DATA}"
 
     def _at(self, folder: str) -> Skill | None:
         path = self._path(folder)

@@ -40,8 +40,8 @@ def load(name: str) -> Toolset:
     return toolset
 
 
-def call(home: Home, tool: str, arguments: Any = None, toolset: str | None = None) -> Outcome:
-    """Run a tool by its name."""
+def call(home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> Outcome:
+    """Run a tool by the name under which some toolsets (all, when none is said) offer it."""
     family: Toolset | None = None
     try:
         family, name = _find(tool, toolset)
@@ -59,7 +59,7 @@ def call(home: Home, tool: str, arguments: Any = None, toolset: str | None = Non
         home.follow()
 
 
-def only_reads(tool: str, toolset: str | None = None) -> bool:
+def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
     """Whether a call of this name writes nothing, were it only because there is no such tool."""
     try:
         family, name = _find(tool, toolset)
@@ -70,28 +70,38 @@ def only_reads(tool: str, toolset: str | None = None) -> bool:
 
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     reply = tool.invoke(home, arguments)
-    known = tool.known(arguments)
-    strange = [name for name in arguments if name not in known]
+    takes = tool.takes(arguments)
+    strange = [name for name in arguments if name not in takes]
     if not strange:
         return reply
-    takes = ", ".join(parameter.name for parameter in tool.parameters)
-    return with_warning(reply, f"ignored what this tool does not take: {', '.join(strange)} (it takes {takes})")
+    return with_warning(reply, f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})")
 
 
-def _find(tool: str, toolset: str | None) -> tuple[Toolset, str]:
-    if not isinstance(tool, str) or not isinstance(toolset, str | None):
-        raise UnknownTool("the names of a tool and of a toolset are text")
-    if toolset is not None:
-        if toolset not in TOOLSETS:
-            raise UnknownTool(f"Unknown toolset: {toolset}. There are {', '.join(TOOLSETS)}")
-        return load(toolset), tool.removeprefix(f"{toolset}_") if tool == f"{toolset}_memory_search" else tool
-    for name in TOOLSETS:
-        if tool == f"{name}_memory_search":
-            return load(name), "memory_search"
-        if tool in load(name).tools:
-            return load(name), tool
-    every = [offer.name for offer in offers()]
-    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(every)}")
+def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
+    """The family and the plain name of a tool, by the names under which these toolsets are offered together."""
+    if not isinstance(tool, str):
+        raise UnknownTool("the name of a tool is text")
+    chosen = _chosen(toolset)
+    offered = {offer.name: offer for offer in offers(chosen)}
+    if tool in offered:
+        offer = offered[tool]
+        return offer.toolset, offer.name.removeprefix(f"{offer.toolset.name}_") if offer.note else offer.name
+    for name in chosen:  # the long name is understood where the short one would do
+        plain = tool.removeprefix(f"{name}_")
+        if plain != tool and plain in load(name).tools:
+            return load(name), plain
+    if len(chosen) == 1:
+        return load(chosen[0]), tool
+    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(offered)}")
+
+
+def _chosen(toolset: str | Sequence[str] | None) -> Sequence[str]:
+    if toolset is None:
+        return TOOLSETS
+    chosen = [toolset] if isinstance(toolset, str) else toolset
+    if not isinstance(chosen, (list, tuple)) or not all(isinstance(name, str) for name in chosen) or not chosen:
+        raise UnknownTool(f"a toolset is one of {', '.join(TOOLSETS)}, or a list of them")
+    return chosen
 
 
 def _arguments(given: Any) -> Mapping[str, Any]:

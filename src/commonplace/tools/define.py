@@ -151,9 +151,9 @@ class Tool:
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
         return self.run(home, **bind(self.parameters, arguments))
 
-    def known(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        """The names this tool takes."""
-        return frozenset(parameter.name for parameter in self.parameters)
+    def takes(self, arguments: Mapping[str, Any]) -> list[str]:
+        """The names of what it takes, when it is called like this."""
+        return [parameter.name for parameter in self.parameters]
 
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments: one flat object."""

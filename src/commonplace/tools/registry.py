@@ -16,7 +16,7 @@ from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFoun
 from ..home import Home
 from ..index.words import query_words
 from ..model import Json, Record, Skill
-from .define import Parameter, Reply, Tool, bind, parameters_of, toolset, with_warning
+from .define import Parameter, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]
@@ -200,7 +200,7 @@ def memory_tool(home: Home, op: str) -> Reply:
     Use the channel's memories for what belongs to the channel and global ones for what holds everywhere. Never guess a
     key: search or list first. In a skill, rules go into the instructions and facts into the data.
     """
-    raise UnknownOperation(f"Unknown operation: {op}")
+    return OPERATIONS[op].run(home)
 
 
 @dataclass(frozen=True)
@@ -227,11 +227,10 @@ class OperationTool(Tool):
             raise MissingArgument("op")
         if not isinstance(op, str) or op not in OPERATIONS:
             raise UnknownOperation(f"Unknown operation: {op}")
-        run = OPERATIONS[op].run
-        return run(home, **bind(parameters_of(run), arguments))
+        return OPERATIONS[op].invoke(home, arguments)
 
-    def known(self, arguments: Mapping[str, Any]) -> frozenset[str]:
-        return frozenset(parameter.name for parameter in self.parameters)
+    def takes(self, arguments: Mapping[str, Any]) -> list[str]:
+        return ["op", *OPERATIONS[arguments["op"]].takes(arguments)]
 
 
 def _signature(tool: Tool) -> str:

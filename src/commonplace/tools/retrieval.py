@@ -78,7 +78,9 @@ def _allowed(home: Home, path: str) -> str:
     clean = path.removeprefix("./")
     places = [home.layout.place(each, settings.extra_paths) for each in (clean, home.pages.resolved(clean))]
     place = places[0]
-    if place is None or places[1] is None:  # a link inside the home must not lead to what is no memory
+    if (
+        place is None or places[1] is None or place.kind == "data"
+    ):  # a link inside the home must not lead to what is no memory
         raise Refused(
             f"{path} is not a page of memory: only Markdown pages and sessions that search returns can be read"
         )
