@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -174,7 +175,7 @@ def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: 
                 check_all(memory)
             path.write_bytes(whole)
         return
-    with sqlite3.connect(path) as db:
+    with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(
             {"rows": "DELETE FROM words_data", "table": "DROP TABLE words", "totals": "DELETE FROM totals"}[damage]
         )

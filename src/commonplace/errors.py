@@ -12,10 +12,6 @@ class CommonplaceError(Exception):
     code = "ERROR"
     exit_status = 1
 
-    @property
-    def message(self) -> str:
-        return str(self)
-
 
 class InvalidArgument(CommonplaceError):
     """A caller asked in a way that can not be understood."""
@@ -163,10 +159,3 @@ class SettingsError(CommonplaceError):
 
     code = "SETTINGS_ERROR"
     exit_status = 7
-
-
-class MissingExtra(CommonplaceError):
-    """An optional part is not installed; the sentence names the command that installs it."""
-
-    code = "MISSING_EXTRA"
-    exit_status = 8

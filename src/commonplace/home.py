@@ -12,12 +12,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import directive
 from . import settings as settings_of
-from .errors import CommonplaceError, InvalidArgument, PageNotFound, SettingsError, StorageError
+from .errors import (
+    CommonplaceError,
+    InvalidArgument,
+    NotAvailable,
+    PageNotFound,
+    SettingsError,
+    StorageError,
+)
 from .markdown.times import stamp
 from .model import Clock, Hit, Query, Record, Viewer
 from .pages import ABSENT
 from .pages.folder import FolderPages
-from .pages.layout import FIXED_NAMES, LAYOUTS, Layout, Place
+from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .pages.records import Channels, Globals, Shelf, record_at
 from .pages.skills import Skills
 from .settings import SearchSettings, Settings
@@ -47,7 +54,7 @@ class Found(NamedTuple):
 
 
 class Home:
-    def __init__(self, root: str, agent: str = "main", clock: Clock = utc_now) -> None:
+    def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now) -> None:
         if root.startswith(("postgresql://", "postgres://")):
             raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
         _refuse_odd("home", root)
@@ -118,7 +125,7 @@ class Home:
     def records(self, folder: str) -> tuple[list[Record], View]:
         """The records below a folder, read off the index after it caught up there."""
         self.check()
-        return self.index.ask(lambda view: (view.words.records(folder), view), folder)
+        return self.index.ask(lambda view: (view.index.records(folder), view), folder)
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""
@@ -128,6 +135,15 @@ class Home:
             return record_at(self.pages, path, place) if place else None
         except PageNotFound:
             return None
+
+    def text(self, path: str) -> tuple[str, list[str]]:
+        """What a page says, and what kept it from being read; a page that is not there says nothing."""
+        try:
+            return self.pages.read(path).text, []
+        except PageNotFound:
+            return "", []
+        except CommonplaceError as error:
+            return "", [f"skipped: {error}"]
 
     def check(self) -> None:
         """StorageError when something that is not a folder stands where the home should be."""
@@ -142,13 +158,22 @@ class Home:
         except CommonplaceError:
             return False
 
-    def search(self, text: str, limit: int, min_score: float = 0.0, viewer: Viewer | None = None) -> Found:
+    def search(
+        self, text: str, limit: int | None = None, min_score: float | None = None, viewer: Viewer | None = None
+    ) -> Found:
+        """What answers a question, within the settings where the asker does not say otherwise."""
         from .search import answer
 
         self.check()
-        query = Query(text, viewer or self.viewer(), limit, min_score)
         settings = self.search_settings
-        return self.index.ask(lambda view: Found(answer(view.words, query, settings), view.stale, view.warnings))
+        if not settings.enabled:
+            raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
+        if not isinstance(text, str) or not text.strip():
+            raise InvalidArgument("the query is blank: say what you are looking for")
+        most = settings.max_results if limit is None else max(1, min(100, limit))
+        cut = settings.min_score if min_score is None else min_score
+        query = Query(text, viewer or self.viewer(), most, cut or 0.0)
+        return self.index.ask(lambda view: Found(answer(view.index, query, settings), view.stale, view.warnings))
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
@@ -167,7 +192,7 @@ class Home:
     def status(self) -> dict[str, Any]:
         """Where memory is, what it holds, and whether search is up to date."""
         self.check()
-        (pages, passages), view = self.index.ask(lambda view: (view.words.size(), view))
+        (pages, passages), view = self.index.ask(lambda view: (view.index.size(), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -181,7 +206,7 @@ class Home:
         }
 
     def viewer(self) -> Viewer:
-        return Viewer(self.layout.agent_name(self.agent), extra=self.search_settings.extra_paths)
+        return Viewer(self.layout.agent_name(self.agent), self.search_settings.extra_paths)
 
     def close(self) -> None:
         if "index" in self.__dict__:

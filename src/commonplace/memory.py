@@ -8,18 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from .home import Home, utc_now
 from .model import Clock, Hit
+from .pages.layout import MAIN
 from .tools import catalog
 
 if TYPE_CHECKING:
     from .context import Context
 
-DEFAULT_AGENT = "main"
-
 
 class Memory:
     """One memory, for one agent. Opening is cheap; sharing between threads is safe; any number of processes may."""
 
-    def __init__(self, home: str | os.PathLike[str], agent: str = DEFAULT_AGENT, *, clock: Clock = utc_now) -> None:
+    def __init__(self, home: str | os.PathLike[str], agent: str = MAIN, *, clock: Clock = utc_now) -> None:
         self.home = Home(os.fspath(home), agent, clock)
         self.home.welcome()
 
@@ -34,8 +33,8 @@ class Memory:
         """The same, with the error behind the answer, for callers that have exit codes or statuses to give."""
         return catalog.call(self.home, tool, arguments, toolset)
 
-    def search(self, query: str, limit: int = 10, min_score: float = 0.0) -> list[Hit]:
-        """The passages that answer a question, best first."""
+    def search(self, query: str, limit: int | None = None, min_score: float | None = None) -> list[Hit]:
+        """The passages that answer a question, best first. How many, and how likely, the settings say if you do not."""
         return list(self.home.search(query, limit, min_score).hits)
 
     def context(

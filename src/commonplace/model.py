@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any, Literal, NamedTuple
@@ -57,6 +58,11 @@ class Record(NamedTuple):
     scope: Scope = Scope("global")
     warning: str = ""
 
+    @property
+    def text(self) -> str:
+        """The value as people read it: text as it is, anything else as JSON."""
+        return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
+
 
 NO_DATA: dict[str, Json] = {}  # never changed: skills are replaced, not edited
 
@@ -89,14 +95,14 @@ class Passage(NamedTuple):
 
 
 class Viewer(NamedTuple):
-    """Who looks. Agents see what is shared and their own; None for channel or user means any of them."""
+    """Who looks. An agent sees what is shared and its own, and every channel and skill, unless it is asked to keep
+    to one conversation: then it sees those of this channel and this user, and none where there is none."""
 
     agent: str
+    extra: tuple[str, ...] = ()
+    one_conversation: bool = False
     channel: str | None = None
     user: str | None = None
-    extra: tuple[str, ...] = ()
-    any_channel: bool = True
-    any_owner: bool = True
 
 
 class Query(NamedTuple):

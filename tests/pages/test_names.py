@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace.errors import InvalidArgument
 from commonplace.pages.names import file_name, is_plain, skill_folder, topic_name
 
 from ..texts import names
@@ -67,8 +68,12 @@ def test_a_name_that_means_something_else_in_its_folder_is_encoded() -> None:
         ("日本 語", "日本-語"),
         ("Änderung", "änderung"),
         ("a__b--c", "a-b-c"),
-        ("!!!", ""),
     ],
 )
 def test_topics_become_letters_digits_and_single_dashes(topic: str, name: str) -> None:
     assert topic_name(topic) == name
+
+
+def test_a_topic_of_no_letters_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="letter"):
+        topic_name("!!!")

@@ -119,7 +119,7 @@ def _receipt(kept: list[_Kept], text: str, budget: int | None) -> dict[str, Any]
         "tokens": estimate(text),
         "tokens_are": "an estimate by script, not a model's own count",
         "sections": [_section_receipt(each) for each in kept],
-        "warnings": [warning for each in kept for warning in each.section.warnings],
+        "warnings": [*dict.fromkeys(warning for each in kept for warning in each.section.warnings)],
     }
 
 

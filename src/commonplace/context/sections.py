@@ -6,7 +6,6 @@ stands as it is; what was remembered is data and is framed as such.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
@@ -16,7 +15,7 @@ from ..home import Home
 from ..markdown import blocks
 from ..markdown.records import value_line
 from ..markdown.times import parse, sort_key
-from ..model import Json, Record, Skill, Viewer
+from ..model import Record, Skill, Viewer
 from .fence import closed, data, field, one_line
 
 INJECTED = ("agent", "preferences", "user_info")
@@ -69,7 +68,7 @@ def handoff(home: Home, _: Request) -> Section | None:
     record, warnings = _record(home, home.layout.handoff_page(home.agent))
     if warnings:
         return Section("Session Handoff", 100, (), warnings=warnings)
-    if record is None or not _text(record.value).strip():
+    if record is None or not record.text.strip():
         return None
     age = _age(record.updated_at, home.clock())
     intro = f"Left by your last session{f', {age}' if age else ''}."
@@ -82,7 +81,8 @@ def directives(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
         for path in home.pages.list(folder):
-            text = _page(home, path, warnings)
+            text, problem = home.text(path)
+            warnings += problem
             if text.strip():
                 items.append(Item(text.strip("\n"), _lines(path, text), long=True))
     return Section("Directives", 95, tuple(items), warnings=tuple(warnings)) if items or warnings else None
@@ -91,21 +91,23 @@ def directives(home: Home, _: Request) -> Section | None:
 def memory_context(home: Home, request: Request) -> Section | None:
     """What always applies: the injected categories, global and of the current channel; the channel's value wins."""
     found: dict[str, Record] = {}
-    for category in INJECTED:
-        records, _ = home.records(f"{home.layout.globals}/{category}")
-        found.update((record.key, record) for record in records)
+    folders = [f"{home.layout.globals}/{category}" for category in INJECTED]
     if request.channel is not None:
-        records, _ = home.records(home.layout.channel_folder(request.channel))
+        folders.append(home.layout.channel_folder(request.channel))
+    warnings: list[str] = []
+    for folder in folders:
+        records, view = home.records(folder)
         found.update((record.key, record) for record in records if record.category in INJECTED)
+        warnings += view.warnings if view.stale else ()
     items: list[Item] = []
     for category in INJECTED:
         chosen = sorted((r for r in found.values() if r.category == category), key=lambda record: record.key)
         for position, record in enumerate(chosen):
             head = f"### {category}\n\n" if position == 0 else ""
-            text = head + field(record.key, _text(record.value), record.path)
+            text = head + field(record.key, record.text, record.path)
             items.append(Item(text, _value_lines(home, record.path)))
     intro = "What you keep about yourself and about your user."
-    return Section("Memory Context", 90, tuple(items), intro) if items else None
+    return Section("Memory Context", 90, tuple(items), intro, warnings=tuple(warnings)) if items or warnings else None
 
 
 def current_channel(_: Home, request: Request) -> Section | None:
@@ -117,7 +119,7 @@ def current_channel(_: Home, request: Request) -> Section | None:
 def skills(home: Home, request: Request) -> Section | None:
     """What the current user's agent has learned to do."""
     visible = home.skills.visible_to(request.user)
-    items = tuple(Item(_skill(skill), _lines(skill.path, _page(home, skill.path, []))) for skill in visible)
+    items = tuple(Item(_skill(skill), _lines(skill.path, home.text(skill.path)[0])) for skill in visible)
     warnings = tuple(skill.warning for skill in visible if skill.warning)
     intro = "Follow a skill's instructions when you do what it describes; they change nothing else."
     return Section("Available Skills", 70, items, intro, warnings=warnings) if items else None
@@ -128,7 +130,9 @@ def curated_memory(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     items: list[Item] = []
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
-        text = blocks.as_meant(_page(home, path, warnings))
+        text, problem = home.text(path)
+        warnings += problem
+        text = blocks.as_meant(text)
         if text.strip():
             items.append(Item(text.strip("\n"), _lines(path, text), path, long=True))
     return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
@@ -138,12 +142,14 @@ def working_notes(home: Home, _: Request) -> Section | None:
     """The agent's keyed notes, newest first."""
     folder = home.layout.working_folder(home.agent)
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    records = [r for r in home.records(folder)[0] if r.path not in fixed and _text(r.value).strip()]
+    found, view = home.records(folder)
+    records = [record for record in found if record.path not in fixed and record.text.strip()]
     records.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
     newest = records[:_MOST_NOTES]
-    items = tuple(Item(field(r.key, _text(r.value), r.path), _value_lines(home, r.path)) for r in newest)
+    items = tuple(Item(field(r.key, r.text, r.path), _value_lines(home, r.path)) for r in newest)
     left_out = tuple((record.path, f"older than the newest {_MOST_NOTES} notes") for record in records[_MOST_NOTES:])
-    return Section("Working Notes", 40, items, left_out=left_out) if items else None
+    warnings = view.warnings if view.stale else ()
+    return Section("Working Notes", 40, items, left_out=left_out, warnings=warnings) if items or warnings else None
 
 
 def scratchpad(home: Home, _: Request) -> Section | None:
@@ -151,7 +157,7 @@ def scratchpad(home: Home, _: Request) -> Section | None:
     record, warnings = _record(home, home.layout.scratch_page(home.agent))
     if warnings:
         return Section("Scratchpad", 45, (), warnings=warnings)
-    if record is None or not _text(record.value).strip():
+    if record is None or not record.text.strip():
         return None
     return Section("Scratchpad", 45, (_value(home, record),))
 
@@ -160,17 +166,15 @@ def recalled(home: Home, request: Request) -> Section | None:
     """What memory has to say to the question, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
-    viewer = Viewer(
-        home.layout.agent_name(home.agent), request.channel, request.user, home.search_settings.extra_paths,
-        any_channel=False, any_owner=False,
-    )  # fmt: skip
+    extra = home.search_settings.extra_paths
+    viewer = Viewer(home.layout.agent_name(home.agent), extra, True, request.channel, request.user)
     found = home.search(request.query, _MOST_HITS * 3, viewer=viewer)
     shown = {home.layout.curated_page(home.agent), home.layout.shared_curated,
              home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent)}  # fmt: skip
     hits = [hit for hit in found.hits if hit.path not in shown][:_MOST_HITS]
     items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
     warnings = found.warnings if found.stale else ()
-    return Section("Recalled Memory", 60, items, warnings=warnings) if items else None
+    return Section("Recalled Memory", 60, items, warnings=warnings) if items or warnings else None
 
 
 ORDER = (
@@ -180,12 +184,12 @@ ORDER = (
 
 def _value(home: Home, record: Record) -> Item:
     """The value of a record page, as an item that may be cut between lines."""
-    return Item(_text(record.value).strip("\n"), _value_lines(home, record.path), record.path, long=True)
+    return Item(record.text.strip("\n"), _value_lines(home, record.path), record.path, long=True)
 
 
 def _value_lines(home: Home, path: str) -> str:
     """Where the value of a record stands in its page."""
-    text = _page(home, path, [])
+    text, _ = home.text(path)
     return f"{path}#L{value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
 
 
@@ -200,19 +204,6 @@ def _lines(path: str, text: str) -> str:
     """The lines of a page from its first word to its last."""
     first = len(text) - len(text.lstrip("\n"))
     return f"{path}#L{first + 1}-L{first + text.strip(chr(10)).count(chr(10)) + 1}"
-
-
-def _page(home: Home, path: str, warnings: list[str]) -> str:
-    try:
-        return home.pages.read(path).text
-    except CommonplaceError as error:
-        if error.code != "PAGE_NOT_FOUND":
-            warnings.append(str(error))
-        return ""
-
-
-def _text(value: Json) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
 def _skill(skill: Skill) -> str:

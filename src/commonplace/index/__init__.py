@@ -66,6 +66,10 @@ class Index(Protocol):
         """The records whose pages are below a prefix, by path."""
         ...
 
+    def size(self) -> tuple[int, int]:
+        """How many pages and how many passages are known."""
+        ...
+
     def warnings(self) -> list[str]:
         """What is wrong with pages: each sentence names its page."""
         ...

@@ -8,22 +8,35 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from threading import RLock
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from ..pages import Pages
+from . import Index
 from .sqlite import SqliteIndex, open_index
 from .sync import Territory, catch_up, refresh
 
 Answer = TypeVar("Answer")
-# What says nothing about the index itself: busy, locked, no permission, read-only, disk error, full, can not open.
-_IN_THE_WAY = frozenset({3, 5, 6, 8, 10, 13, 14})
+# What says nothing about the index itself, only about what stands in the way of it.
+_IN_THE_WAY = frozenset(
+    {
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_CANTOPEN,
+    }
+)
 
 
-class View(NamedTuple):
+@dataclass(frozen=True)
+class View:
     """The index as it can be asked now. `stale`: pages may have changed that it does not show; `warnings` say why."""
 
-    words: SqliteIndex
+    index: Index
     stale: bool
     warnings: tuple[str, ...]
 

@@ -179,15 +179,11 @@ def _visible(viewer: Viewer) -> tuple[str, list[str]]:
     for pattern in viewer.extra:  # a page knows every pattern it matches, one a line
         rules.append("(scope = 'extra' AND instr(char(10) || who || char(10), char(10) || ? || char(10)))")
         values.append(pattern)
-    for scope, any_of_them, names in (
-        ("channel", viewer.any_channel, [viewer.channel]),
-        ("skill", viewer.any_owner, ["global", viewer.user]),
-    ):
+    for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
         known = [name for name in names if name is not None]
-        rules.append(
-            f"scope = '{scope}'" if any_of_them else f"(scope = '{scope}' AND who IN ({','.join('?' * len(known))}))"
-        )
-        values += [] if any_of_them else known
+        some = f"(scope = '{scope}' AND who IN ({','.join('?' * len(known))}))"
+        rules.append(some if viewer.one_conversation else f"scope = '{scope}'")
+        values += known if viewer.one_conversation else []
     return f"({' OR '.join(rules)})", values
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from functools import lru_cache
 
 # Scripts written without spaces (and Korean, whose particles hide word ends) are found by single characters and pairs.
@@ -21,15 +22,25 @@ _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in order, as they are indexed and asked for."""
+    """The words of a text in order, as they are indexed: single characters and pairs where a script has no spaces."""
     out: list[str] = []
-    for found in _TOKEN.finditer(fold(_POSSESSIVE.sub("", text))):
-        run = found[0]
-        if found.lastgroup == "unspaced":
-            out += _pairs(run)
-        else:
-            out.append(stem(run))
+    for run, unspaced in _runs(text):
+        out += [*run, *_pairs(run)] if unspaced else [stem(run)]
     return out
+
+
+def query_words(text: str) -> list[str]:
+    """The words of a question, each once. Pairs say more than the single characters in them, which are left out."""
+    found: dict[str, None] = {}
+    for run, unspaced in _runs(text):
+        found.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else [stem(run)]))
+    return list(found)
+
+
+def _runs(text: str) -> Iterator[tuple[str, bool]]:
+    """The stretches of a text that are words, and whether their script has no spaces."""
+    for found in _TOKEN.finditer(fold(_POSSESSIVE.sub("", text))):
+        yield found[0], found.lastgroup == "unspaced"
 
 
 def fold(text: str) -> str:
@@ -41,21 +52,7 @@ def fold(text: str) -> str:
 
 
 def _pairs(run: str) -> list[str]:
-    return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]
-
-
-def query_words(text: str) -> list[str]:
-    """The words of a question, each once. Pairs say more than the single characters in them, which are left out."""
-    found: dict[str, None] = {}
-    for match in _TOKEN.finditer(fold(_POSSESSIVE.sub("", text))):
-        run = match[0]
-        if match.lastgroup != "unspaced":
-            found[stem(run)] = None
-        elif len(run) == 1:
-            found[run] = None
-        else:
-            found.update((run[i : i + 2], None) for i in range(len(run) - 1))
-    return list(found)
+    return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
 @lru_cache(maxsize=65536)
@@ -76,93 +73,10 @@ def stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("e") else word
 
 
-FUNCTION_WORDS = frozenset(
-    map(
-        stem,
-        [
-            "a",
-            "about",
-            "am",
-            "an",
-            "and",
-            "any",
-            "are",
-            "as",
-            "at",
-            "be",
-            "been",
-            "but",
-            "by",
-            "can",
-            "could",
-            "did",
-            "do",
-            "does",
-            "doing",
-            "for",
-            "from",
-            "had",
-            "has",
-            "have",
-            "having",
-            "he",
-            "her",
-            "hers",
-            "him",
-            "his",
-            "how",
-            "i",
-            "if",
-            "in",
-            "into",
-            "is",
-            "it",
-            "its",
-            "just",
-            "me",
-            "my",
-            "of",
-            "on",
-            "or",
-            "our",
-            "ours",
-            "she",
-            "should",
-            "so",
-            "some",
-            "than",
-            "that",
-            "the",
-            "their",
-            "theirs",
-            "them",
-            "then",
-            "there",
-            "these",
-            "they",
-            "this",
-            "those",
-            "to",
-            "too",
-            "us",
-            "was",
-            "we",
-            "were",
-            "what",
-            "when",
-            "where",
-            "which",
-            "while",
-            "who",
-            "whom",
-            "whose",
-            "why",
-            "will",
-            "with",
-            "would",
-            "you",
-            "your",
-            "yours",
-        ],
-    )
-)
+_FUNCTION_WORDS = """
+a about am an and any are as at be been but by can could did do does doing for from had has have having he her hers
+him his how i if in into is it its just me my of on or our ours she should so some than that the their theirs them then
+there these they this those to too us was we were what when where which while who whom whose why will with would you your
+yours
+"""
+FUNCTION_WORDS = frozenset(map(stem, _FUNCTION_WORDS.split()))

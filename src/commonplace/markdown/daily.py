@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from . import frontmatter
 from .scan import escape, leaves_fence_open, marks
-
-STAMP = re.compile(r"\d\d:\d\d")
-DATE_NAME = re.compile(r"(\d{4}-\d\d-\d\d)")
 
 
 def append(text: str, day: str, time: str, content: str) -> str:
@@ -28,13 +23,3 @@ def with_header(text: str, day: str) -> str:
         return text
     head, body = frontmatter.split(text)
     return f"{head}# {day}\n\n{body}"
-
-
-def is_entry_stamp(title: str) -> bool:
-    return STAMP.fullmatch(title) is not None
-
-
-def day_of(file_name: str) -> str:
-    """The day a daily page is about, read off the start of its name; empty for other names."""
-    found = DATE_NAME.match(file_name)
-    return found[1] if found else ""

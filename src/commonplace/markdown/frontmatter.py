@@ -50,13 +50,26 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
     if not head:
         return render(changes)
     start, end = _bounds(head)
-    inner = head[start:end]
-    for name, value in changes.items():
-        inner = _set(inner, [name], value)
-    edited = head[:start] + inner + head[end:]
+    edited = head[:start] + _edited(head[start:end], changes) + head[end:]
     if not _says(edited, _merged(parse(head), changes)):  # anchors and the like
         raise BrokenFrontMatter(_INTRICATE)
     return edited
+
+
+def _edited(inner: str, changes: Mapping[str, Any]) -> str:
+    """The YAML with fields changed: line by line where every line is of the kind we write, else by its nodes."""
+    nested = any(isinstance(value, dict) for value in changes.values())
+    if nested or _parse_plain(inner) is None or (inner and not inner.endswith("\n")):
+        for name, value in changes.items():
+            inner = _set(inner, [name], value)
+        return inner
+    lines = {line.partition(":")[0]: line for line in inner.split("\n")[:-1]}
+    for name, value in changes.items():
+        if value is None:
+            lines.pop(name, None)
+        elif name not in lines or _parse_plain(lines[name]) != {name: value}:
+            lines[name] = f"{scalar(name)}: {_inline(value)}"
+    return "".join(f"{line}\n" for line in lines.values())
 
 
 def _says(head: str, fields: Fields) -> bool:
@@ -164,7 +177,7 @@ def _compose(inner: str) -> Node:
 def _set(inner: str, path: list[str], value: Any) -> str:
     """One field changed; a mapping as value changes the fields of that mapping and leaves its others."""
     found = _field(inner, path)
-    if isinstance(value, dict) and found and _is_mapping(found[1]):
+    if isinstance(value, dict) and found and found[1].id == "mapping":
         for name, nested in value.items():
             inner = _set(inner, [*path, name], nested)
         return inner
@@ -189,10 +202,6 @@ def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
             raise BrokenFrontMatter(_INTRICATE)  # an alias: what it stands for is somewhere else
         node = pair[1] if pair else None
     return pair
-
-
-def _is_mapping(node: Node) -> bool:
-    return bool(node.id == "mapping")
 
 
 def _end(inner: str, node: Node) -> int:
@@ -245,7 +254,7 @@ def _insert(inner: str, path: Sequence[str], value: Any) -> str:
         at = parent.end_mark.index - 1
         before = inner[:at].rstrip()
         comma = " " if before.endswith(",") else ", " if parent.value else ""
-        return f"{before}{comma}{_name(path[-1])}: {_inline(value)}{inner[at:]}"
+        return f"{before}{comma}{scalar(path[-1])}: {_inline(value)}{inner[at:]}"
     newline = _newline(inner)
     if len(path) == 1 or parent is None:
         if inner and not inner.endswith("\n"):
@@ -259,20 +268,16 @@ def _insert(inner: str, path: Sequence[str], value: Any) -> str:
 
 def _lines(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, dict) and value:
-        yield f"{_name(name)}:"
+        yield f"{scalar(name)}:"
         for nested, inner in value.items():
             yield from (f"  {line}" for line in _lines(nested, inner))
     else:
-        yield f"{_name(name)}: {_inline(value)}"
-
-
-def _name(name: str) -> str:
-    return scalar(name)
+        yield f"{scalar(name)}: {_inline(value)}"
 
 
 def _inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{_name(name)}: {_inline(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{scalar(name)}: {_inline(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
         return "[" + ", ".join(scalar(item) for item in value) + "]"
     return scalar(value)

@@ -43,7 +43,7 @@ class Mark(NamedTuple):
 
 
 class _Fence(NamedTuple):
-    """A fence line: it opens with `opens` characters of `char`, and closes when nothing follows them."""
+    """A line of `length` or more fence characters, and what follows them."""
 
     char: str
     length: int

@@ -1,7 +1,7 @@
 """WHERE IS THE TRUTH KEPT? Pages: text under a path, read and written whole, with a version that names its bytes.
 
 `Pages` is the seam between the memory and what stores it. The folder of files is in `folder.py`; every other
-backend passes the same contract (`commonplace.testing.pages_contract`).
+backend passes the same contract (`commonplace.testing.PagesContract`).
 """
 
 from __future__ import annotations

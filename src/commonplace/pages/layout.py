@@ -126,6 +126,10 @@ class Layout:
     def world_page(self, topic: str) -> str:
         return f"{self.world}/{topic_file(topic)}.md"
 
+    def topic_of(self, path: str) -> str:
+        """A world page's topic: its name, without the code that a name no file system takes ends in."""
+        return _stem(path).partition("~")[0]
+
     def channel_folder(self, channel: str) -> str:
         return f"{self.channels}/{self.named(self.channels, channel)}"
 

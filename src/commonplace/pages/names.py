@@ -11,6 +11,8 @@ import re
 import unicodedata
 from base64 import b32encode
 
+from ..errors import InvalidArgument
+
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
@@ -67,7 +69,10 @@ def topic_name(topic: str) -> str:
     """A world topic as the contract makes it: lower-case letters and digits of any script, single dashes between."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
     kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
-    return re.sub(r"-+", "-", kept).strip("-")
+    name = re.sub(r"-+", "-", kept).strip("-")
+    if not name:
+        raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
+    return name
 
 
 def topic_file(topic: str) -> str:

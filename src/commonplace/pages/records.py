@@ -74,9 +74,7 @@ class Shelf(NamedTuple):
         return path in self.pages.list(self.folder)  # a file system that ignores case must not mix up two keys
 
     def get(self, key: str) -> Record | None:
-        return self.at(self.path(key), key)
-
-    def at(self, path: str, key: str) -> Record | None:
+        path = self.path(key)
         place = self.layout.place(path)
         try:
             record = record_at(self.pages, path, place) if place else None
@@ -165,7 +163,8 @@ class Globals:
         """The record of a key; the newest, should a crash or a person have left two."""
         return max(self._all(key), key=lambda record: sort_key(record.updated_at), default=None)
 
-    def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> Record:
+    def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
+        """Write the record; one that stands in another category moves, with all that its page says."""
         with self.pages.hold(f"global {key}"):
             old = self._all(key)
             shelf = self._shelf(category)
@@ -176,7 +175,6 @@ class Globals:
             for other in old:
                 if other.path != record.path:
                     self.pages.remove(other.path)
-            return record
 
     def delete(self, key: str) -> bool:
         with self.pages.hold(f"global {key}"):

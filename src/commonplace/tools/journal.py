@@ -55,15 +55,14 @@ def update_world(
 ) -> Reply:
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
-    if not name:
-        raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
     path = home.layout.world_page(name)
     home.pages.write(path, content)
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 
 def _world(home: Home, warnings: list[str]) -> Iterator[str]:
-    topics = [(_stem(path), _read(home, path, warnings)) for path in home.pages.list(home.layout.world)]
+    pages = home.pages.list(home.layout.world)
+    topics = [(home.layout.topic_of(path), _read(home, path, warnings)) for path in pages]
     known = [f"## {topic}\n\n{text}" for topic, text in sorted(topics) if text.strip()]
     if known:
         yield "# World Knowledge\n\n" + "\n".join(page if page.endswith("\n") else f"{page}\n" for page in known)
@@ -85,17 +84,9 @@ def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
 
 
 def _read(home: Home, path: str, warnings: list[str]) -> str:
-    try:
-        return home.pages.read(path).text
-    except CommonplaceError as error:
-        if error.code != "PAGE_NOT_FOUND":
-            warnings.append(f"skipped {path}: {error}")
-        return ""
-
-
-def _stem(path: str) -> str:
-    """A page's topic: its name, without the code that a name no file system takes ends in."""
-    return path.rsplit("/", 1)[-1].removesuffix(".md").partition("~")[0]
+    text, problem = home.text(path)
+    warnings += problem
+    return text
 
 
 def _unavailable(home: Home) -> NotAvailable | None:

@@ -137,7 +137,7 @@ def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
     holding, warnings = home.pages.containing(home.layout.notes_tree(home.agent), key)
     texts = dict(holding)
     if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
-        texts[summary], problem = _text(home, summary)
+        texts[summary], problem = home.text(summary)
         warnings += problem
     found: list[Kept] = []
     for path in _with_summary(home, [*texts], summary):
@@ -150,7 +150,7 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
     found: list[Kept] = []
     warnings: list[str] = []
     for path in _with_summary(home, home.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
-        text, problem = _text(home, path)
+        text, problem = home.text(path)
         warnings += problem
         found += (_kept(path, summary, block) for block in blocks.read(text))
     return found, warnings
@@ -159,15 +159,6 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
 def _with_summary(home: Home, paths: list[str], summary: str) -> list[str]:
     """The pages of blocks among these, and the summary page, which some layouts keep elsewhere."""
     return [*dict.fromkeys([*(p for p in paths if home.layout.is_notes_page(home.agent, p)), summary])]
-
-
-def _text(home: Home, path: str) -> tuple[str, list[str]]:
-    """The text of a page. One that can not be read disables no other: it is skipped and named."""
-    try:
-        return home.pages.read(path).text, []
-    except CommonplaceError as error:
-        missing = error.code == "PAGE_NOT_FOUND"
-        return "", [] if missing else [f"skipped {path}: {error}"]
 
 
 def _kept(path: str, summary: str, block: Block) -> Kept:

@@ -24,11 +24,7 @@ def memory_search(
 
     Each result names its page and lines; memory_get reads more around them.
     """
-    if not query.strip():
-        raise InvalidArgument("the query is blank: say what you are looking for")
-    settings = home.search_settings
-    cut = minScore if minScore is not None else settings.min_score
-    found = home.search(query, maxResults or settings.max_results, cut or 0.0)
+    found = home.search(query, maxResults, minScore)
     reply: Reply = {
         "results": [_row(hit) for hit in found.hits],
         "provider": found.answer.provider,

@@ -33,8 +33,7 @@ def search_memory(
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
     matches = [
-        {"key": record.key, "content": _as_text(record.value), "updated_at": record.updated_at}
-        for _, record in found[:limit]
+        {"key": record.key, "content": record.text, "updated_at": record.updated_at} for _, record in found[:limit]
     ]
     reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
     return with_warning(reply, *(view.warnings if view.stale else ()))
@@ -65,6 +64,17 @@ def write_session_handoff(
     return {"status": "ok", "message": f"Handoff saved in {path}; the next session reads it first."}
 
 
+def read_handoff(home: Home) -> str:
+    """The note for the next session; empty when there is none."""
+    record = home.record(home.layout.handoff_page(home.agent))
+    return record.text if record else ""
+
+
+def clear_handoff(home: Home) -> None:
+    """Take the note away, as a person may; no tool of an agent does."""
+    home.working.change(home.layout.handoff_page(home.agent), SESSION_HANDOFF_KEY, lambda _: "", start_over=True)
+
+
 def scratch_note(
     home: Home,
     mode: Annotated[Literal["replace", "append", "clear", "read"], "What to do with the scratchpad."] = "read",
@@ -74,7 +84,7 @@ def scratch_note(
     path = home.layout.scratch_page(home.agent)
     if mode == "read":
         standing = home.record(path)
-        text = _as_text(standing.value) if standing else ""
+        text = standing.text if standing else ""
         return {"status": "ok", "content": text, "empty": not text.strip()}
     content = content.strip()
     if mode == "clear":
@@ -97,18 +107,8 @@ def _filled(name: str, value: str) -> str:
 
 def _joined(old: Json, content: str) -> str:
     """Notes grow by lines; a blank one starts anew."""
-    standing = _as_text(old).rstrip()
+    standing = "" if old is None else Record("", old).text.rstrip()
     return f"{standing}\n{content}" if standing.strip() else content
-
-
-def _as_text(value: Json) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, str):
-        return value
-    import json
-
-    return json.dumps(value, ensure_ascii=False)
 
 
 def _refuse_reserved(key: str) -> None:
@@ -121,7 +121,7 @@ def _refuse_reserved(key: str) -> None:
 
 def _score(asked: str, record: Record) -> tuple[int, int]:
     """First the kind of match, then the source's weights summed: a whole query in the key beats everything."""
-    query, key, content = asked.casefold(), record.key.casefold(), _as_text(record.value).casefold()
+    query, key, content = asked.casefold(), record.key.casefold(), record.text.casefold()
     whole_key, whole_content = query in key, query in content
     terms = dict.fromkeys([*query.split(), *(w for w in query_words(asked) if not w.isascii())])
     weight = whole_key * _WHOLE_IN_KEY + whole_content * _WHOLE_IN_CONTENT

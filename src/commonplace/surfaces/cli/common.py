@@ -11,7 +11,8 @@ import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
 from ...home import Home
-from ...memory import DEFAULT_AGENT, Memory
+from ...memory import Memory
+from ...pages.layout import MAIN
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = ".commonplace"
@@ -59,7 +60,7 @@ def home_path() -> str:
 
 
 def agent_name() -> str:
-    return options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or DEFAULT_AGENT
+    return options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or MAIN
 
 
 def open_memory(*, to_write: bool = False) -> Memory:

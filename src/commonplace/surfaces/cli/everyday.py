@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import click
 
-from ...errors import InvalidArgument
 from ...pages.names import topic_name
-from ...tools.working import SESSION_HANDOFF_KEY
+from ...tools.working import clear_handoff, read_handoff
 from .common import answer, call, open_memory, say, shared, text_from
 
 
@@ -38,6 +37,8 @@ def recall_command(days: int) -> None:
 def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[str, ...], update: bool) -> None:
     """Keep TEXT under a new KEY. Without TEXT, standard input is read."""
     arguments = {"key": key, "content": text_from(text, "what to keep"), "tags": list(tags)}
+    if update and summary:
+        raise click.UsageError("--update changes a note where it stands: leave out --summary")
     memory = open_memory(to_write=True)
     if update:
         reply = call(memory, "memory_update", arguments, "notes")
@@ -79,13 +80,10 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
         return
     home = open_memory().home
     if topic:
-        name = topic_name(topic)
-        if not name:
-            raise InvalidArgument(f"the topic {topic!r} has no letter or digit: name what the page is about")
-        page = home.pages.read(home.layout.world_page(name))
+        page = home.pages.read(home.layout.world_page(topic_name(topic)))
         answer({"path": page.path, "text": page.text}, lambda: say(page.text.rstrip("\n")))
     else:
-        topics = [path.rsplit("/", 1)[-1].removesuffix(".md") for path in home.pages.list(home.layout.world)]
+        topics = [home.layout.topic_of(path) for path in home.pages.list(home.layout.world)]
         answer({"topics": topics}, lambda: say("\n".join(topics) or "No topics yet."))
 
 
@@ -95,18 +93,18 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
 @shared
 def handoff_command(text: tuple[str, ...], clear: bool) -> None:
     """Show the note for the next session, or leave TEXT as the new one (`-` for standard input)."""
+    if clear and text:
+        raise click.UsageError("give either TEXT or --clear")
     memory = open_memory(to_write=bool(text))
-    path = memory.home.layout.handoff_page(memory.home.agent)
     if clear:
-        memory.home.working.change(path, SESSION_HANDOFF_KEY, lambda _: "")
+        clear_handoff(memory.home)
         memory.home.follow()
-        answer({"status": "ok", "message": "Handoff cleared."}, lambda: click.echo("Handoff cleared."))
+        answer({"status": "ok", "message": "Handoff cleared."}, lambda: say("Handoff cleared."))
     elif text:
         reply = call(memory, "write_session_handoff", {"content": text_from(text, "the note")}, "working")
         answer(reply, lambda: say(reply["message"]))
     else:
-        record = memory.home.record(path)
-        note = str(record.value) if record else ""
+        note = read_handoff(memory.home)
         answer({"status": "ok", "content": note}, lambda: say(note or "No handoff."))
 
 
@@ -117,11 +115,12 @@ def handoff_command(text: tuple[str, ...], clear: bool) -> None:
 @shared
 def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
     """Show the scratchpad, or write TEXT to it (`-` for standard input)."""
-    memory = open_memory(to_write=bool(text))
+    if clear and (text or append):
+        raise click.UsageError("give either TEXT or --clear")
     mode = "clear" if clear else "append" if append else "replace" if text else "read"
     arguments = {"mode": mode}
     if mode in ("append", "replace"):
         arguments["content"] = text_from(text, "what to note")
-    reply = call(memory, "scratch_note", arguments, "working")
+    reply = call(open_memory(to_write="content" in arguments), "scratch_note", arguments, "working")
     shown = reply["content"] if mode == "read" else reply["message"]
     answer(reply, lambda: say(shown or "The scratchpad is empty."))

@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import InvalidArgument, Memory
+from commonplace.errors import NotAvailable
+from commonplace.index.words import fold, query_words, stem, words
+from commonplace.testing import FrozenClock
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("dogs", "dog"),
+        ("berries", "berry"),
+        ("walked", "walking"),
+        ("planning", "plans"),
+        ("liked", "likes"),
+        ("Ann's", "Ann"),
+        ("CAFÉ", "cafe"),
+        ("Straße", "STRASSE"),
+        ("ﬁnd", "find"),
+        ("１２", "12"),
+    ],
+)
+def test_words_that_mean_the_same_are_one_word(one: str, other: str) -> None:
+    assert words(one) == words(other)
+
+
+@pytest.mark.parametrize("word", ["bus", "glass", "this", "red", "ring", "is", "日本", "naïve", "x86"])
+def test_words_that_only_look_inflected_stay(word: str) -> None:
+    assert stem(word) == word
+
+
+def test_scripts_without_spaces_are_indexed_by_characters_and_pairs() -> None:
+    assert words("绿茶好") == ["绿", "茶", "好", "绿茶", "茶好"]
+    assert query_words("绿茶好") == ["绿茶", "茶好"]
+    assert query_words("茶") == ["茶"]
+
+
+def test_a_question_asks_each_word_once() -> None:
+    assert query_words("tea, Tea and teas") == ["tea", "and"]
+
+
+def test_folding_keeps_what_differs_apart() -> None:
+    assert fold("か") != fold("カ")
+    assert fold("o") != fold("0")
+
+
+def test_a_passage_with_every_word_once_scores_well_and_with_half_of_them_less(memory: Memory) -> None:
+    for topic, text in {"a": "zebra lion", "b": "zebra wolf", "c": "horse wolf"}.items():
+        memory.call("update_world", {"topic": topic, "content": text})
+    scores = {hit.path: hit.score for hit in memory.search("zebra lion")}
+    assert scores["memory/world/a.md"] == pytest.approx(0.7, abs=0.1)
+    assert 0.3 < scores["memory/world/b.md"] < 0.5
+    assert "memory/world/c.md" not in scores
+
+
+@pytest.mark.parametrize("query", ["", "  ", None, 5])
+def test_a_question_that_asks_nothing_is_refused(memory: Memory, query: Any) -> None:
+    with pytest.raises(InvalidArgument, match="blank"):
+        memory.search(query)
+
+
+def test_the_library_searches_within_the_settings(home: Path, clock: FrozenClock) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text(
+        "memorySearch:\n  maxResults: 1\nagents:\n  off:\n    memorySearch:\n      enabled: false\n"
+    )
+    memory = Memory(home, clock=clock)
+    for topic in "abc":
+        memory.call("update_world", {"topic": topic, "content": "tea"})
+    assert len(memory.search("tea")) == 1
+    assert len(memory.search("tea", limit=3)) == 3
+    with pytest.raises(NotAvailable, match=r"memorySearch\.enabled"):
+        Memory(home, agent="off", clock=clock).search("tea")
+
+
+def test_a_skill_is_found_by_name_description_and_data_also_after_an_edit_by_hand(memory: Memory, home: Path) -> None:
+    memory.call(
+        "MemoryTool",
+        {"op": "createSkill", "name": "brewing", "description": "infusions", "initialStructure": {"animal": "zebra"}},
+    )
+
+    def paths(query: str) -> list[str]:
+        return [hit.path for hit in memory.search(query)]
+
+    for query in ("brewing", "infusions", "zebra"):
+        assert paths(query) == ["skills/brewing/SKILL.md"]
+    (home / "skills/brewing/data.json").write_text('{"animal": "okapi"}')
+    assert (paths("zebra"), paths("okapi")) == ([], ["skills/brewing/SKILL.md"])
+    (home / "skills/brewing/data.json").unlink()
+    assert paths("okapi") == []
+    assert "error" in memory.call("memory_get", {"path": "skills/brewing/data.json"})
