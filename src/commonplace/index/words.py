@@ -76,7 +76,7 @@ def stem(word: str) -> str:
 _FUNCTION_WORDS = """
 a about am an and any are as at be been but by can could did do does doing for from had has have having he her hers
 him his how i if in into is it its just me my of on or our ours she should so some than that the their theirs them then
-there these they this those to too us was we were what when where which while who whom whose why will with would you your
-yours
+there these they this those to too us was we were what when where which while who whom whose why will with would you
+your yours
 """
 FUNCTION_WORDS = frozenset(map(stem, _FUNCTION_WORDS.split()))
