@@ -105,3 +105,19 @@ def test_two_handles_see_each_others_writes_at_once(memory: Memory, home: Path) 
         memory.call("MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": number})
         assert other.call("MemoryTool", {"op": "getGlobal", "key": f"k{number}"})["value"] == number
         assert len(other.call("MemoryTool", {"op": "listGlobal"})["results"]) == number + 1
+
+
+def test_a_handle_survives_a_fork(memory: Memory) -> None:
+    memory.call("remember", {"content": "before the fork"})
+    assert memory.search("fork")
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:  # pragma: no cover
+        memory.call("update_world", {"topic": "child", "content": "fork of the child"})
+        os.write(writing, str(len(memory.search("fork"))).encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 10) == b"2"
+    os.close(reading)
+    os.close(writing)
+    assert len(memory.search("fork")) == 2

@@ -5,6 +5,7 @@ Whatever goes wrong with it, memory can still be read and written, and the answe
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -46,6 +47,7 @@ class Follower:
         self._folder, self._pages, self.territory = folder, pages, territory
         self._index: SqliteIndex | None = None
         self._note = ""
+        self._process = 0
         self._lock = RLock()
 
     def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
@@ -72,8 +74,9 @@ class Follower:
                 self._index = None
 
     def _open(self) -> SqliteIndex:
-        if self._index is None:
+        if self._index is None or self._process != os.getpid():  # SQLite's files must not be carried over a fork
             self._index, self._note = open_index(self._folder)
+            self._process = os.getpid()
         return self._index
 
     def _caught_up(self, index: SqliteIndex, below: str | None) -> View:

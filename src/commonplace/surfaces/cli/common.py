@@ -139,7 +139,7 @@ def table(headers: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    grid = Table(box=None, pad_edge=False, header_style="bold")
+    grid = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
     for header in headers:
         grid.add_column(header, overflow="fold")
     for row in rows:
