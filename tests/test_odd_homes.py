@@ -110,12 +110,17 @@ def test_a_link_inside_the_home_shows_nothing_that_search_would_not(
         assert memory.call("memory_get", {"path": path})["text"] == ""
 
 
-def test_deleting_through_a_link_removes_the_link(memory: Memory, home: Path) -> None:
+def test_nothing_is_written_or_deleted_through_a_link(memory: Memory, home: Path) -> None:
     put(home, "memory/world/x.md", "kept")
-    put(home, "memory/global/general/b.md", "v")
+    put(home, "shared.md", "kept")
+    (home / "memory/global/general").mkdir(parents=True)
     (home / "memory/global/general/a.md").symlink_to("../../world/x.md")
-    assert op(memory, op="deleteGlobal", key="a")["success"]
-    assert (home / "memory/world/x.md").read_text() == "kept"
+    (home / "agents/main/memory").mkdir(parents=True)
+    (home / "agents/main/memory/MEMORY.md").symlink_to("../../../shared.md")
+    assert "link" in op(memory, op="deleteGlobal", key="a")["error"]
+    assert "link" in op(memory, op="setGlobal", key="a", value="x")["error"]
+    assert "link" in memory.call("memory_write", {"key": "k", "content": "v", "target": "summary"})["error"]["message"]
+    assert ((home / "memory/world/x.md").read_text(), (home / "shared.md").read_text()) == ("kept", "kept")
 
 
 def test_lock_files_and_index_that_are_links_are_not_written_through(

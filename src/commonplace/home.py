@@ -30,7 +30,7 @@ from .pages.skills import Skills
 from .settings import SearchSettings, Settings
 
 if TYPE_CHECKING:
-    from .index.follow import Follower, View
+    from .index.follow import Follower
     from .search import Answer
 
 INDEX_FOLDER = ".index"
@@ -122,10 +122,11 @@ class Home:
         with suppress(CommonplaceError):
             self.pages.write(path, directive.TEXT, if_version=ABSENT)
 
-    def records(self, folder: str) -> tuple[list[Record], View]:
-        """The records below a folder, read off the index after it caught up there."""
+    def records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
+        """The records below a folder, off the index after it caught up there; and what is wrong with any of them."""
         self.check()
-        return self.index.ask(lambda view: (view.index.records(folder), view), folder)
+        found, view = self.index.ask(lambda view: (view.index.records(folder), view), folder)
+        return found, tuple(warning for warning in view.warnings if view.stale or warning.startswith(f"{folder}/"))
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""

@@ -64,7 +64,7 @@ def load(home: str) -> Settings:
         "layout": lambda n: found.update(layout=reader.choice(n, "layout", LAYOUT_NAMES)),
         "workspace": lambda n: found.update(workspace=_inside(reader, n, "workspace", home)),
         "world_memory": lambda n: reader.mapping(
-            n, "world_memory", {"path": lambda p: found.update(world_path=_inside(reader, p, "path", home))}
+            n, "world_memory", {"path": lambda p: found.update(world_path=_world(reader, p, home))}
         ),
         "timezone": lambda n: found.update(timezone=_timezone(reader, n)),
         "memorySearch": lambda n: found.update(search=_search(reader, n, SearchSettings())),
@@ -139,7 +139,8 @@ def _globs(reader: _Reader, node: Any) -> tuple[str, ...]:
         if os.path.isabs(pattern) or pattern.startswith("~") or ".." in parts:
             raise reader.error(item, f"extraPaths: {pattern!r} leads out of the home: use a pattern inside it")
         is_folder = not pattern.endswith(".md") and not set(parts[-1]) & set("*?")
-        out.append(f"{pattern.rstrip('/')}/**/*.md" if is_folder else pattern)
+        folder = pattern.strip("/").removesuffix(".")
+        out.append((f"{folder}/**/*.md" if folder else "**/*.md") if is_folder else pattern)
     return tuple(out)
 
 
@@ -155,6 +156,13 @@ def _inside(reader: _Reader, node: Any, name: str, home: str) -> str:
     if not place.startswith(root + os.sep):
         raise reader.error(node, f"{name}: {text!r} lies outside the home: name a folder inside it")
     return os.path.relpath(place, root).replace(os.sep, "/")
+
+
+def _world(reader: _Reader, node: Any, home: str) -> str:
+    folder = _inside(reader, node, "path", home)
+    if folder == ".":
+        raise reader.error(node, "path: the whole home can not be the world: name a folder inside it")
+    return folder
 
 
 def _timezone(reader: _Reader, node: Any) -> str:

@@ -38,27 +38,26 @@ class MemoryPages:
         self._lock = threading.RLock()
         self._areas: dict[str, threading.Lock] = {}
 
-    def resolved(self, path: str) -> str:
+    def _check(self, path: str) -> None:
         if not path or path.startswith(("/", "~")) or ".." in path.split("/") or "\0" in path or "\\" in path:
             raise OutsideHome(f"{path!r} is not a path inside the home")
-        return path
 
     def read(self, path: str) -> Page:
-        self.resolved(path)
+        self._check(path)
         with self._lock:
             if path not in self._texts:
                 raise PageNotFound(path)
             return Page(path, self._texts[path], _version(self._texts[path]))
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        self.resolved(path)
+        self._check(path)
         with self._lock:
             self._expect(path, if_version)
             self._texts[path] = text
             return _version(text)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        self.resolved(path)
+        self._check(path)
         with self._lock:
             old = self._texts.get(path, "")
             new = change(old)
@@ -70,7 +69,7 @@ class MemoryPages:
         return self.edit(path, lambda old: old + text)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        self.resolved(path)
+        self._check(path)
         with self._lock:
             if path not in self._texts:
                 raise PageNotFound(path)

@@ -169,7 +169,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["world", "none"], 3, "does not exist"),
         (["skills", "none"], 3, "Not found"),
         (["write", "editor", "again"], 4, "kept already"),
-        (["show", "../secret.md"], 5, "inside the home"),
+        (["show", "../secret.md"], 5, "not a page of memory"),
         (["call", "write_memory", '{"key": "scratchpad", "content": "x"}'], 5, "scratch_note"),
         (["recall", "--days", "-1"], 2, "days"),
         (["recall", "--days", "many"], 2, "days"),

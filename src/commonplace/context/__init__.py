@@ -64,6 +64,7 @@ def assemble(
     sections = [section for make in ORDER if (section := make(home, request))]
     home.follow()
     kept = _fit(sections, budget)
+    _say_once(kept)
     text = _join(each.text for each in kept)
     return Context(text, _receipt(kept, text, budget))
 
@@ -92,6 +93,16 @@ def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
                 _shorten(each, item, left)
                 left = 0
     return kept
+
+
+def _say_once(kept: list[_Kept]) -> None:
+    """What was recalled from a page that is shown anyway need not stand there twice."""
+    for each in kept:
+        others = "\n".join(text for other in kept if other is not each for _, text in other.parts)
+        for part in [part for part in each.parts if each.section.title == "Recalled Memory"]:
+            if part[0].text in others:
+                each.parts.remove(part)
+                each.cut.append(_cut(part[0], "stands in another section already"))
 
 
 def _shorten(each: _Kept, item: Item, left: float) -> None:

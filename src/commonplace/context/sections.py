@@ -96,9 +96,9 @@ def memory_context(home: Home, request: Request) -> Section | None:
         folders.append(home.layout.channel_folder(request.channel))
     warnings: list[str] = []
     for folder in folders:
-        records, view = home.records(folder)
+        records, problems = home.records(folder)
         found.update((record.key, record) for record in records if record.category in INJECTED)
-        warnings += view.warnings if view.stale else ()
+        warnings += problems
     items: list[Item] = []
     for category in INJECTED:
         chosen = sorted((r for r in found.values() if r.category == category), key=lambda record: record.key)
@@ -142,13 +142,12 @@ def working_notes(home: Home, _: Request) -> Section | None:
     """The agent's keyed notes, newest first."""
     folder = home.layout.working_folder(home.agent)
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    found, view = home.records(folder)
+    found, warnings = home.records(folder)
     records = [record for record in found if record.path not in fixed and record.text.strip()]
     records.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
     newest = records[:_MOST_NOTES]
     items = tuple(Item(field(r.key, r.text, r.path), _value_lines(home, r.path)) for r in newest)
     left_out = tuple((record.path, f"older than the newest {_MOST_NOTES} notes") for record in records[_MOST_NOTES:])
-    warnings = view.warnings if view.stale else ()
     return Section("Working Notes", 40, items, left_out=left_out, warnings=warnings) if items or warnings else None
 
 
@@ -168,10 +167,11 @@ def recalled(home: Home, request: Request) -> Section | None:
         return None
     extra = home.search_settings.extra_paths
     viewer = Viewer(home.layout.agent_name(home.agent), extra, True, request.channel, request.user)
-    found = home.search(request.query, _MOST_HITS * 3, viewer=viewer)
-    shown = {home.layout.curated_page(home.agent), home.layout.shared_curated,
-             home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent)}  # fmt: skip
-    hits = [hit for hit in found.hits if hit.path not in shown][:_MOST_HITS]
+    found = home.search(request.query, _MOST_HITS * 6, viewer=viewer)
+    shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
+    elsewhere = [hit for hit in found.hits if hit.path not in shown_whole][:_MOST_HITS]
+    curated = [hit for hit in found.hits if hit.path in shown_whole][:_MOST_HITS]  # in case those pages are cut
+    hits = [hit for hit in found.hits if hit in elsewhere or hit in curated]
     items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
     warnings = found.warnings if found.stale else ()
     return Section("Recalled Memory", 60, items, warnings=warnings) if items or warnings else None
@@ -223,6 +223,8 @@ def _age(at: str, now: datetime) -> str:
     if moment is None:
         return ""
     seconds = (now - moment).total_seconds()
+    if seconds < -60:
+        return "dated in the future"
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if (count := int(seconds // size)) >= 1:
             return f"{count} {unit}{'s' if count > 1 else ''} ago"

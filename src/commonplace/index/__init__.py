@@ -6,6 +6,7 @@ Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from ..model import Hit, Passage, Record, Scope, Source, Viewer
@@ -50,10 +51,14 @@ class Index(Protocol):
         """The stamp of every page the index knows, below some prefixes or at all."""
         ...
 
+    def writing(self) -> AbstractContextManager[None]:
+        """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
+        ...
+
     def versions(self, paths: Iterable[str]) -> dict[str, str]: ...
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Make the index say what these pages say; all of it or nothing."""
+        """Make the index say what these pages say, within `writing`."""
         ...
 
     def words(self, words: Sequence[str], viewer: Viewer, limit: int) -> list[Candidate]:

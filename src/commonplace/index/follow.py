@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from .sqlite import SqliteIndex, open_index
 from .sync import Territory, catch_up, refresh
 
 Answer = TypeVar("Answer")
+_RETRY = 5.0  # seconds after which an index that could not be opened is tried again
 # What says nothing about the index itself, only about what stands in the way of it.
 _IN_THE_WAY = frozenset(
     {
@@ -48,6 +50,7 @@ class Follower:
         self._index: SqliteIndex | None = None
         self._note = ""
         self._process = 0
+        self._retry_at = float("inf")
         self._lock = RLock()
 
     def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
@@ -74,17 +77,25 @@ class Follower:
                 self._index = None
 
     def _open(self) -> SqliteIndex:
-        if self._index is None or self._process != os.getpid():  # SQLite's files must not be carried over a fork
-            self._index, self._note = open_index(self._folder)
-            self._process = os.getpid()
+        forked = self._process != os.getpid()  # SQLite's files must not be carried over a fork
+        if self._index is None or forked or time.monotonic() > self._retry_at:
+            self._use(*open_index(self._folder))
+        assert self._index is not None
         return self._index
+
+    def _use(self, index: SqliteIndex, note: str) -> None:
+        """Answer from this index from now on; one in memory, because of some hindrance, is not kept for long."""
+        self._index, self._note, self._process = index, note, os.getpid()
+        self._retry_at = time.monotonic() + _RETRY if note and index.in_memory else float("inf")
 
     def _caught_up(self, index: SqliteIndex, below: str | None) -> View:
         notes = [self._note] if self._note else []
+        if not index.in_memory:
+            self._note = ""  # a rebuilt index is told of once
         try:
             notes += catch_up(index, self._pages, self.territory, below)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _IN_THE_WAY:
+            if not _in_the_way(error):
                 raise
             notes.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
             return View(index, True, (*notes, *index.warnings()))
@@ -94,8 +105,12 @@ class Follower:
         """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""
         if self._index:
             self._index.close()
-        if getattr(error, "sqlite_errorcode", 0) & 0xFF in _IN_THE_WAY:
+        if _in_the_way(error):
             note = f"the index in {self._folder} can not be used ({error}): this process keeps its own"
-            self._index, self._note = SqliteIndex(":memory:"), note
+            self._use(SqliteIndex(":memory:"), note)
         else:
-            self._index, self._note = open_index(self._folder, damaged=str(error))
+            self._use(*open_index(self._folder, damaged=str(error)))
+
+
+def _in_the_way(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _IN_THE_WAY

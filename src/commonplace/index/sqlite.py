@@ -8,9 +8,9 @@ import os
 import sqlite3
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any
+from typing import Any, TypeVar
 
 from ..model import Hit, Passage, Record, Scope, Viewer
 from ..pages.files import make_folders
@@ -44,6 +44,7 @@ class SqliteIndex:
     """Safe to share between threads; any number of processes may open the same file."""
 
     def __init__(self, path: str) -> None:
+        self.in_memory = path == ":memory:"
         self._lock = threading.RLock()
         self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         self.close = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
@@ -58,7 +59,7 @@ class SqliteIndex:
     def settle(self, territory: str) -> None:
         if self._totals()[2] == territory:
             return
-        with self._writing():
+        with self.writing():
             for table in ("pages", "passages", "records", "words"):
                 self._db.execute(f"DELETE FROM {table}")
             self._db.execute("UPDATE totals SET passages = 0, length = 0, territory = ?", (territory,))
@@ -77,18 +78,17 @@ class SqliteIndex:
         return dict(row[0] for row in rows if row)
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        with self._writing():
-            for path in removed:
-                self._forget(path)
-                self._db.execute("DELETE FROM pages WHERE path = ?", (path,))
-            for entry in entries:
-                if entry.passages is None:
-                    self._db.execute("UPDATE pages SET stamp = ? WHERE path = ?", (entry.stamp, entry.path))
-                    continue
-                self._forget(entry.path)
-                self._add(entry, entry.passages)
-                row = (entry.path, entry.stamp, entry.version, entry.warning)
-                self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
+        for path in removed:
+            self._forget(path)
+            self._db.execute("DELETE FROM pages WHERE path = ?", (path,))
+        for entry in entries:
+            if entry.passages is None:
+                self._db.execute("UPDATE pages SET stamp = ? WHERE path = ?", (entry.stamp, entry.path))
+                continue
+            self._forget(entry.path)
+            self._add(entry, entry.passages)
+            row = (entry.path, entry.stamp, entry.version, entry.warning)
+            self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
 
     def words(self, words: Sequence[str], viewer: Viewer, limit: int) -> list[Candidate]:
         match = " OR ".join(f'"{word}"' for word in words)
@@ -96,7 +96,7 @@ class SqliteIndex:
         sql = f"""
             SELECT passages.*, words.body FROM words JOIN passages ON passages.id = words.rowid
             WHERE words MATCH ? AND {allowed} ORDER BY bm25(words) LIMIT ?"""
-        return [_candidate(row) for row in self._rows(sql, (match, *values, limit))]
+        return _read(_candidate, self._rows(sql, (match, *values, limit)))
 
     def corpus(self, words: Sequence[str]) -> Corpus:
         passages, length, _ = self._totals()
@@ -118,17 +118,20 @@ class SqliteIndex:
 
     def _totals(self) -> tuple[int, int, str]:
         rows = self._rows("SELECT passages, length, territory FROM totals")
-        if len(rows) != 1:
-            raise sqlite3.DatabaseError("the totals are missing")
+        if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0][:2]):
+            raise sqlite3.DatabaseError("the totals are not there")
         passages, length, territory = rows[0]
         return passages, length, territory
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        with self._lock:
-            return self._db.execute(sql, values).fetchall()
+        try:
+            with self._lock:
+                return self._db.execute(sql, values).fetchall()
+        except UnicodeDecodeError as error:
+            raise sqlite3.DatabaseError("a text is not UTF-8") from error
 
     @contextmanager
-    def _writing(self) -> Iterator[None]:
+    def writing(self) -> Iterator[None]:
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -187,6 +190,17 @@ def _visible(viewer: Viewer) -> tuple[str, list[str]]:
     return f"({' OR '.join(rules)})", values
 
 
+Row = TypeVar("Row")
+
+
+def _read(read: Callable[[tuple[Any, ...]], Row], rows: list[tuple[Any, ...]]) -> list[Row]:
+    """Rows as values. One that makes no sense is damage like any other, and the index is replaced."""
+    try:
+        return [read(row) for row in rows]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
+
+
 def _passage_row(entry: Entry, passage: Passage, length: int) -> tuple[Any, ...]:
     return (
         entry.path, passage.start, passage.end, passage.text, passage.key, json.dumps(passage.tags), passage.at,
@@ -239,7 +253,7 @@ def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
         ), f"no index can be kept in {folder} ({error.strerror}): this process keeps its own"
     except sqlite3.OperationalError as error:
         return SqliteIndex(":memory:"), f"the index {path} can not be used ({error}): this process keeps its own"
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         return open_index(folder, damaged=str(error)) if not damaged else (SqliteIndex(":memory:"), str(error))
 
 

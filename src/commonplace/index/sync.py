@@ -57,7 +57,8 @@ def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None
     known = index.stamps([] if below is None else [below])
     changes = pages.changes(known, roots)
     work = {path: (place, changes.changed[path]) for path in changes.changed if (place := territory.place(path))}
-    removed = list(changes.removed)
+    removed = [path for path in changes.removed if not territory.place(path)]
+    work |= {path: (place, UNSURE) for path in changes.removed if (place := territory.place(path))}  # it may be back
     _with_their_skills(work, removed, territory)
     for start in range(0, max(len(work), 1), _BATCH):
         some = dict(sorted(work.items())[start : start + _BATCH])
@@ -84,14 +85,16 @@ def _with_their_skills(work: Work, removed: list[str], territory: Territory) -> 
 
 
 def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> None:
-    versions = index.versions(path for path, (place, _) in work.items() if place.kind != "skill")
-    entries: list[Entry] = []
-    for path, (place, stamp) in work.items():
-        try:
-            entries.append(_entry(pages, place, path, stamp, versions.get(path, "")))
-        except PageNotFound:
-            removed.append(path)
-    index.apply(entries, removed)
+    """Read the pages while nobody else writes to the index: an earlier reading never replaces a later one."""
+    with index.writing():
+        versions = index.versions(path for path, (place, _) in work.items() if place.kind != "skill")
+        entries: list[Entry] = []
+        for path, (place, stamp) in work.items():
+            try:
+                entries.append(_entry(pages, place, path, stamp, versions.get(path, "")))
+            except PageNotFound:
+                removed.append(path)
+        index.apply(entries, removed)
 
 
 def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:

@@ -50,7 +50,10 @@ def edit(head: str, changes: Mapping[str, Any]) -> str:
     if not head:
         return render(changes)
     start, end = _bounds(head)
-    edited = head[:start] + _edited(head[start:end], changes) + head[end:]
+    try:
+        edited = head[:start] + _edited(head[start:end], changes) + head[end:]
+    except YamlProblem as error:
+        raise BrokenFrontMatter(_INTRICATE) from error
     if not _says(edited, _merged(parse(head), changes)):  # anchors and the like
         raise BrokenFrontMatter(_INTRICATE)
     return edited

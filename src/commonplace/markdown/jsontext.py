@@ -3,18 +3,40 @@
 from __future__ import annotations
 
 import json
+import re
 
 from ..model import Json
+
+DEEPEST = 100  # levels: far more than anybody means, far fewer than a recursive reader can follow
 
 
 def loads(text: str) -> Json:
     """The value; ValueError when the text is not JSON or holds what JSON and UTF-8 can not."""
     try:
-        value = json.loads(text)
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+        return checked(json.loads(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    return value
+
+
+def checked(value: Json) -> Json:
+    """The value, as JSON gives it back; ValueError or TypeError when JSON can not hold it."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    text.encode()
+    if _depth(text) > DEEPEST:
+        raise ValueError(f"nested more than {DEEPEST} levels deep")
+    return json.loads(text)
+
+
+def _depth(text: str) -> int:
+    """How deep JSON text nests, counted from above: brackets in strings are taken out first."""
+    depth = deepest = 0
+    for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def whole_characters(text: str) -> str:

@@ -15,6 +15,8 @@ from ..errors import BrokenFrontMatter, NotAMapping
 from ..model import Json, Record
 from . import frontmatter, jsontext
 
+_NULL = ("~", "null", "Null", "NULL")  # how people write that there is nothing
+
 
 def read(text: str, named: Record) -> Record:
     """What a record page says; `named` carries what its place on disk tells, for fields the page leaves out."""
@@ -25,8 +27,8 @@ def read(text: str, named: Record) -> Record:
         value=value,
         category=_text(fields, "category", named.category),
         tags=tags_of(fields),
-        created_at=_text(fields, "created_at", named.created_at),
-        updated_at=_text(fields, "updated_at", named.updated_at),
+        created_at=_time(fields, "created_at", named.created_at),
+        updated_at=_time(fields, "updated_at", named.updated_at),
         path=named.path,
         scope=named.scope,
         warning=warning or (f"{named.path}: {problem}" if problem else ""),
@@ -41,8 +43,8 @@ def _parts(text: str, path: str) -> tuple[frontmatter.Fields, str, str]:
     except NotAMapping:
         head, body, fields = "", text, {}
     except BrokenFrontMatter as error:
-        return {}, _body(head, body), f"{path}: {error}"
-    return fields, _body(head, body), ""
+        return {}, body_of(head, body), f"{path}: {error}"
+    return fields, body_of(head, body), ""
 
 
 def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool = False) -> str:
@@ -62,8 +64,7 @@ def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool 
         if not start_over:
             raise
         head = frontmatter.render(changes)
-    newline = "\r\n" if head.endswith("\r\n") else "\n"
-    return f"{head}{newline}{body}{newline}"
+    return framed(head, body)
 
 
 def fields_of(text: str) -> frontmatter.Fields:
@@ -73,6 +74,8 @@ def fields_of(text: str) -> frontmatter.Fields:
 def tags_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Tags as people write them: a list, or words between commas."""
     tags = fields.get("tags") or []
+    if tags in _NULL:
+        return ()
     listed = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else []
     return tuple(tag.strip() for tag in listed if isinstance(tag, str) and tag.strip())
 
@@ -88,14 +91,25 @@ def _text(fields: Mapping[str, Any], name: str, default: str) -> str:
     return default if value is None or isinstance(value, (list, dict)) else str(value)
 
 
-def _body(head: str, text: str) -> str:
+def _time(fields: Mapping[str, Any], name: str, default: str) -> str:
+    text = _text(fields, name, default)
+    return default if text in _NULL else text
+
+
+def framed(head: str, body: str) -> str:
+    """A page of front matter and a text, with the line ends of the front matter."""
+    newline = "\r\n" if "\r\n" in head else "\n"
+    return f"{head.rstrip(newline)}{newline}{newline}{body}{newline}"
+
+
+def body_of(head: str, text: str) -> str:
     """The value between the empty line after the front matter and the newline that ends the page.
 
     Line ends are those of the front matter; a page without one is a person's, and may end either way.
     """
     if not head:
         return _without_end(text.removeprefix("\ufeff"))
-    if not head.endswith("\r\n"):
+    if "\r\n" not in head:
         return text.removeprefix("\n").removesuffix("\n")
     return _without_end(text.removeprefix("\r\n"))
 

@@ -7,6 +7,7 @@ from typing import Any
 from ..errors import BrokenFrontMatter
 from ..model import Skill
 from . import frontmatter
+from .records import body_of, framed
 
 _NAME = "commonplace-name"  # the real name, where the folder could not carry it
 
@@ -23,7 +24,7 @@ def read(text: str, named: Skill) -> Skill:
     return Skill(
         name=str(meta.get(_NAME, named.name)),
         description=str(fields.get("description", "")),
-        instructions=_instructions(body),
+        instructions=body_of(head, body),
         owner=str(meta.get("owner", "global")),
         training_progress=_count(meta.get("training_progress")),
         created_at=str(meta.get("created_at", named.created_at)),
@@ -46,14 +47,7 @@ def write(old: str, skill: Skill, folder: str) -> str:
         meta[_NAME] = skill.name
     changes: dict[str, Any] = {} if old else {"name": folder}
     head = frontmatter.edit(head, {**changes, "description": skill.description, "metadata": meta})
-    if old and _instructions(body) == skill.instructions:
-        return head + body
-    newline = "\r\n" if head.endswith("\r\n") else "\n"
-    return f"{head}{newline}{skill.instructions}{newline}"
-
-
-def _instructions(body: str) -> str:
-    return body.removeprefix("\n").removesuffix("\n")
+    return head + body if old and body_of(head, body) == skill.instructions else framed(head, skill.instructions)
 
 
 def _count(value: Any) -> int:

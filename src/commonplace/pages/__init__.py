@@ -44,10 +44,6 @@ class Pages(Protocol):
         """The page, or PageNotFound, NotText, OutsideHome, StorageError."""
         ...
 
-    def resolved(self, path: str) -> str:
-        """The path a path leads to, links followed; OutsideHome when that is not inside the home."""
-        ...
-
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace the whole page; the new version. `if_version` other than the current one is StaleVersion."""
         ...

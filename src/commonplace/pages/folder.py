@@ -74,11 +74,10 @@ class FolderPages:
                 raise PageNotFound(path)
             if if_version is not None and current != if_version:
                 raise StaleVersion(path)
-            entry = os.path.join(self._real, path)  # of a link, the link itself goes, not what it leads to
-            os.unlink(entry)
-            sync_folder(os.path.dirname(entry))
+            os.unlink(place)
+            sync_folder(os.path.dirname(place))
             with suppress(OSError):  # an empty folder says nothing; one that is not empty stays
-                os.rmdir(os.path.dirname(entry))
+                os.rmdir(os.path.dirname(place))
         self._wrote(path, 0)
 
     def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
@@ -87,10 +86,14 @@ class FolderPages:
                 prefix + file.name for prefix, files in self._walk(folder, suffix, deep=deep) for file in files
             )
 
+    def _paths(self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None) -> Iterator[str]:
+        for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
+            yield from (prefix + file.name for file in files)
+
     def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         found: Texts = []
         warnings: Sentences = []
-        for path in self.list(folder, deep=True):
+        for path in sorted(self._paths(folder, ".md", deep=True, warnings=warnings)):
             try:
                 # The walk follows no links, so the path stays inside, and the file is opened without asking again.
                 whole = _decode(read_bytes(os.path.join(self._real, path), path), path)
@@ -108,12 +111,9 @@ class FolderPages:
             try:
                 with os.scandir(self._locate(folder)) as entries:
                     inside = [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
-            except (FileNotFoundError, NotADirectoryError):
+            except (FileNotFoundError, NotADirectoryError, PermissionError):
                 return []
         return sorted(name for name in inside if is_text(name))
-
-    def resolved(self, path: str) -> str:
-        return os.path.relpath(self._locate(path), self._real).replace(os.sep, "/")
 
     def modified(self, path: str) -> float:
         with storage_errors(path):
@@ -143,13 +143,15 @@ class FolderPages:
         return ABSENT if data is None else _version(data)
 
     def _locate(self, path: str) -> str:
-        """The file of a path, links followed; OutsideHome when that is not below the home."""
+        """The file of a path; OutsideHome when that is not below the home, or is reached through a link."""
         parts = path.split("/")
         if not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":":
             raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
-        place = os.path.realpath(os.path.join(self._real, path))
-        if place != self._real and not place.startswith(self._real + os.sep):
-            raise OutsideHome(f"{path} leads out of the home through a link: copy the file into the home instead")
+        place = os.path.normpath(os.path.join(self._real, path))
+        real = os.path.realpath(place)
+        if real != place:
+            out = "" if real.startswith(self._real + os.sep) else " out of the home"
+            raise OutsideHome(f"{path} leads{out} through a link: put the page itself in its place")
         return place
 
     def _sweep(self, root: Root, seen: dict[str, int], warnings: Sentences, settled: int) -> None:
@@ -174,8 +176,8 @@ class FolderPages:
     ) -> Iterator[tuple[str, Files]]:
         """The regular files below a folder, one folder after the other, each with the path that leads to it.
 
-        Links are not followed: what they lead to inside has a place of its own. A folder is read through a
-        descriptor, which spares the system the way to each of its files.
+        Links are not followed, here as elsewhere. A folder is read through a descriptor, which spares the system the
+        way to each of its files.
         """
         try:
             waiting = [(f"{folder}/" if folder else "", self._locate(folder) if folder else self._real)]
@@ -185,7 +187,9 @@ class FolderPages:
         while waiting:
             prefix, place = waiting.pop()
             with _opened(place) as handle:
-                if handle is None:
+                if isinstance(handle, OSError):
+                    if not isinstance(handle, (FileNotFoundError, NotADirectoryError)):
+                        _tell(warnings, f"{prefix[:-1]} could not be read: {handle.strerror}")
                     continue
                 files, folders = self._sorted_out(handle, prefix, suffix, warnings)
                 yield prefix, files
@@ -245,12 +249,12 @@ def _stamp(info: os.stat_result, settled: int) -> int:
 
 
 @contextmanager
-def _opened(place: str) -> Iterator[int | str | None]:
-    """A folder to be read through: a descriptor, or its path where the system has none for folders; None: not there."""
+def _opened(place: str) -> Iterator[int | str | OSError]:
+    """A folder to be read through: a descriptor, or its path where folders have none; or what is wrong."""
     try:
         handle = os.open(place, _FOLDER) if os.scandir in os.supports_fd else place
-    except (FileNotFoundError, NotADirectoryError):
-        yield None
+    except OSError as error:
+        yield error
         return
     try:
         yield handle

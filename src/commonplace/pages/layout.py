@@ -70,7 +70,7 @@ class Layout:
     def named(self, folder: str, name: str) -> str:
         """The name in a folder of the subfolder for an agent, a channel or a category."""
         ours = file_name(name)
-        return name if ours != name and self.stands(folder, name) else ours
+        return name if ours != name and self.stands(folder, name) and not self.stands(folder, ours) else ours
 
     @property
     def shared_curated(self) -> str:
@@ -128,7 +128,9 @@ class Layout:
 
     def topic_of(self, path: str) -> str:
         """A world page's topic: its name, without the code that a name no file system takes ends in."""
-        return _stem(path).partition("~")[0]
+        name = _stem(path)
+        plain = name.partition("~")[0]
+        return plain if topic_file(plain) == name else name
 
     def channel_folder(self, channel: str) -> str:
         return f"{self.channels}/{self.named(self.channels, channel)}"
@@ -202,7 +204,6 @@ class Layout:
         agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
         loose = re.escape(self.path(self.loose))
         rules: list[tuple[str, PageKind, ScopeKind]] = [
-            (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
             (re.escape(self.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
             (re.escape(self.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
             (re.escape(self.skills) + r"/(?P<name>[^/]+)/SKILL\.md", "skill", "skill"),
@@ -212,6 +213,7 @@ class Layout:
             (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
             (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
             (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
+            (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
         ]
         if self.main_diary and not self.main_is_shared:
             tree = re.escape(self.path(self.main_diary.tree))

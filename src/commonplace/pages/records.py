@@ -7,6 +7,7 @@ is one record over all of them. Where a page's name is not the key's own, the pa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -62,9 +63,13 @@ class Shelf(NamedTuple):
     taken: frozenset[str] = frozenset()  # lower-case file names here that are not keys
 
     def path(self, key: str) -> str:
-        """The page of a key: the one a person gave exactly this name, else the one we would."""
+        """The page of a key: ours, or, where that is not there, the one a person gave exactly this name."""
+        ours, *theirs = self._pages_of(key)
+        return ours if not theirs or self._stands(ours) else theirs[0]
+
+    def _pages_of(self, key: str) -> list[str]:
         ours, theirs = f"{self.folder}/{file_name(key, self.taken)}.md", f"{self.folder}/{key}.md"
-        return theirs if ours != theirs and key.lower() not in self.taken and self._stands(theirs) else ours
+        return [ours, theirs] if ours != theirs and key.lower() not in self.taken and self._stands(theirs) else [ours]
 
     def _stands(self, path: str) -> bool:
         try:
@@ -129,17 +134,17 @@ class Shelf(NamedTuple):
         }
 
     def delete(self, key: str) -> bool:
-        if self.get(key) is None:
-            return False
-        try:
-            self.pages.remove(self.path(key))
-        except PageNotFound:
-            return False
-        return True
+        """Remove the record, also where a person's page of the name stands beside ours."""
+        found = False
+        for path in self._pages_of(key):
+            with suppress(PageNotFound):
+                self.pages.remove(path)
+                found = True
+        return found
 
     def keys(self) -> list[str]:
         """All keys, sorted. Only pages whose name had to be encoded are opened."""
-        return sorted(key for path in self.pages.list(self.folder) for key in self._key_of(path))
+        return sorted({key for path in self.pages.list(self.folder) for key in self._key_of(path)})
 
     def _key_of(self, path: str) -> Iterator[str]:
         name = path.rsplit("/", 1)[-1].removesuffix(".md")
@@ -213,16 +218,20 @@ class Channels:
 
     def names(self) -> list[str]:
         """The channels that hold records, sorted."""
-        return sorted(name for folder in self.pages.folders(self.layout.channels) for name in self._name(folder))
+        return sorted({name for folder in self.pages.folders(self.layout.channels) for name in self._name(folder)})
 
     def _name(self, folder: str) -> Iterator[str]:
+        """The channel of a folder: its name, or, where that is a code, what any of its pages says it codes."""
         paths = self.pages.list(f"{self.layout.channels}/{folder}")
-        if not paths:
-            return
+        claimed = (self._claimed(path, folder) for path in paths if not is_plain(folder))
+        if paths:
+            yield next((name for name in claimed if name != folder), folder)
+
+    def _claimed(self, path: str, folder: str) -> str:
         try:
-            yield folder if is_plain(folder) else channel_name(self.pages.read(paths[0]).text, folder)
+            return channel_name(self.pages.read(path).text, folder)
         except CommonplaceError:
-            yield folder
+            return folder
 
     def purge(self, channel: str) -> int:
         """Remove every record of a channel; how many there were."""

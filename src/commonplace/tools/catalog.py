@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..home import Home
+from ..markdown.jsontext import whole_characters
 from .define import Reply, Tool, Toolset, with_warning
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
@@ -43,18 +44,20 @@ def load(name: str) -> Toolset:
 def call(home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> Outcome:
     """Run a tool by the name under which some toolsets (all, when none is said) offer it."""
     family: Toolset | None = None
+    given: Mapping[str, Any] = {}
     try:
         family, name = _find(tool, toolset)
+        given = _arguments(arguments)
         home.check()
         problem = family.unavailable(home)
         if problem:
             raise problem
         if name not in family.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
-        return Outcome(_invoke(home, family.tools[name], _arguments(arguments)))
+        return Outcome(_invoke(home, family.tools[name], given))
     except CommonplaceError as error:
-        given = arguments if isinstance(arguments, Mapping) else {}
-        return Outcome(family.refuse(error, tool, given) if family else _nobodys(error), error)
+        reply = family.refuse(error, tool, given) if family else _nobodys(error)
+        return Outcome(_whole(reply), error)
     finally:
         home.follow()
 
@@ -74,7 +77,8 @@ def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     strange = [name for name in arguments if name not in takes]
     if not strange:
         return reply
-    return with_warning(reply, f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})")
+    sentence = f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})"
+    return with_warning(reply, whole_characters(sentence))
 
 
 def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
@@ -118,6 +122,13 @@ def _arguments(given: Any) -> Mapping[str, Any]:
     return given
 
 
+def _whole(reply: Any) -> Any:
+    """A refusal that can be written as UTF-8, whatever it repeats of what it refuses."""
+    if isinstance(reply, dict):
+        return {name: _whole(value) for name, value in reply.items()}
+    return whole_characters(reply) if isinstance(reply, str) else reply
+
+
 def _nobodys(error: CommonplaceError) -> Reply:
     """A refusal when it is not known which toolset was meant: readable as any of their forms."""
     return {"success": False, "status": "error", "error": str(error)}
@@ -127,7 +138,7 @@ def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list
     """The tools of some toolsets, as they are served together; those switched off in a home are left out."""
     found: list[Offer] = []
     taken: dict[str, str] = {}
-    for name in toolsets:
+    for name in dict.fromkeys(toolsets):
         if name not in TOOLSETS:
             raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
         family = load(name)

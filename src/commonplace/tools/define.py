@@ -7,7 +7,6 @@ that Python reserves ends in an underscore, which the tool's own parameter name 
 from __future__ import annotations
 
 import inspect
-import json
 import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
 from ..home import Home
+from ..markdown.jsontext import checked
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
@@ -91,8 +91,10 @@ class Parameter(NamedTuple):
         return _json(self.name, value) if self.kind == "object" else _text(self.name, value)
 
     def _number(self, value: float) -> float:
+        if value != value or value in (float("inf"), float("-inf")):
+            raise WrongType(self.name, _SPOKEN[self.kind], repr(value))
         if self.kind == "integer":
-            if value != value or value in (float("inf"), float("-inf")) or int(value) != value:
+            if int(value) != value:
                 raise WrongType(self.name, _SPOKEN["integer"], repr(value))
             value = int(value)
         return max(self.clamp.low, min(self.clamp.high, value)) if self.clamp else value
@@ -123,10 +125,8 @@ def _text(name: str, value: Any) -> Any:
 def _json(name: str, value: Any) -> Any:
     """The value as JSON keeps it, so that what is read back equals what the tool was given."""
     try:
-        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        text.encode()
-        return json.loads(text)
-    except (TypeError, ValueError, RecursionError) as error:
+        return checked(value)
+    except (TypeError, ValueError) as error:
         raise WrongType(name, "a JSON value", f"something JSON can not hold ({error})") from error
 
 

@@ -280,8 +280,7 @@ def _summary(skill: Skill) -> dict[str, Any]:
 
 def _records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
     """The records below a folder by key, and what is wrong with any of them."""
-    records, view = home.records(folder)
-    told = tuple(sentence for sentence in view.warnings if view.stale or sentence.startswith(folder))
+    records, told = home.records(folder)
     return sorted(records, key=lambda record: record.key), told
 
 

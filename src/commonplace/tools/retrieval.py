@@ -72,15 +72,12 @@ def _allowed(home: Home, path: str) -> str:
     """The path, when a search by this agent could return it."""
     settings = home.search_settings
     clean = path.removeprefix("./")
-    places = [home.layout.place(each, settings.extra_paths) for each in (clean, home.pages.resolved(clean))]
-    place = places[0]
-    if (
-        place is None or places[1] is None or place.kind == "data"
-    ):  # a link inside the home must not lead to what is no memory
+    place = home.layout.place(clean, settings.extra_paths)
+    if place is None or place.kind == "data":
         raise Refused(
             f"{path} is not a page of memory: only Markdown pages and sessions that search returns can be read"
         )
-    if not all(home.may_see(each) for each in places if each):
+    if not home.may_see(place):
         raise Refused(f"{path} belongs to another agent")
     if place.kind == "session" and not settings.index_sessions:
         raise Refused(f"{path} is a session, and sessions are not searched: set memorySearch.indexSessions")

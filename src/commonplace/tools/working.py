@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC
 from typing import Annotated, Any, Literal
 
-from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, StorageError, WrongType
+from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, WrongType
 from ..home import Home
 from ..index.words import query_words
 from ..markdown.times import sort_key
@@ -28,7 +28,7 @@ def search_memory(
 ) -> Reply:
     """Search your working notes. A note whose key is what you ask for comes first."""
     asked = _filled("query", query)
-    records, view = home.records(home.layout.working_folder(home.agent))
+    records, warnings = home.records(home.layout.working_folder(home.agent))
     scored = [*((_score(asked, record), record) for record in records), *_logs(home, asked)]
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
@@ -36,7 +36,7 @@ def search_memory(
         {"key": record.key, "content": record.text, "updated_at": record.updated_at} for _, record in found[:limit]
     ]
     reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
-    return with_warning(reply, *(view.warnings if view.stale else ()))
+    return with_warning(reply, *warnings)
 
 
 def write_memory(
@@ -140,7 +140,7 @@ def _log(home: Home, key: str, mode: str) -> str:
 
     try:
         home.pages.edit(home.layout.activity_page(home.agent, now.date()), add)
-    except StorageError as error:
+    except CommonplaceError as error:
         return f"the note is saved, but the activity log is not: {error}"
     return ""
 
@@ -156,7 +156,7 @@ def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
         day = path.rsplit("/", 1)[-1].removesuffix(".md")
         score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):
-            text = home.pages.read(path).text.rstrip("\n")
+            text = home.text(path)[0].rstrip("\n")
             latest = re.findall(r"^- \[(\d\d:\d\d:\d\d) UTC\]", text, re.MULTILINE)[-1:] or ["00:00:00"]
             found.append((score, Record(ACTIVITY_PREFIX + day, text, updated_at=f"{day}T{latest[0]}.000000Z")))
     return found

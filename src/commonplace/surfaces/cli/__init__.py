@@ -76,21 +76,27 @@ def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) 
 def main() -> None:
     """The whole program: errors become one sentence on standard error and an exit status from the error tree."""
     _open_streams()
+    name = _program_name()
+    if f"_{name.upper()}_COMPLETE" in os.environ:
+        cli(prog_name=name)
     try:
-        cli(prog_name=_program_name(), standalone_mode=False)
+        with cli.make_context(name, sys.argv[1:]) as context:
+            cli.invoke(context)
         sys.stdout.flush()
+    except click.exceptions.Exit as leaving:
+        _leave(leaving.exit_code)
     except click.ClickException as error:
-        error.show()
+        _tell(error.format_message(), "USAGE", error)
         _leave(error.exit_code)
-    except click.Abort:
+    except (click.Abort, KeyboardInterrupt):
         _leave(130)
     except CommonplaceError as error:
-        _tell(error)
+        _tell(str(error), error.code)
         _leave(error.exit_status)
     except BrokenPipeError:  # the reader (head, less) has seen enough
         _leave(0)
     except OSError as error:
-        print(f"commonplace: {error.strerror or error}", file=sys.stderr)
+        _tell(error.strerror or str(error), StorageError.code)
         _leave(StorageError.exit_status)
 
 
@@ -104,20 +110,28 @@ def _open_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def _tell(error: CommonplaceError) -> None:
-    if "--json" in sys.argv:
-        import json
+def _tell(sentence: str, code: str, usage: click.ClickException | None = None) -> None:
+    """The error for a program, where JSON was asked for, and for people. What can not be told is left at that."""
+    own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+    with suppress(OSError):
+        if "--json" in own:
+            import json
 
-        print(json.dumps({"error": str(error), "code": error.code}, ensure_ascii=False))
-    print(f"commonplace: {error}", file=sys.stderr)
+            print(json.dumps({"error": sentence, "code": code}, ensure_ascii=False), flush=True)
+    with suppress(OSError):
+        if usage:
+            usage.show()
+        else:
+            print(f"commonplace: {sentence}", file=sys.stderr, flush=True)
 
 
 def _leave(status: int) -> None:
     """End now. What could not be printed is not tried again on the way out."""
-    with suppress(OSError, ValueError):
-        sys.stdout.flush()
-        sys.exit(status)
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(status)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from contextlib import suppress
+from typing import Any, TextIO, TypeVar
 
 import click
 
@@ -87,7 +88,7 @@ def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> 
             sys.exit(outcome.error.exit_status)
         raise outcome.error
     if warning := outcome.reply.get("warning"):
-        click.secho(f"warning: {warning}", fg="yellow", err=True)
+        warn(warning)
     return outcome.reply
 
 
@@ -99,17 +100,29 @@ def answer(reply: Any, human: Callable[[], None]) -> None:
         human()
 
 
-def say(text: str) -> None:
-    """What memory holds, as it is. On a terminal its control characters are shown, not obeyed."""
-    if sys.stdout.isatty():
-        text = "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
-    sys.stdout.write(f"{text}\n")
+def say(text: str, **style: Any) -> None:
+    """What memory holds, as it is; on a terminal, in a style."""
+    text = harmless(text, sys.stdout)
+    sys.stdout.write((click.style(text, **style) if style and sys.stdout.isatty() else text) + "\n")
+
+
+def warn(text: str) -> None:
+    """A warning, for people; one that nobody can be told is no reason to fail."""
+    with suppress(OSError):
+        click.secho(f"warning: {harmless(text, sys.stderr)}", fg="yellow", err=True)
+
+
+def harmless(text: str, stream: TextIO) -> str:
+    """Text for a stream. On a terminal the control characters of what was remembered are shown, not obeyed."""
+    if not stream.isatty():
+        return text
+    return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
 
 
 def print_json(value: Any) -> None:
     import json
 
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None) + "\n")
+    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
 
 def text_from(words: tuple[str, ...], what: str) -> str:
@@ -143,5 +156,5 @@ def table(headers: list[str], rows: list[list[str]]) -> None:
     for header in headers:
         grid.add_column(header, overflow="fold")
     for row in rows:
-        grid.add_row(*(Text(cell, style="") for cell in row))
+        grid.add_row(*(Text(harmless(cell, sys.stdout)) for cell in row))
     Console().print(grid)

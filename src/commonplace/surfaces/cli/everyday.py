@@ -80,7 +80,8 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
         return
     home = open_memory().home
     if topic:
-        page = home.pages.read(home.layout.world_page(topic_name(topic)))
+        pages = {home.layout.topic_of(path): path for path in home.pages.list(home.layout.world)}
+        page = home.pages.read(pages.get(topic) or home.layout.world_page(topic_name(topic)))
         answer({"path": page.path, "text": page.text}, lambda: say(page.text.rstrip("\n")))
     else:
         topics = [home.layout.topic_of(path) for path in home.pages.list(home.layout.world)]

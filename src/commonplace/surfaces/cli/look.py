@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from .common import answer, call, open_memory, say, shared, table
+from .common import answer, call, open_memory, say, shared, table, warn
 
 _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 
@@ -26,8 +26,7 @@ def search_command(query: tuple[str, ...], limit: int | None, min_score: float |
         if not reply["results"]:
             click.echo("Nothing found.")
         for hit in reply["results"]:
-            click.secho(hit["citation"], fg="cyan", nl=False)
-            click.secho(f"  {hit['score']:.2f}", dim=True)
+            say(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
             say("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
 
     answer(reply, human)
@@ -101,7 +100,7 @@ def skills_command(name: str | None, user: str | None) -> None:
 def _show_skill(reply: dict[str, Any]) -> None:
     import json
 
-    click.secho(f"{reply['name']} (owner: {reply['owner']})", bold=True)
+    say(f"{reply['name']} (owner: {reply['owner']})", bold=True)
     say(reply["description"])
     if reply["instructions"]:
         say(f"\n{reply['instructions']}")
@@ -126,7 +125,7 @@ def context_command(
     """Show what a model should read first."""
     made = open_memory().context(user=user, channel=channel, budget=budget, query=query)
     for warning in made.receipt["warnings"]:
-        click.secho(f"warning: {warning}", fg="yellow", err=True)
+        warn(warning)
     reply = {"text": made.text, "receipt": made.receipt}
     answer(reply, (lambda: _explain(made.receipt)) if explain else lambda: say(made.text.removesuffix("\n")))
 
@@ -154,6 +153,6 @@ def status_command() -> None:
             [[name.replace("_", " "), str(value)] for name, value in status.items() if name != "warnings"],
         )
         for warning in status["warnings"]:
-            click.secho(f"warning: {warning}", fg="yellow", err=True)
+            warn(warning)
 
     answer(status, human)
