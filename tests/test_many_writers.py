@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -121,3 +122,53 @@ def test_a_handle_survives_a_fork(memory: Memory) -> None:
     os.close(reading)
     os.close(writing)
     assert len(memory.search("fork")) == 2
+
+
+SEEKER = """
+import sys
+from commonplace import Memory
+home, name = sys.argv[1], sys.argv[2]
+m = Memory(home)
+for n in range(12):
+    word = f"mango{name}x{n}"
+    assert m.call("remember", {"content": word})["success"]
+    reply = m.call("memory_search", {"query": word})
+    if not reply["results"] and not reply.get("stale"):
+        print("missed", word)
+"""
+
+
+@pytest.mark.slow
+def test_what_was_written_is_found_at_once_while_others_write_and_search(home: Path) -> None:
+    seekers = [
+        subprocess.Popen([sys.executable, "-c", SEEKER, str(home), str(number)], stdout=subprocess.PIPE, text=True)
+        for number in range(6)
+    ]
+    said = [seeker.communicate(timeout=240)[0] for seeker in seekers]
+    assert [seeker.returncode for seeker in seekers] == [0] * 6
+    assert said == [""] * 6
+    memory = Memory(home)
+    assert all(memory.search(f"mango{name}x{n}") for name in range(6) for n in range(12))
+
+
+def test_an_earlier_reading_never_replaces_a_later_one(
+    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two indexers of one page: the one that swept first reads last, and reads what stands there then."""
+    (home / "memory").mkdir()
+    page = home / "memory/a.md"
+    page.write_text("giraffe")
+    other = Memory(home, clock=memory.home.clock)
+    swept = memory.home.pages.changes
+
+    def late(known: Any, roots: Any) -> Any:
+        changes = swept(known, roots)
+        page.write_text("zebra")
+        assert other.search("zebra")
+        return changes
+
+    monkeypatch.setattr(memory.home.pages, "changes", late)
+    assert memory.search("zebra")
+    monkeypatch.undo()
+    assert memory.search("zebra")
+    assert not memory.search("giraffe")

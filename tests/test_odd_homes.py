@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from contextlib import closing
@@ -355,3 +356,127 @@ def test_a_context_of_many_records_within_a_budget_is_made(memory: Memory, home:
     made = memory.context(budget=2000)
     assert made.receipt["tokens"] <= 2000
     assert "p0000: value 0" in made.text
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE pages SET path = CAST(x'ff41' AS TEXT) WHERE path = (SELECT min(path) FROM pages)",
+        "UPDATE passages SET tags = 'x'",
+        "UPDATE records SET value = '{'",
+        "UPDATE totals SET length = NULL",
+        "UPDATE passages SET text = x'ff'",
+    ],
+)
+def test_an_index_that_says_nonsense_is_replaced(home: Path, clock: FrozenClock, damage: str) -> None:
+    with Memory(home, clock=clock) as memory:
+        for number in range(60):
+            op(memory, op="setGlobal", key=f"k{number}", value=f"papaya {number}")
+        memory.search("papaya")
+    with closing(sqlite3.connect(home / ".index/words-1.sqlite", isolation_level=None)) as db:
+        db.execute(damage)
+    with Memory(home, clock=clock) as memory:
+        check_all(memory)
+        memory.context(query="papaya")
+
+
+def test_an_index_that_was_locked_for_a_while_is_used_again(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    memory.call("remember", {"content": "papaya"})
+    memory.close()
+    with closing(sqlite3.connect(home / ".index/words-1.sqlite", isolation_level=None)) as db:
+        db.execute("BEGIN EXCLUSIVE")
+        reply = memory.call("memory_search", {"query": "papaya"})
+        assert reply["results"]
+        assert "warning" in reply
+        db.execute("ROLLBACK")
+    memory.home.index._retry_at = 0  # as if the pause were over
+    reply = memory.call("memory_search", {"query": "papaya"})
+    assert reply["results"]
+    assert "warning" not in reply
+
+
+def test_a_folder_that_can_not_be_entered_is_named_and_its_neighbours_found(
+    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(memory)
+    for folder in ("memory/aaa", "memory/mmm/locked", "memory/zzz", "agents/main/memory/locked"):
+        put(home, f"{folder}/x.md", "papaya")
+    real = os.open
+
+    def closed(path: Any, *rest: Any, **more: Any) -> int:
+        if "locked" in str(path):
+            raise PermissionError(13, "Permission denied", path)
+        return real(path, *rest, **more)
+
+    monkeypatch.setattr(os, "open", closed)
+    reply = memory.call("memory_search", {"query": "papaya"})
+    assert {hit["path"] for hit in reply["results"]} == {"memory/aaa/x.md", "memory/zzz/x.md"}
+    assert "memory/mmm/locked" in reply["warning"]
+    assert "locked" in memory.call("memory_read", {"key": "k"})["warning"]
+    for tool, arguments in READS:
+        assert worked(memory.call(tool, arguments)), tool
+
+
+def test_a_persons_page_beside_ours_never_brings_back_what_was_deleted(memory: Memory, home: Path) -> None:
+    op(memory, op="setChannel", channelName="c", key="My Key", value="one")
+    put(home, "memory/channels/c/My Key.md", "two")
+    assert op(memory, op="listChannelKeys", channelName="c")["keys"] == ["My Key"]
+    assert op(memory, op="getChannel", channelName="c", key="My Key")["value"] == "one"
+    assert op(memory, op="deleteChannel", channelName="c", key="My Key")["success"]
+    assert op(memory, op="getChannel", channelName="c", key="My Key")["error"] == "Not found"
+    op(memory, op="setChannel", channelName="My Chan", key="k", value="old")
+    put(home, "memory/channels/My Chan/x.md", "new")
+    put(home, f"{memory.home.layout.channel_folder('My Chan')}/a.md", "by hand")
+    assert op(memory, op="listChannels")["channels"] == ["My Chan"]
+    assert op(memory, op="getChannel", channelName="My Chan", key="k")["value"] == "old"
+
+
+def test_windows_skills_keep_their_instructions(memory: Memory, home: Path) -> None:
+    put(home, "skills/s/SKILL.md", "---\r\nname: s\r\ndescription: d\r\n---\r\n\r\ndo that\r\n")
+    assert op(memory, op="getSkill", name="s")["instructions"] == "do that"
+    op(memory, op="updateSkill", name="s", newData={"instructions": "do it"})
+    assert op(memory, op="getSkill", name="s")["instructions"] == "do it"
+
+
+def test_front_matter_without_a_last_newline_loses_nothing(memory: Memory, home: Path) -> None:
+    put(home, "memory/channels/c/k.md", "---\nx: y\n---")
+    op(memory, op="setChannel", channelName="c", key="k", value="\nfoo")
+    assert op(memory, op="getChannel", channelName="c", key="k")["value"] == "\nfoo"
+    put(home, "memory/channels/c/n.md", "---\ntags: ~\ncreated_at: null\n---\n\nv\n")
+    read = op(memory, op="getChannel", channelName="c", key="n")
+    assert read["tags"] == []
+    assert read["created_at"].startswith("20")
+
+
+def test_a_value_nested_beyond_reason_is_refused_and_stops_nothing(memory: Memory, home: Path) -> None:
+    deep: Any = "x"
+    for _ in range(900):
+        deep = [deep]
+    assert "nested" in op(memory, op="setGlobal", key="k", value=deep)["error"]
+    put(home, "memory/global/general/deep.md", f"---\ntype: json\n---\n\n{'[' * 900}{']' * 900}\n")
+    assert op(memory, op="search", query="x")["success"]
+
+
+@pytest.mark.parametrize("path", ["agents", "agents/bob", "agents/bob/memory"])
+def test_the_world_can_not_be_put_over_another_agents_pages(home: Path, clock: FrozenClock, path: str) -> None:
+    put(home, "commonplace.yaml", f"world_memory:\n  path: {path}\n")
+    Memory(home, agent="bob", clock=clock).call("reflect", {"content": "papaya"})
+    memory = Memory(home, clock=clock)
+    assert memory.search("papaya") == []
+    assert "error" in memory.call("memory_get", {"path": "agents/bob/memory/MEMORY.md"})
+
+
+@pytest.mark.parametrize("arguments", [("\ud800", {}), ("MemoryTool", {"op": "\ud800"}), ("memory_get", {"path": "\ud800"}), ("recall", {"\ud800": 1}), ("scratch_note", {"mode": "\ud800"})])  # fmt: skip
+def test_every_reply_can_be_written_as_text(memory: Memory, arguments: tuple[str, Any]) -> None:
+    json.dumps(memory.call(*arguments), ensure_ascii=False).encode()
+
+
+def test_a_log_that_can_not_be_read_stops_no_search(memory: Memory, home: Path) -> None:
+    memory.call("write_memory", {"key": "k", "content": "activity"})
+    put(home, "agents/main/memory/activity/2026-01-01.md", b"\xff")
+    assert "k" in [match["key"] for match in memory.call("search_memory", {"query": "activity"})["matches"]]
+
+
+def test_not_a_number_is_no_score(memory: Memory) -> None:
+    assert "minScore" in memory.call("memory_search", {"query": "x", "minScore": float("nan")})["error"]

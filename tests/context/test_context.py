@@ -259,3 +259,23 @@ def test_search_that_is_off_recalls_nothing(home: Path, clock: FrozenClock) -> N
     memory = Memory(home, clock=clock)
     memory.call("update_world", {"topic": "x", "content": "papaya"})
     assert "papaya" not in str(memory.context(query="papaya"))
+
+
+def test_what_was_cut_from_a_page_is_still_recalled(memory: Memory) -> None:
+    parts = [f"# Part {n}\n\n" + f"Filler number {n} about the launch. " * 20 for n in range(30)]
+    memory.call("reflect", {"content": "\n\n".join([*parts, "# Last\n\nThe launch code word is pelican."])})
+    memory.call("remember", {"content": "The launch was rehearsed."})
+    assert "pelican" in str(memory.context(query="launch pelican", budget=1500))
+    whole = memory.context(query="launch pelican")
+    assert whole.text.count("pelican") == 1
+    assert "rehearsed" in whole.text
+
+
+def test_bad_pages_and_a_locked_index_are_on_the_receipt(memory: Memory, home: Path) -> None:
+    op(memory, op="setGlobal", key="k", value="v", category="preferences")
+    (home / "memory/global/preferences/bad.md").write_bytes(b"\xff")
+    (home / "agents/main/memory/working").mkdir(parents=True)
+    (home / "agents/main/memory/working/worse.md").write_bytes(b"\xff")
+    warnings = " ".join(memory.context().receipt["warnings"])
+    assert "bad.md" in warnings
+    assert "worse.md" in warnings

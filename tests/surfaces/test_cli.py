@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -275,3 +277,99 @@ def test_init_is_safe_to_repeat_and_keeps_derived_files_out_of_git(shell: Shell)
     assert "There is a memory" in shell.ok("init")
     assert (shell.folder / ".commonplace/directives/memory.md").read_text() == "mine"
     assert ".index/" in (shell.folder / ".commonplace/.gitignore").read_text()
+
+
+def test_a_terminal_is_never_obeyed_by_what_was_remembered(used: Shell) -> None:
+    """Escape sequences in contents, keys, tags, skills and file names are shown, not sent, on a real terminal."""
+    evil = "\x1b]0;owned\x07\x1b[31m\x9b31m"
+    used.ok("call", "memory_write", json.dumps({"key": f"k{evil}", "content": f"tea {evil}", "tags": [f"t{evil}"]}))
+    used.ok(
+        "call", "MemoryTool", json.dumps({"op": "createSkill", "name": f"s{evil}", "description": evil, "owner": evil})
+    )
+    (used.folder / ".commonplace/memory" / f"page{evil}.md").write_text(f"tea {evil}")
+    for command in (
+        "recall",
+        "search tea",
+        "list",
+        "list --notes",
+        "skills",
+        "context",
+        "context --explain",
+        "--json search tea",
+        "status",
+    ):
+        shown = on_a_terminal(used, command)
+        allowed = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+        assert "owned" not in shown or "\x1b]0;owned" not in shown, command
+        assert "\x9b" not in allowed, command
+        assert "\x1b" not in allowed, command
+        assert "\x1b[31m\\x9b" not in shown, command
+
+
+def on_a_terminal(shell: Shell, command: str) -> str:
+    main, other = pty.openpty()
+    argv = [sys.executable, "-m", "commonplace", *command.split()]
+    environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200"}
+    with subprocess.Popen(argv, cwd=shell.folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
+        os.close(other)
+        shown = b""
+        while chunk := _read(main):
+            shown += chunk
+        process.wait()
+    os.close(main)
+    return shown.decode()
+
+
+def _read(handle: int) -> bytes:
+    try:
+        return os.read(handle, 65536)
+    except OSError:  # the other side is closed
+        return b""
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("read none 2>/dev/full", 3),
+        ("nosuch 2>/dev/full", 2),
+        ("recall >/dev/full", 6),
+        ("context | true", 0),
+        ("search tea --json | true", 0),
+        ("remember <&-", 2),
+        ("recall >&-", 0),
+        ("status 2>&-", 0),
+    ],
+)
+def test_streams_that_are_full_or_closed_change_no_exit_status(used: Shell, command: str, status: int) -> None:
+    script = f"{sys.executable} -m commonplace {command}; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", script],
+        cwd=used.folder,
+        env=used.environment,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert done.returncode == status, done
+    assert b"Traceback" not in done.stderr
+
+
+def test_usage_and_settings_errors_are_json_too(used: Shell) -> None:
+    for arguments in (["--json", "nosuch"], ["search", "--json", "--limit", "x", "y"], ["--json", "world", "nope"]):
+        done = used.run(*arguments)
+        assert json.loads(done.stdout)["error"]
+        assert done.returncode in (2, 3)
+    assert json.loads(used.run("call", "memory_get", '{"path": "memory/none.md"}').stdout)["path"] == "memory/none.md"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["handoff", "--clear", "x"], ["scratch", "--clear", "x"], ["write", "k", "v", "--update", "--summary"]],
+)
+def test_contradictory_options_are_refused(used: Shell, arguments: list[str]) -> None:
+    assert used.run(*arguments).returncode == 2
+
+
+def test_a_pipe_into_a_new_home_makes_it(shell: Shell) -> None:
+    shell.ok("--home", "fresh", "scratch", "--append", stdin="piped")
+    assert shell.ok("--home", "fresh", "scratch").strip() == "piped"

@@ -167,9 +167,12 @@ def recalled(home: Home, request: Request) -> Section | None:
         return None
     extra = home.search_settings.extra_paths
     viewer = Viewer(home.layout.agent_name(home.agent), extra, True, request.channel, request.user)
-    found = home.search(request.query, _MOST_HITS * 6, viewer=viewer)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
-    elsewhere = [hit for hit in found.hits if hit.path not in shown_whole][:_MOST_HITS]
+    for most in (_MOST_HITS * 4, 100):  # a long curated page may fill a short list with itself
+        found = home.search(request.query, most, viewer=viewer)
+        elsewhere = [hit for hit in found.hits if hit.path not in shown_whole][:_MOST_HITS]
+        if len(elsewhere) == _MOST_HITS or len(found.hits) < most:
+            break
     curated = [hit for hit in found.hits if hit.path in shown_whole][:_MOST_HITS]  # in case those pages are cut
     hits = [hit for hit in found.hits if hit in elsewhere or hit in curated]
     items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)

@@ -105,9 +105,7 @@ class SqliteIndex:
         return Corpus(passages, length / passages if passages else 1.0, dict(rows))
 
     def records(self, prefix: str) -> list[Record]:
-        return [
-            _record(row) for row in self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix))
-        ]
+        return _read(_record, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
 
     def warnings(self) -> list[str]:
         return [row[0] for row in self._rows("SELECT warning FROM pages WHERE warning != '' ORDER BY path")]
@@ -210,6 +208,8 @@ def _passage_row(entry: Entry, passage: Passage, length: int) -> tuple[Any, ...]
 
 def _candidate(row: tuple[Any, ...]) -> Candidate:
     _, path, first, last, text, key, tags, at, kind, scope, who, source, _, body = row
+    if not isinstance(text, str):
+        raise TypeError("a passage is text")
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tuple(json.loads(tags)), at)
     return Candidate(hit, kind, body.split(" "))
 
