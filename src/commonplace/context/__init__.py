@@ -98,11 +98,17 @@ def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
 def _say_once(kept: list[_Kept]) -> None:
     """What was recalled from a page that is shown anyway need not stand there twice."""
     for each in kept:
-        others = "\n".join(text for other in kept if other is not each for _, text in other.parts)
-        for part in [part for part in each.parts if each.section.title == "Recalled Memory"]:
-            if part[0].text in others:
+        if each.section.title != "Recalled Memory":
+            continue
+        shown = [(_page_of(item), text) for other in kept if other is not each for item, text in other.parts]
+        for part in [*each.parts]:
+            if any(page == _page_of(part[0]) and part[0].text in text for page, text in shown):
                 each.parts.remove(part)
                 each.cut.append(_cut(part[0], "stands in another section already"))
+
+
+def _page_of(item: Item) -> str:
+    return item.source.partition("#")[0]
 
 
 def _shorten(each: _Kept, item: Item, left: float) -> None:

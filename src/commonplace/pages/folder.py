@@ -82,9 +82,7 @@ class FolderPages:
 
     def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
-            return sorted(
-                prefix + file.name for prefix, files in self._walk(folder, suffix, deep=deep) for file in files
-            )
+            return sorted(self._paths(folder, suffix, deep=deep))
 
     def _paths(self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None) -> Iterator[str]:
         for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
@@ -122,9 +120,8 @@ class FolderPages:
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
         warnings: Sentences = []
-        settled = (
-            time.time_ns() - _TICK
-        )  # by the file system's clock, not the memory's: file times are compared with it
+        # By the system's clock, not the memory's: file times are compared with it.
+        settled = time.time_ns() - _TICK
         for root in roots:
             self._sweep(root, seen, warnings, settled)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
