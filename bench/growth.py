@@ -35,6 +35,7 @@ def main() -> None:
         fill(large_home, large)
         keyed(small_home, large_home, large)
     with tempfile.TemporaryDirectory() as folder:
+        notes(Path(folder))
         sweep(Path(folder))
         command_line(Path(folder))
 
@@ -77,6 +78,35 @@ def keyed(small: Path, large: Path, count: int) -> None:
         few, many = (seconds / ROUNDS * 1000 for seconds in taken)
         print(f"{name:24}{few:9.3f}{many:12.3f}{many / few:9.2f}")
     print(f"{'(a safe write alone)':24}{safe_write(small):9.3f}")
+
+
+def notes(folder: Path) -> None:
+    """Notes stand in the pages of days, as their contract says: their cost follows the pages looked through."""
+    print("\nNotes by key, CPU ms each\n")
+    print(f"{'operation':24}{'100 in 10':>12}{'10,000 in 365':>15}")
+    homes = [days_of_notes(folder / f"notes-{count}", count, pages) for count, pages in ((100, 10), (10_000, 365))]
+    memories = [Memory(home) for home in homes]
+    for tool, key, more in (
+        ("memory_read", "key", {}),
+        ("memory_write", "new", {"content": "v"}),
+        ("memory_update", "key", {"content": "w"}),
+    ):
+        few, many = (note_cost(memory, tool, key, more) for memory in memories)
+        print(f"{tool:24}{few:12.2f}{many:15.2f}")
+
+
+def note_cost(memory: Memory, tool: str, key: str, more: dict[str, str]) -> float:
+    calls = (lambda n=n: memory.call(tool, {"key": f"{key}-{n}", **more}) for n in range(20))
+    return sum(map(cpu, calls)) / 20 * 1000
+
+
+def days_of_notes(home: Path, count: int, pages: int) -> Path:
+    days = home / "agents/main/memory/daily"
+    days.mkdir(parents=True)
+    for day in range(pages):
+        text = "".join(blocks.render(f"key-{n}", f"content of {n}", AT) for n in range(day, count, pages))
+        (days / f"{date(2025, 1, 1) + timedelta(day)}.md").write_text(text)
+    return home
 
 
 def safe_write(home: Path) -> float:
@@ -124,12 +154,7 @@ def command_line(folder: Path) -> None:
     print("\n`commonplace call memory_read` with 10,000 notes, CPU ms over a bare interpreter\n")
     bare = command([sys.executable, "-I", "-c", "pass"])
     for name, pages in (("in one page", 1), ("over 365 days", 365)):
-        home = folder / name.replace(" ", "-")
-        days = home / "agents/main/memory/daily"
-        days.mkdir(parents=True)
-        for day in range(pages):
-            text = "".join(blocks.render(f"key-{n}", f"content of {n}", AT) for n in range(day, 10_000, pages))
-            (days / f"{date(2025, 1, 1) + timedelta(day)}.md").write_text(text)
+        home = days_of_notes(folder / name.replace(" ", "-"), 10_000, pages)
         call = ["--home", str(home), "call", "memory_read", json.dumps({"key": "key-5"})]
         taken = command([sys.executable, "-I", "-m", "commonplace", *call])
         print(f"{name:24}{(taken - bare) * 1000:9.1f}")

@@ -170,7 +170,7 @@ def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: 
         for number in range(60):
             op(memory, op="setGlobal", key=f"k{number}", value=f"papaya number {number} " + "and more words " * 20)
         assert memory.call("memory_search", {"query": "papaya"})["results"]
-    path = home / ".index/words-1.sqlite"
+    path = index_of(home)
     if damage == "page":
         whole = bytearray(path.read_bytes())
         for start in range(4096, len(whole), 4096):
@@ -187,6 +187,11 @@ def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: 
         )
     with Memory(home, clock=clock) as memory:
         check_all(memory)
+
+
+def index_of(home: Path) -> Path:
+    (path,) = (home / ".index").glob("words-*.sqlite")
+    return path
 
 
 def check_all(memory: Memory) -> None:
@@ -373,7 +378,7 @@ def test_an_index_that_says_nonsense_is_replaced(home: Path, clock: FrozenClock,
         for number in range(60):
             op(memory, op="setGlobal", key=f"k{number}", value=f"papaya {number}")
         memory.search("papaya")
-    with closing(sqlite3.connect(home / ".index/words-1.sqlite", isolation_level=None)) as db:
+    with closing(sqlite3.connect(index_of(home), isolation_level=None)) as db:
         db.execute(damage)
     with Memory(home, clock=clock) as memory:
         check_all(memory)
@@ -384,7 +389,7 @@ def test_an_index_that_was_locked_for_a_while_is_used_again(home: Path, clock: F
     memory = Memory(home, clock=clock)
     memory.call("remember", {"content": "papaya"})
     memory.close()
-    with closing(sqlite3.connect(home / ".index/words-1.sqlite", isolation_level=None)) as db:
+    with closing(sqlite3.connect(index_of(home), isolation_level=None)) as db:
         db.execute("BEGIN EXCLUSIVE")
         reply = memory.call("memory_search", {"query": "papaya"})
         assert reply["results"]
@@ -480,3 +485,24 @@ def test_a_log_that_can_not_be_read_stops_no_search(memory: Memory, home: Path) 
 
 def test_not_a_number_is_no_score(memory: Memory) -> None:
     assert "minScore" in memory.call("memory_search", {"query": "x", "minScore": float("nan")})["error"]
+
+
+def test_settings_that_differ_keep_an_index_each(home: Path, clock: FrozenClock) -> None:
+    put(home, "memory/a.md", "quince")
+    put(home, "docs/b.md", "quince")
+    before = Memory(home, clock=clock)
+    assert len(before.search("quince")) == 1
+    put(home, "commonplace.yaml", "memorySearch:\n  extraPaths: [docs]\n")
+    after = Memory(home, clock=clock)
+    for _ in range(2):
+        assert len(after.search("quince")) == 2
+        assert len(before.search("quince")) == 1
+    assert len(list((home / ".index").glob("words-*.sqlite"))) == 2
+
+
+def test_an_index_nobody_uses_any_more_is_removed(home: Path, clock: FrozenClock) -> None:
+    old = put(home, ".index/words-0-feedbeef.sqlite", "from long ago")
+    os.utime(old, (0, 0))
+    kept = put(home, ".index/words-9-feedbeef.sqlite", "from a newer version")
+    Memory(home, clock=clock).search("x")
+    assert (old.exists(), kept.exists()) == (False, True)

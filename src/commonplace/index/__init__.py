@@ -43,10 +43,6 @@ class Corpus(NamedTuple):
 
 
 class Index(Protocol):
-    def settle(self, territory: str) -> None:
-        """Say what is being indexed. Where that differs from last time, the index starts from nothing."""
-        ...
-
     def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
         """The stamp of every page the index knows, below some prefixes or at all."""
         ...

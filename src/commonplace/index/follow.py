@@ -79,7 +79,7 @@ class Follower:
     def _open(self) -> SqliteIndex:
         forked = self._process != os.getpid()  # SQLite's files must not be carried over a fork
         if self._index is None or forked or time.monotonic() > self._retry_at:
-            self._use(*open_index(self._folder))
+            self._use(*open_index(self._folder, self.territory.fingerprint))
         assert self._index is not None
         return self._index
 
@@ -109,7 +109,7 @@ class Follower:
             note = f"the index in {self._folder} can not be used ({error}): this process keeps its own"
             self._use(SqliteIndex(":memory:"), note)
         else:
-            self._use(*open_index(self._folder, damaged=str(error)))
+            self._use(*open_index(self._folder, self.territory.fingerprint, damaged=str(error)))
 
 
 def _in_the_way(error: sqlite3.Error) -> bool:

@@ -1,5 +1,8 @@
-"""The index in SQLite: one file beside the pages, FTS5 for the words. The file's name carries the schema's number,
-so that two versions of the program on one home keep an index each and do not fight."""
+"""The index in SQLite: one file beside the pages, FTS5 for the words.
+
+The file's name carries the schema's number and what is indexed, so that two versions of the program, or two settings,
+on one home keep an index each and do not fight. One that nobody has used for a month is removed when another is made.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ import json
 import os
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -18,7 +22,7 @@ from . import Candidate, Corpus, Entry
 from .words import words
 
 SCHEMA = 1
-FILE = f"words-{SCHEMA}.sqlite"
+_UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -35,8 +39,8 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   body, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
 CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(words, row);
 CREATE TABLE IF NOT EXISTS totals(
-  one INTEGER PRIMARY KEY CHECK (one = 1), passages INTEGER, length INTEGER, territory TEXT);
-INSERT OR IGNORE INTO totals VALUES(1, 0, 0, '');
+  one INTEGER PRIMARY KEY CHECK (one = 1), passages INTEGER, length INTEGER);
+INSERT OR IGNORE INTO totals VALUES(1, 0, 0);
 """
 
 
@@ -55,14 +59,6 @@ class SqliteIndex:
         except BaseException:
             self.close()
             raise
-
-    def settle(self, territory: str) -> None:
-        if self._totals()[2] == territory:
-            return
-        with self.writing():
-            for table in ("pages", "passages", "records", "words"):
-                self._db.execute(f"DELETE FROM {table}")
-            self._db.execute("UPDATE totals SET passages = 0, length = 0, territory = ?", (territory,))
 
     def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
         chosen = list(prefixes)
@@ -99,7 +95,7 @@ class SqliteIndex:
         return _read(_candidate, self._rows(sql, (match, *values, limit)))
 
     def corpus(self, words: Sequence[str]) -> Corpus:
-        passages, length, _ = self._totals()
+        passages, length = self._totals()
         holes = ",".join("?" * len(words))
         rows = self._rows(f"SELECT term, doc FROM vocabulary WHERE term IN ({holes})", tuple(words))
         return Corpus(passages, length / passages if passages else 1.0, dict(rows))
@@ -114,12 +110,12 @@ class SqliteIndex:
         """How many pages and how many passages are known."""
         return self._rows("SELECT count(*) FROM pages")[0][0], self._totals()[0]
 
-    def _totals(self) -> tuple[int, int, str]:
-        rows = self._rows("SELECT passages, length, territory FROM totals")
-        if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0][:2]):
+    def _totals(self) -> tuple[int, int]:
+        rows = self._rows("SELECT passages, length FROM totals")
+        if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0]):
             raise sqlite3.DatabaseError("the totals are not there")
-        passages, length, territory = rows[0]
-        return passages, length, territory
+        passages, length = rows[0]
+        return passages, length
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -235,9 +231,9 @@ def _record(row: tuple[Any, ...]) -> Record:
     )
 
 
-def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
-    """The index of a home and, when it had to be thrown away or kept in memory, a sentence that says so."""
-    path = os.path.join(folder, FILE)
+def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, str]:
+    """An index of a home and, when it had to be thrown away or kept in memory, a sentence that says so."""
+    path = os.path.join(folder, f"words-{SCHEMA}-{name}.sqlite")
     if os.path.islink(folder) or os.path.islink(path):
         return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
     try:
@@ -254,7 +250,7 @@ def open_index(folder: str, damaged: str = "") -> tuple[SqliteIndex, str]:
     except sqlite3.OperationalError as error:
         return SqliteIndex(":memory:"), f"the index {path} can not be used ({error}): this process keeps its own"
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        return open_index(folder, damaged=str(error)) if not damaged else (SqliteIndex(":memory:"), str(error))
+        return open_index(folder, name, damaged=str(error)) if not damaged else (SqliteIndex(":memory:"), str(error))
 
 
 def _rebuilt(path: str, damage: str) -> tuple[SqliteIndex, str]:
@@ -266,5 +262,15 @@ def _rebuilt(path: str, damage: str) -> tuple[SqliteIndex, str]:
 
 def _private(path: str) -> SqliteIndex:
     """The index in a file that only its owner can read: SQLite gives the files beside it the same rights."""
+    if not os.path.exists(path):
+        _remove_unused(os.path.dirname(path))
     os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    os.utime(path)
     return SqliteIndex(path)
+
+
+def _remove_unused(folder: str) -> None:
+    for entry in os.scandir(folder):
+        if entry.name.startswith("words-") and time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNUSED:
+            with suppress(OSError):
+                os.unlink(entry.path)

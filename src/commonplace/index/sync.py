@@ -6,6 +6,8 @@ again on the next look.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -46,13 +48,19 @@ class Territory:
             return None
         return place
 
+    @property
+    def fingerprint(self) -> str:
+        """A short name for exactly this territory: settings that differ have an index each, not a fight over one."""
+        roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
+        said = json.dumps([roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared])
+        return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+
     def _has_sessions(self, agent: str) -> bool:
         return dict(self.sessions).get(agent, self.all_sessions)
 
 
 def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None = None) -> list[str]:
     """Bring the index up to date, for the whole home or for one folder; what could not be seen, as sentences."""
-    index.settle(repr(territory))
     roots = territory.roots() if below is None else [Root(below)]
     known = index.stamps([] if below is None else [below])
     changes = pages.changes(known, roots)
