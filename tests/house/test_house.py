@@ -128,7 +128,14 @@ def test_reading_a_key_loads_neither_yaml_nor_the_index(home: Path) -> None:
     loaded = loaded_after(run_command(home, "call", "memory_read", '{"key": "k"}'))
     assert [
         name
-        for name in [*HEAVY, "yaml", "sqlite3", "commonplace.context", "commonplace.index.sqlite"]
+        for name in [
+            *HEAVY,
+            "yaml",
+            "sqlite3",
+            "commonplace.context",
+            "commonplace.index",
+            "commonplace.tools.registry",
+        ]
         if name in loaded
     ] == []
 

@@ -35,6 +35,9 @@ class Offer(NamedTuple):
 
 @cache
 def load(name: str) -> Toolset:
+    """A toolset by its name; UnknownTool when there is none of that name."""
+    if name not in TOOLSETS:
+        raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
     from importlib import import_module
 
     toolset: Toolset = import_module(f"{__package__}.{name}").TOOLSET
@@ -86,17 +89,16 @@ def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]
     if not isinstance(tool, str):
         raise UnknownTool("the name of a tool is text")
     chosen = _chosen(toolset)
-    offered = {offer.name: offer for offer in offers(chosen)}
-    if tool in offered:
-        offer = offered[tool]
-        return offer.toolset, offer.name.removeprefix(f"{offer.toolset.name}_") if offer.note else offer.name
-    for name in chosen:  # the long name is understood where the short one would do
+    for name in chosen:  # one after the other: a toolset that is not asked is not loaded
+        if tool in load(name).tools:
+            return load(name), tool
+    for name in chosen:
         plain = tool.removeprefix(f"{name}_")
         if plain != tool and plain in load(name).tools:
             return load(name), plain
     if len(chosen) == 1:
         return load(chosen[0]), tool
-    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(offered)}")
+    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(offer.name for offer in offers(chosen))}")
 
 
 def _chosen(toolset: str | Sequence[str] | None) -> Sequence[str]:
@@ -139,8 +141,6 @@ def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list
     found: list[Offer] = []
     taken: dict[str, str] = {}
     for name in dict.fromkeys(toolsets):
-        if name not in TOOLSETS:
-            raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
         family = load(name)
         if home and family.unavailable(home):
             continue
