@@ -17,3 +17,6 @@ docs:
 
 bench:
     ./dev bench
+
+quality:
+    ./dev quality

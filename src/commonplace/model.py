@@ -83,12 +83,17 @@ class Skill(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A few lines of a page that are found together. `hint` is what the index reads and the reader is not shown."""
+    """A few lines of a page that are found together.
+
+    The index reads more than the reader is shown: `hint` belongs to the passage (a key, the headings above, a date),
+    `around` stands beside it (what was said before and after) and counts for less.
+    """
 
     start: int
     end: int
     text: str
     hint: str = ""
+    around: str = ""
     key: str = ""
     tags: tuple[str, ...] = ()
     at: str = ""

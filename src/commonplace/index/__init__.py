@@ -26,12 +26,20 @@ class Entry(NamedTuple):
     warning: str = ""
 
 
+AROUND = 0.5  # what a word beside a passage counts, against one in it
+
+
+def weighed_length(inside: int, around: int) -> int:
+    return round(inside + AROUND * around)
+
+
 class Candidate(NamedTuple):
-    """A passage that holds some of the words asked for, and all the words it holds."""
+    """A passage that holds some of the words asked for, and all the words in it and around it."""
 
     hit: Hit
     kind: str
     words: Sequence[str]
+    around: Sequence[str] = ()
 
 
 class Corpus(NamedTuple):

@@ -18,10 +18,10 @@ from typing import Any, TypeVar
 
 from ..model import Hit, Passage, Record, Scope, Viewer
 from ..pages.files import make_folders
-from . import Candidate, Corpus, Entry
+from . import AROUND, Candidate, Corpus, Entry, weighed_length
 from .words import words
 
-SCHEMA = 1
+SCHEMA = 2
 _UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -36,7 +36,7 @@ CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-  body, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
+  body, around, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
 CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(words, row);
 CREATE TABLE IF NOT EXISTS totals(
   one INTEGER PRIMARY KEY CHECK (one = 1), passages INTEGER, length INTEGER);
@@ -90,8 +90,8 @@ class SqliteIndex:
         match = " OR ".join(f'"{word}"' for word in words)
         allowed, values = _visible(viewer)
         sql = f"""
-            SELECT passages.*, words.body FROM words JOIN passages ON passages.id = words.rowid
-            WHERE words MATCH ? AND {allowed} ORDER BY bm25(words) LIMIT ?"""
+            SELECT passages.*, words.body, words.around FROM words JOIN passages ON passages.id = words.rowid
+            WHERE words MATCH ? AND {allowed} ORDER BY bm25(words, 1, {AROUND}) LIMIT ?"""
         return _read(_candidate, self._rows(sql, (match, *values, limit)))
 
     def corpus(self, words: Sequence[str]) -> Corpus:
@@ -146,11 +146,13 @@ class SqliteIndex:
     def _add(self, entry: Entry, passages: Sequence[Passage]) -> None:
         total = 0
         for passage in passages:
-            body = words(f"{passage.hint} {passage.text}")
-            row = _passage_row(entry, passage, len(body))
+            body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
+            length = weighed_length(len(body), len(around))
+            row = _passage_row(entry, passage, length)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
-            self._db.execute("INSERT INTO words(rowid, body) VALUES(?, ?)", (number, " ".join(body)))
-            total += len(body)
+            columns = (number, " ".join(body), " ".join(around))
+            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", columns)
+            total += length
         if entry.record:
             self._db.execute("INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", _record_row(entry.record))
         self._count(len(passages), total)
@@ -203,11 +205,11 @@ def _passage_row(entry: Entry, passage: Passage, length: int) -> tuple[Any, ...]
 
 
 def _candidate(row: tuple[Any, ...]) -> Candidate:
-    _, path, first, last, text, key, tags, at, kind, scope, who, source, _, body = row
+    _, path, first, last, text, key, tags, at, kind, scope, who, source, _, body, around = row
     if not isinstance(text, str):
         raise TypeError("a passage is text")
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tuple(json.loads(tags)), at)
-    return Candidate(hit, kind, body.split(" "))
+    return Candidate(hit, kind, body.split(), around.split())
 
 
 def _record_row(record: Record) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from . import blocks, frontmatter, records, sessions
 from .scan import LineCounter, Mark, marks
 
 _FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:")
+BESIDE = 2  # turns on either side that help to find a turn: an answer rarely repeats the words of its question
 TARGET = 900  # characters: small enough to point at one thought, large enough to hold it
 
 
@@ -76,9 +77,14 @@ def of_skill(text: str, skill: Skill) -> list[Passage]:
 
 
 def of_session(text: str) -> tuple[list[Passage], list[int]]:
-    """One passage a turn; and the numbers of the lines that are not JSON."""
+    """One passage a turn, with the turns around it; and the numbers of the lines that are not JSON."""
     found, broken = sessions.turns(text)
-    return [Passage(t.line, t.line, t.said, hint=t.at[:10], at=t.at) for t in found], broken
+    said = [turn.said for turn in found]
+    passages = []
+    for number, turn in enumerate(found):
+        around = said[max(0, number - BESIDE) : number] + said[number + 1 : number + 1 + BESIDE]
+        passages.append(Passage(turn.line, turn.line, turn.said, turn.at, "\n".join(around), at=turn.at))
+    return passages, broken
 
 
 def _cut(lines: list[str], first: int, last: int) -> list[Passage]:

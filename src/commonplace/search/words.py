@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from ..index import Candidate, Corpus, Index
+from ..index import AROUND, Candidate, Corpus, Index, weighed_length
 from ..index.words import FUNCTION_WORDS, query_words
 from ..model import Hit, Query
 
@@ -51,15 +51,16 @@ def _telling(weights: Mapping[str, float], corpus: Corpus) -> list[str]:
 
 
 def _scored(candidate: Candidate, weights: Mapping[str, float], total: float, corpus: Corpus) -> Hit:
-    stretch = 1 - _LENGTH + _LENGTH * len(candidate.words) / corpus.average_length
-    held = Counter(candidate.words)
-    found = sum(weight * _counted(held[word], stretch) for word, weight in weights.items() if word in held)
+    length = weighed_length(len(candidate.words), len(candidate.around))
+    stretch = 1 - _LENGTH + _LENGTH * length / corpus.average_length
+    inside, around = Counter(candidate.words), Counter(candidate.around)
+    found = sum(w * _counted(inside[word] + AROUND * around[word], stretch) for word, w in weights.items())
     share = found / total * _QUIET.get(candidate.kind, 1.0)
     score = round(1 - math.exp(-1.2 * share), 4)
     return candidate.hit._replace(score=score, text=_excerpt(candidate.hit.text, weights))
 
 
-def _counted(occurrences: int, stretch: float) -> float:
+def _counted(occurrences: float, stretch: float) -> float:
     return occurrences * (_SATURATION + 1) / (occurrences + _SATURATION * stretch)
 
 
