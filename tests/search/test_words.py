@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -95,3 +96,23 @@ def test_a_skill_is_found_by_name_description_and_data_also_after_an_edit_by_han
     (home / "skills/brewing/data.json").unlink()
     assert paths("okapi") == []
     assert "error" in memory.call("memory_get", {"path": "skills/brewing/data.json"})
+
+
+def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(home: Path, clock: FrozenClock) -> None:
+    said = [
+        "Hello!",
+        "Which animal do you like most?",
+        "The okapi, by far.",
+        "Why?",
+        "It looks unsure.",
+        "Fair.",
+        "Bye.",
+    ]
+    (home / "agents/main/sessions").mkdir(parents=True)
+    lines = [json.dumps({"role": "user", "content": text}) for text in said]
+    (home / "agents/main/sessions/s.jsonl").write_text("\n".join(lines))
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    hits = Memory(home, clock=clock).search("animal")
+    assert hits[0].text == "user: Which animal do you like most?"
+    assert {hit.start for hit in hits} == {1, 2, 3, 4}
+    assert all(hit.score < hits[0].score for hit in hits[1:])
