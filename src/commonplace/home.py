@@ -65,7 +65,7 @@ class Home:
         self.pages = FolderPages(self.root, self._wrote)
         self._unfollowed: deque[str] = deque()
         self.layout: Layout = replace(_layout(self.settings), stands=self._stands)
-        self.agent_settings = settings_of.load_agent(os.path.join(self.root, self.layout.agent_file(agent)))
+        self.has_memory = settings_of.has_memory(os.path.join(self.root, self.layout.agent_file(agent)))
 
     @cached_property
     def index(self) -> Follower:
@@ -117,7 +117,7 @@ class Home:
     def welcome(self) -> None:
         """Give a home whose agent has memory the default directive, once. One that can not be written goes without."""
         path = f"{self.layout.directives}/memory.md"
-        if not self.agent_settings.has_memory or os.path.lexists(os.path.join(self.root, path)):
+        if not self.has_memory or os.path.lexists(os.path.join(self.root, path)):
             return
         with suppress(CommonplaceError):
             self.pages.write(path, directive.TEXT, if_version=ABSENT)

@@ -45,13 +45,6 @@ class Settings(NamedTuple):
         return dict(self.agents).get(agent, self.search)
 
 
-class AgentSettings(NamedTuple):
-    """An agent's own file. `has_memory`: its `spec` has a `memory` section, or there is no file at all."""
-
-    has_memory: bool = True
-    backend: str = "filesystem"
-
-
 def load(home: str) -> Settings:
     """The settings of a home; the defaults when it has no file."""
     path = os.path.join(home, FILE)
@@ -77,25 +70,23 @@ def load(home: str) -> Settings:
     return settings._replace(agents=tuple(agents.items()))
 
 
-def load_agent(path: str) -> AgentSettings:
-    """An agent's own file; an agent without one has memory."""
+def has_memory(path: str) -> bool:
+    """Whether an agent's own file gives it memory; an agent without a file has it."""
     node = _compose(path)
     if node is None:
-        return AgentSettings()
-    reader = _Reader(path)
+        return True
     memory = _child(_child(node, "spec"), "memory")
     if memory is None:
-        return AgentSettings(has_memory=False)
-    found: dict[str, str] = {}
-    if reader.is_empty(memory):
-        return AgentSettings()
-    backends = ("filesystem",)
-    reader.mapping(
-        memory,
-        "spec.memory",
-        {"backend": lambda n: found.update(backend=reader.choice(n, "backend", backends))},
-    )
-    return AgentSettings(True, **found)
+        return False
+    reader = _Reader(path)
+    if not reader.is_empty(memory):
+        backend = {"backend": lambda n: _ignore(reader.choice(n, "backend", ("filesystem",)))}
+        reader.mapping(memory, "spec.memory", backend)
+    return True
+
+
+def _ignore(_: object) -> None:
+    """For a value that only has to be right: there is one backend."""
 
 
 def _agents(reader: _Reader, node: Any, base: SearchSettings) -> dict[str, SearchSettings]:

@@ -6,6 +6,7 @@ Subclass `PagesContract`, say how pages are made, and pytest runs the whole cont
 from __future__ import annotations
 
 import hashlib
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -95,8 +96,9 @@ class MemoryPages:
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
         for root in roots:
-            paths = [root.path] if root.is_page else self.list(root.path, root.suffix, deep=root.deep)
-            seen.update((path, hash(self._texts[path])) for path in paths if path in self._texts)
+            paths = [root.path] if root.is_page else self.list(root.path, root.suffix, deep=True)
+            chosen = (path for path in paths if root.pattern is None or root.pattern.fullmatch(path))
+            seen.update((path, hash(self._texts[path])) for path in chosen if path in self._texts)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp}
         return Changes(changed, tuple(path for path in known if path not in seen))
 
@@ -219,6 +221,31 @@ class PagesContract:
         second = pages.changes(dict(first.changed), roots)
         assert "MEMORY.md" in second.changed
         assert second.removed == ("memory/a.md",)
+
+    def test_changes_look_only_where_they_are_told_to(self) -> None:
+        pages = self.make_pages()
+        for path in ("docs/a.md", "docs/deep/b.md", "docs/c.jsonl", "other/d.md"):
+            pages.write(path, "x")
+        by_pattern = Root("docs", pattern=re.compile(r"docs/[^/]*\.md"))
+        assert set(pages.changes({}, [by_pattern]).changed) == {"docs/a.md"}
+        assert set(pages.changes({}, [Root("docs", ".jsonl")]).changed) == {"docs/c.jsonl"}
+
+    def test_what_is_held_is_held_by_one_at_a_time(self) -> None:
+        pages = self.make_pages()
+        inside: list[str] = []
+
+        def work(name: str) -> None:
+            with pages.hold("area"):
+                inside.append(f"{name} in")
+                pages.append("memory/a.md", name)
+                inside.append(f"{name} out")
+
+        threads = [threading.Thread(target=work, args=(name,)) for name in "abcd"]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert [entry[0] for entry in inside[::2]] == [entry[0] for entry in inside[1::2]]
 
 
 def _raises(kind: type[Exception], act: Callable[..., object], *arguments: object) -> None:

@@ -30,11 +30,10 @@ class Changes(NamedTuple):
 
 
 class Root(NamedTuple):
-    """Where pages are looked for: a folder (with all below it, or not), or one page."""
+    """Where pages are looked for: a folder with all below it, or one page."""
 
     path: str
     suffix: str = ".md"
-    deep: bool = True
     pattern: re.Pattern[str] | None = None
     is_page: bool = False
 

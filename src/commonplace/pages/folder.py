@@ -160,7 +160,7 @@ class FolderPages:
                     seen[root.path] = _stamp(info, settled)
             return
         try:
-            for prefix, files in self._walk(root.path, root.suffix, deep=root.deep, warnings=warnings):
+            for prefix, files in self._walk(root.path, root.suffix, deep=True, warnings=warnings):
                 found = {prefix + file.name: _stamp(file.stat(follow_symlinks=False), settled) for file in files}
                 if root.pattern:
                     found = {path: stamp for path, stamp in found.items() if root.pattern.fullmatch(path)}

@@ -90,7 +90,7 @@ def _read(home: Home, path: str, warnings: list[str]) -> str:
 
 
 def _unavailable(home: Home) -> NotAvailable | None:
-    if home.agent_settings.has_memory:
+    if home.has_memory:
         return None
     file = home.layout.agent_file(home.agent)
     return NotAvailable(f"the agent {home.agent} has no memory: add a memory section under spec in {file}")
