@@ -171,7 +171,10 @@ class Home:
             raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
         if not isinstance(text, str) or not text.strip():
             raise InvalidArgument("the query is blank: say what you are looking for")
-        most = settings.max_results if limit is None else max(1, min(100, limit))
+        for name, number in (("limit", limit), ("min_score", min_score)):
+            if number is not None and not isinstance(number, (int, float)):
+                raise InvalidArgument(f"{name} must be a number, not {number!r}")
+        most = settings.max_results if limit is None else max(1, min(100, int(limit)))
         cut = settings.min_score if min_score is None else min_score
         query = Query(text, viewer or self.viewer(), most, cut or 0.0)
         return self.index.ask(lambda view: Found(answer(view.index, query, settings), view.stale, view.warnings))

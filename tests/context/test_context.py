@@ -76,6 +76,7 @@ def test_sections_come_in_their_order(memory: Memory) -> None:
         "Scratchpad",
         "Recalled Memory",
     ]
+    assert {*sections(text)} == {*TITLES}  # every title is guarded against being posed as
     for earlier, later in zip(
         ["go on with the roof", "auto_stored", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice"],
         ["auto_stored", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice", "It rains in November"],

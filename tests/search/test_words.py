@@ -66,6 +66,12 @@ def test_a_question_that_asks_nothing_is_refused(memory: Memory, query: Any) -> 
         memory.search(query)
 
 
+@pytest.mark.parametrize("more", [{"limit": "x"}, {"min_score": "high"}, {"limit": [3]}])
+def test_limits_that_are_no_numbers_are_refused(memory: Memory, more: dict[str, Any]) -> None:
+    with pytest.raises(InvalidArgument, match="must be a number"):
+        memory.search("tea", **more)
+
+
 def test_the_library_searches_within_the_settings(home: Path, clock: FrozenClock) -> None:
     home.mkdir()
     (home / "commonplace.yaml").write_text(

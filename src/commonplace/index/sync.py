@@ -68,8 +68,9 @@ def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None
     removed = [path for path in changes.removed if not territory.place(path)]
     work |= {path: (place, UNSURE) for path in changes.removed if (place := territory.place(path))}  # it may be back
     _with_their_skills(work, removed, territory)
-    for start in range(0, max(len(work), 1), _BATCH):
-        some = dict(sorted(work.items())[start : start + _BATCH])
+    ordered = sorted(work.items())
+    for start in range(0, max(len(ordered), 1), _BATCH):
+        some = dict(ordered[start : start + _BATCH])
         if some or removed:
             _apply(index, pages, some, removed)
         removed = []
