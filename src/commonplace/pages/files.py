@@ -44,10 +44,20 @@ def storage_errors(path: str) -> Iterator[None]:
 
 
 def read_bytes(place: str, path: str) -> bytes:
-    with os.fdopen(os.open(place, _READ), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+    handle = os.open(place, _READ)
+    try:
+        info = os.fstat(handle)
+        if not stat.S_ISREG(info.st_mode):
             raise NotText(f"{path} is not a regular file and was not read")
-        return file.read()
+        data = os.read(handle, info.st_size + 1)
+        if len(data) == info.st_size:  # as nearly always: the whole page in one go
+            return data
+        rest = [data]
+        while chunk := os.read(handle, 1 << 20):
+            rest.append(chunk)
+        return b"".join(rest)
+    finally:
+        os.close(handle)
 
 
 def read_bytes_or_none(place: str, path: str) -> bytes | None:
