@@ -164,16 +164,11 @@ class Layout:
         root = diary.curated.rpartition("/")[0]
         return path.removeprefix(self.path(f"{root}/" if root else "")) if path.startswith(self.path(root)) else path
 
-    def is_notes_page(self, agent: str, path: str) -> bool:
-        """Whether a page below the notes tree is one of blocks, and not one that another toolset keeps there."""
-        elsewhere = (
-            self.world,
-            self.globals,
-            self.channels,
-            self.working_folder(agent),
-            self.activity_folder(agent),
-        )
-        return not path.startswith(tuple(f"{folder}/" for folder in elsewhere))
+    def notes_pages(self, agent: str, paths: Iterable[str]) -> list[str]:
+        """Of pages below the notes tree, those of blocks, and not those that another toolset keeps there."""
+        elsewhere = (self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent))
+        others = tuple(f"{folder}/" for folder in elsewhere)
+        return [path for path in paths if not path.startswith(others)]
 
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Where everything that may be searched is."""

@@ -10,6 +10,7 @@ import hashlib
 import re
 import unicodedata
 from base64 import b32encode
+from functools import lru_cache
 
 from ..errors import InvalidArgument
 
@@ -42,6 +43,7 @@ def is_text(name: str) -> bool:
     return not any("\udc80" <= char <= "\udcff" for char in name)
 
 
+@lru_cache(maxsize=1024)
 def is_plain(name: str) -> bool:
     """Whether a name is its own file name, and would be on any file system."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())

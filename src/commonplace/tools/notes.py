@@ -158,7 +158,7 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
 
 def _with_summary(home: Home, paths: list[str], summary: str) -> list[str]:
     """The pages of blocks among these, and the summary page, which some layouts keep elsewhere."""
-    return [*dict.fromkeys([*(p for p in paths if home.layout.is_notes_page(home.agent, p)), summary])]
+    return [*dict.fromkeys([*home.layout.notes_pages(home.agent, paths), summary])]
 
 
 def _kept(path: str, summary: str, block: Block) -> Kept:
