@@ -20,6 +20,7 @@ from .errors import (
     SettingsError,
     StorageError,
 )
+from .markdown.jsontext import is_unicode
 from .markdown.times import stamp
 from .model import Clock, Hit, Query, Record, Viewer
 from .pages import ABSENT
@@ -231,10 +232,8 @@ class Home:
 
 def _refuse_odd(what: str, text: str) -> None:
     """InvalidArgument for a name that no file system and no page could hold."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InvalidArgument(f"the {what} {text!a} is not Unicode text") from error
+    if not is_unicode(text):
+        raise InvalidArgument(f"the {what} {text!a} is not Unicode text")
     if "\0" in text:
         raise InvalidArgument(f"the {what} {text!a} has a null character in it")
 

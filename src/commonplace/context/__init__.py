@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..home import Home
+from ..markdown.jsontext import is_unicode
 from .sections import ORDER, Item, Request, Section
 from .tokens import estimate, weigh
 
@@ -57,20 +58,15 @@ def assemble(
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
         raise InvalidArgument(f"budget must be a whole number of tokens, 0 or more, not {budget!r}")
     for name, value in (("user", user), ("channel", channel), ("query", query)):
-        if value is not None and not (isinstance(value, str) and _is_unicode(value)):
+        if value is not None and not (isinstance(value, str) and is_unicode(value)):
             raise InvalidArgument(f"{name} must be text, not {value!a}")
     home.check()
     request = Request(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]
-    home.follow()
     kept = _fit(sections, budget)
     _say_once(kept)
     text = _join(each.text for each in kept)
     return Context(text, _receipt(kept, text, budget))
-
-
-def _is_unicode(text: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _join(texts: Iterable[str]) -> str:
@@ -85,9 +81,10 @@ def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
     for each in sorted(kept, key=lambda k: -k.section.priority):
         each.cut += [{"source": source, "tokens": 0, "reason": why} for source, why in each.section.left_out]
         for item in each.section.items:
-            cost = each.cost_of(item.shown())
+            shown = item.shown()
+            cost = each.cost_of(shown)
             if cost <= left:
-                each.parts.append((item, item.shown()))
+                each.parts.append((item, shown))
                 left -= cost
             else:
                 _shorten(each, item, left)

@@ -51,8 +51,8 @@ class Corpus(NamedTuple):
 
 
 class Index(Protocol):
-    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
-        """The stamp of every page the index knows, below some prefixes or at all."""
+    def stamps(self, below: str | None = None) -> dict[str, int]:
+        """The stamp of every page the index knows, below a folder or at all."""
         ...
 
     def writing(self) -> AbstractContextManager[None]:

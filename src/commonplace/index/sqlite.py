@@ -60,14 +60,10 @@ class SqliteIndex:
             self.close()
             raise
 
-    def stamps(self, prefixes: Iterable[str] = ()) -> dict[str, int]:
-        chosen = list(prefixes)
-        if not chosen:
+    def stamps(self, below: str | None = None) -> dict[str, int]:
+        if below is None:
             return dict(self._rows("SELECT path, stamp FROM pages"))
-        found: dict[str, int] = {}
-        for prefix in chosen:
-            found.update(self._rows(f"SELECT path, stamp FROM pages WHERE {_BELOW}", _below(prefix)))
-        return found
+        return dict(self._rows(f"SELECT path, stamp FROM pages WHERE {_BELOW}", _below(below)))
 
     def versions(self, paths: Iterable[str]) -> dict[str, str]:
         rows = (self._rows("SELECT path, version FROM pages WHERE path = ?", (path,)) for path in paths)

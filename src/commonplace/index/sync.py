@@ -62,7 +62,7 @@ class Territory:
 def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None = None) -> list[str]:
     """Bring the index up to date, for the whole home or for one folder; what could not be seen, as sentences."""
     roots = territory.roots() if below is None else [Root(below)]
-    known = index.stamps([] if below is None else [below])
+    known = index.stamps(below)
     changes = pages.changes(known, roots)
     work = {path: (place, changes.changed[path]) for path in changes.changed if (place := territory.place(path))}
     removed = [path for path in changes.removed if not territory.place(path)]

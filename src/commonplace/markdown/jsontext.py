@@ -39,6 +39,11 @@ def _depth(text: str) -> int:
     return deepest
 
 
+def is_unicode(text: str) -> bool:
+    """Whether a text is whole characters: JSON and file systems can hand over halves, which UTF-8 can not hold."""
+    return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
+
+
 def whole_characters(text: str) -> str:
     """Text with every half of a character replaced, as a truncated emoji leaves one."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

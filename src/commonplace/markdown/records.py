@@ -58,10 +58,8 @@ def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool 
     head = frontmatter.split(old)[0]
     try:
         head = frontmatter.edit(head, changes)
-    except NotAMapping:
-        head = frontmatter.render(changes)
-    except BrokenFrontMatter:
-        if not start_over:
+    except BrokenFrontMatter as error:
+        if not (start_over or isinstance(error, NotAMapping)):
             raise
         head = frontmatter.render(changes)
     return framed(head, body)

@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
+from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import ABSENT, UNSURE, Changes, Paths, Root, Sentences, Texts
 from .files import read_bytes, read_bytes_or_none, replace, storage_errors, sync_folder
 from .locks import Kind, lock
-from .names import is_text
 
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
@@ -111,7 +111,7 @@ class FolderPages:
                     inside = [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
             except (FileNotFoundError, NotADirectoryError, PermissionError):
                 return []
-        return sorted(name for name in inside if is_text(name))
+        return sorted(name for name in inside if is_unicode(name))
 
     def modified(self, path: str) -> float:
         with storage_errors(path):
@@ -204,7 +204,7 @@ class FolderPages:
                 name = entry.name
                 if name[0] == ".":
                     continue
-                if not name.isascii() and not is_text(name):
+                if not name.isascii() and not is_unicode(name):
                     _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
                 elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                     files.append(entry)

@@ -128,7 +128,7 @@ class Layout:
 
     def topic_of(self, path: str) -> str:
         """A world page's topic: its name, without the code that a name no file system takes ends in."""
-        name = _stem(path)
+        name = stem(path)
         plain = name.partition("~")[0]
         return plain if topic_file(plain) == name else name
 
@@ -191,7 +191,7 @@ class Layout:
             if found := rule.fullmatch(path):
                 return _place(kind, scope, found)
         matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
-        return Place("page", Scope("extra", "\n".join(matching)), "extra", _stem(path)) if matching else None
+        return Place("page", Scope("extra", "\n".join(matching)), "extra", stem(path)) if matching else None
 
     @cached_property
     def _rules(self) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
@@ -225,13 +225,14 @@ def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
     groups = found.groupdict()
     who = groups.get("who") or (MAIN if scope == "agent" else "")
     source: Source = "session" if kind == "session" else "memory"
-    name = groups.get("name") or _stem(found[0])
+    name = groups.get("name") or stem(found[0])
     if kind == "record" and scope == "agent":
         name = FIXED_PAGES.get(name, name)
     return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
 
 
-def _stem(path: str) -> str:
+def stem(path: str) -> str:
+    """What a page is called: its file name without the ending."""
     return path.rsplit("/", 1)[-1].removesuffix(".md")
 
 

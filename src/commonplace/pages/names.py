@@ -38,11 +38,6 @@ def uncoded(file: str, claimed: object) -> str:
     return claimed if isinstance(claimed, str) and file == coded(claimed) else file
 
 
-def is_text(name: str) -> bool:
-    """Whether a name found on disk is Unicode text: file systems allow others."""
-    return not any("\udc80" <= char <= "\udcff" for char in name)
-
-
 @lru_cache(maxsize=1024)
 def is_plain(name: str) -> bool:
     """Whether a name is its own file name, and would be on any file system."""

@@ -16,7 +16,7 @@ from ..markdown import records as page_of
 from ..markdown.times import sort_key, stamp
 from ..model import Clock, Json, Record, Scope
 from . import Pages
-from .layout import Layout, Place
+from .layout import Layout, Place, stem
 from .names import file_name, is_plain, uncoded
 
 Modified = Callable[[], float]
@@ -147,7 +147,7 @@ class Shelf(NamedTuple):
         return sorted({key for path in self.pages.list(self.folder) for key in self._key_of(path)})
 
     def _key_of(self, path: str) -> Iterator[str]:
-        name = path.rsplit("/", 1)[-1].removesuffix(".md")
+        name = stem(path)
         if is_plain(name):
             yield name
             return

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
 from ..home import Home
-from ..markdown.jsontext import checked
+from ..markdown.jsontext import checked, is_unicode
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
@@ -114,11 +114,8 @@ def json_type(value: Any) -> str:
 
 
 def _text(name: str, value: Any) -> Any:
-    if isinstance(value, str) and not value.isascii():
-        try:
-            value.encode()
-        except UnicodeEncodeError as error:
-            raise WrongType(name, "Unicode text", "text with half a character (a lone surrogate)") from error
+    if isinstance(value, str) and not is_unicode(value):
+        raise WrongType(name, "Unicode text", "text with half a character (a lone surrogate)")
     return value
 
 

@@ -12,6 +12,7 @@ from ..home import Home
 from ..index.words import query_words
 from ..markdown.times import sort_key
 from ..model import Json, Record
+from ..pages.layout import stem
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
 SESSION_HANDOFF_KEY = "session-handoff"
@@ -153,7 +154,7 @@ def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
     """The activity logs that are asked for by name. What they mention is found in the notes themselves."""
     found = []
     for path in home.pages.list(home.layout.activity_folder(home.agent)):
-        day = path.rsplit("/", 1)[-1].removesuffix(".md")
+        day = stem(path)
         score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):
             text = home.text(path)[0].rstrip("\n")

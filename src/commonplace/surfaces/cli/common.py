@@ -67,11 +67,15 @@ def agent_name() -> str:
 def open_memory(*, to_write: bool = False) -> Memory:
     """The memory that is meant. Only a command that writes makes a new one."""
     home = home_path()
-    if os.path.lexists(home) and not os.path.isdir(home):
-        raise StorageError(f"{home} is a file, not a folder: choose another --home")
+    refuse_file(home)
     if not to_write and not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
     return Memory(home, agent_name())
+
+
+def refuse_file(home: str) -> None:
+    if os.path.lexists(home) and not os.path.isdir(home):
+        raise StorageError(f"{home} is a file, not a folder: choose another --home")
 
 
 def open_home() -> Home:

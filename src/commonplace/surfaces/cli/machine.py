@@ -25,13 +25,15 @@ def tools_command(shape: str | None, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
     names = [name.strip() for name in chosen.split(",")] if chosen else list(TOOLSETS)
     home = open_home() if os.path.isdir(home_path()) else None
-    found = offers(names, home)
     if shape or options().get("json"):
         from ...tools.shapes import describe
 
         print_json(describe(shape or "mcp", names, home))
         return
-    rows = [[each.name, each.toolset.name, each.note or each.tool.description.split("\n")[0]] for each in found]
+    rows = [
+        [each.name, each.toolset.name, each.note or each.tool.description.split("\n")[0]]
+        for each in offers(names, home)
+    ]
     table(["tool", "toolset", "what it does"], rows)
 
 

@@ -8,7 +8,7 @@ import click
 
 from ...errors import StorageError
 from ...memory import Memory
-from .common import FOLDER, agent_name, answer, options, shared
+from .common import FOLDER, agent_name, answer, options, refuse_file, shared
 
 _IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n"
 
@@ -21,8 +21,7 @@ def init_command(folder: str | None) -> None:
     home = folder or options().get("home") or os.environ.get("COMMONPLACE_HOME") or os.path.join(os.getcwd(), FOLDER)
     home = os.path.abspath(os.path.expanduser(home))
     known = os.path.isdir(home) and bool(os.listdir(home))
-    if os.path.lexists(home) and not os.path.isdir(home):
-        raise StorageError(f"{home} is a file, not a folder: choose another")
+    refuse_file(home)
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
     except OSError as error:
