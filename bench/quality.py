@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
-import re
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commonplace import Hit, Memory
+from commonplace import Memory
+from commonplace.evaluate import questions as evaluated
+from commonplace.evaluate.figures import Lines, Turn, turn_figures, turns_of
 
-Turn = tuple[str, int]  # a session file, and a line of it
+__all__ = ["Found", "Question", "Turn", "ask", "passages", "sessions", "turns_of"]  # what bench/peers.py measures with
 
 
 class Question(NamedTuple):
@@ -29,7 +29,7 @@ class Question(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How much of the evidence of a question stands in the first hits."""
+    """How much of the evidence of a question stands in the first hits: turns, and the sessions they are in."""
 
     at_5: float
     at_10: float
@@ -41,21 +41,33 @@ class Found(NamedTuple):
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--data", type=Path, default=Path("../shared/data"), help="where the benchmark data is")
-    data = options.parse_args().data
+    options.add_argument("--provider", default="static", help="who embeds: static, local, none, …")
+    options.add_argument("--rerank", action="store_true", help="read the best hits again with a cross-encoder")
+    options.add_argument("--only", default="", help="locomo or cmrc")
+    given = options.parse_args()
+    data = given.data
+    settings = settings_of(given.provider, rerank=given.rerank)
+    print(settings)
     for name, run in (("locomo/locomo10.json", locomo), ("cmrc2018/cmrc2018_dev.json", cmrc)):
+        if not name.startswith(given.only):
+            continue
         if (data / name).exists():
             with tempfile.TemporaryDirectory() as folder:
+                (Path(folder) / "commonplace.yaml").write_text(settings)
                 run(json.loads((data / name).read_text()), Path(folder))
         else:
             print(f"\n{data / name} is not there: left out")
 
 
+def settings_of(provider: str, *, rerank: bool) -> str:
+    said = {"indexSessions": True, "provider": provider, "rerank": rerank}
+    return "memorySearch:\n" + "".join(f"  {name}: {json.dumps(value)}\n" for name, value in said.items())
+
+
 def locomo(conversations: list[dict[str, Any]], home: Path) -> None:
     """Every turn of ten conversations in one memory; which turns answer a question?"""
-    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     questions = [question for number, each in enumerate(conversations) for question in sessions(each, number, home)]
-    memory = Memory(home)
-    memory.search("warm up")
+    memory = ready(home)
     print(f"\nLoCoMo, {len(questions)} questions, fraction of the evidence turns found\n")
     print(f"{'conversations':16}{'R@5':>8}{'R@10':>8}{'nDCG@10':>9}{'session R@5':>13}{'CPU ms':>8}")
     results = [(question.group, ask(memory, question)) for question in questions]
@@ -65,61 +77,33 @@ def locomo(conversations: list[dict[str, Any]], home: Path) -> None:
         print(f"{group or 'all':16}{at_5:8.3f}{at_10:8.3f}{ndcg:9.3f}{session:13.3f}{seconds * 1000:8.1f}")
 
 
+def ready(home: Path) -> Memory:
+    """A memory whose index is whole: a slow embedder would else catch up while it is measured."""
+    memory = Memory(home)
+    memory.home.index.ask(lambda view: memory.home.meaning.build(view.index, lambda *_: None))
+    memory.search("warm up")
+    return memory
+
+
 def sessions(conversation: dict[str, Any], number: int, home: Path) -> Iterator[Question]:
     """Write a conversation as session files; its questions, with the lines of their evidence."""
-    folder = home / "agents/main/sessions"
-    folder.mkdir(parents=True, exist_ok=True)
-    talk, lines = conversation["conversation"], {}
-    for name in (key for key in talk if re.fullmatch(r"session_\d+", key)):
-        path = f"agents/main/sessions/{number}-{name}.jsonl"
-        events = [
-            {"role": "user", "name": turn["speaker"], "content": turn["text"], "timestamp": talk[f"{name}_date_time"]}
-            for turn in talk[name]
-        ]
-        (home / path).write_text("".join(json.dumps(event) + "\n" for event in events))
-        lines.update({turn["dia_id"]: (path, line) for line, turn in enumerate(talk[name], start=1)})
-    for asked in conversation["qa"]:
-        named = re.findall(r"D\d+:\d+", " ".join(asked.get("evidence", [])))
-        evidence = frozenset(lines[name] for name in named if name in lines)
-        if evidence:
-            yield Question(asked["question"], evidence, "1 to 5" if number < 5 else "6 to 10")
+    for asked in evaluated.sessions(conversation, number, home):
+        turns = frozenset((place.path, place.first) for place in asked.evidence)
+        yield Question(asked.text, turns, "1 to 5" if number < 5 else "6 to 10")
 
 
 def ask(memory: Memory, question: Question) -> Found:
     started = time.process_time()
-    hits = memory.search(question.text, limit=10)
+    hits = memory.search(question.text, limit=30)
     seconds = time.process_time() - started
-    turns = list(turns_of(hits))
-    wanted = question.evidence
-    gain = sum(1 / math.log2(rank + 2) for rank, turn in enumerate(turns[:10]) if turn in wanted)
-    ideal = sum(1 / math.log2(rank + 2) for rank in range(min(10, len(wanted))))
-    files = {path for path, _ in wanted}
-    return Found(
-        len(wanted & {*turns[:5]}) / len(wanted),
-        len(wanted & {*turns[:10]}) / len(wanted),
-        gain / ideal,
-        len(files & {path for path, _ in turns[:5]}) / len(files),
-        seconds,
-    )
-
-
-def turns_of(hits: Iterable[Hit]) -> Iterator[Turn]:
-    """The turns of the hits in order; a hit that spans more than five says nothing."""
-    for hit in hits:
-        if hit.end - hit.start < 5:
-            yield from ((hit.path, line) for line in range(hit.start, hit.end + 1))
+    found = turn_figures([Lines(path, line, line) for path, line in question.evidence], hits)
+    return Found(found["fraction@5"], found["fraction@10"], found["ndcg@10"], found["session_recall@5"], seconds)
 
 
 def cmrc(articles: Any, home: Path) -> None:
     """Every passage a page; which page answers a question?"""
-    (home / "memory").mkdir()
-    questions: list[tuple[str, str]] = []
-    for number, (text, asked) in enumerate(passages(articles)):
-        path = f"memory/{number}.md"
-        (home / path).write_text(text)
-        questions += ((question, path) for question in asked)
-    memory = Memory(home)
-    memory.search("热身")
+    questions = cmrc_questions(articles, home)
+    memory = ready(home)
     started = time.process_time()
     ranks = [[*dict.fromkeys(hit.path for hit in memory.search(question, limit=30))] for question, _ in questions]
     seconds = (time.process_time() - started) / len(questions)
@@ -129,6 +113,17 @@ def cmrc(articles: Any, home: Path) -> None:
     ]
     print(f"\nCMRC 2018, {len(questions)} questions, recall of the passage\n")
     print(f"{'R@1':>8}{'R@10':>8}{'CPU ms':>8}\n{shares[0]:8.3f}{shares[1]:8.3f}{seconds * 1000:8.1f}")
+
+
+def cmrc_questions(articles: Any, home: Path) -> list[tuple[str, str]]:
+    """Write the passages as pages; the questions, each with its page."""
+    (home / "memory").mkdir()
+    questions: list[tuple[str, str]] = []
+    for number, (text, asked) in enumerate(passages(articles)):
+        path = f"memory/{number}.md"
+        (home / path).write_text(text)
+        questions += ((question, path) for question in asked)
+    return questions
 
 
 def passages(articles: Any) -> Iterator[tuple[str, list[str]]]:

@@ -164,7 +164,7 @@ def test_a_leftover_temporary_file_is_no_memory_and_in_nobodys_way(memory: Memor
     assert memory.call("remember", {"content": "fine"})["success"]
 
 
-@pytest.mark.parametrize("damage", ["page", "rows", "table", "totals"])
+@pytest.mark.parametrize("damage", ["page", "rows", "table", "frequencies"])
 def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: FrozenClock, damage: str) -> None:
     with Memory(home, clock=clock) as memory:
         for number in range(60):
@@ -183,7 +183,9 @@ def test_an_index_damaged_anywhere_is_replaced_when_it_shows(home: Path, clock: 
         return
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute(
-            {"rows": "DELETE FROM words_data", "table": "DROP TABLE words", "totals": "DELETE FROM totals"}[damage]
+            {"rows": "DELETE FROM words_data", "table": "DROP TABLE words", "frequencies": "DROP TABLE frequencies"}[
+                damage
+            ]
         )
     with Memory(home, clock=clock) as memory:
         check_all(memory)
@@ -369,7 +371,6 @@ def test_a_context_of_many_records_within_a_budget_is_made(memory: Memory, home:
         "UPDATE pages SET path = CAST(x'ff41' AS TEXT) WHERE path = (SELECT min(path) FROM pages)",
         "UPDATE passages SET tags = 'x'",
         "UPDATE records SET value = '{'",
-        "UPDATE totals SET length = NULL",
         "UPDATE passages SET text = x'ff'",
     ],
 )

@@ -154,6 +154,13 @@ class LockTimeout(StorageError):
     code = "LOCK_TIMEOUT"
 
 
+class Unavailable(CommonplaceError):
+    """A model can not serve now: not installed, not reachable, not answering. Search goes on without it."""
+
+    code = "UNAVAILABLE"
+    exit_status = 8
+
+
 class SettingsError(CommonplaceError):
     """A settings file says something that is not understood: file, line, and what would be."""
 

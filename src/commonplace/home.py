@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from . import directive
 from . import settings as settings_of
@@ -22,7 +22,7 @@ from .errors import (
 )
 from .markdown.jsontext import is_unicode
 from .markdown.times import stamp
-from .model import Clock, Hit, Query, Record, Viewer
+from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
 from .pages import ABSENT
 from .pages.folder import FolderPages
 from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
@@ -31,10 +31,13 @@ from .pages.skills import Skills
 from .settings import SearchSettings, Settings
 
 if TYPE_CHECKING:
-    from .index.follow import Follower
+    from .index import Progress
+    from .index.follow import Follower, View
+    from .index.meaning import Meaning
     from .search import Answer
 
 INDEX_FOLDER = ".index"
+_MOST_FILTERS = 50
 _LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
 
 
@@ -79,6 +82,13 @@ class Home:
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
         return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
+
+    @cached_property
+    def meaning(self) -> Meaning:
+        """Who embeds for this agent. Opened, and its libraries loaded, by the first search."""
+        from .index.meaning import Meaning
+
+        return Meaning(self.search_settings)
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -127,7 +137,8 @@ class Home:
         """The records below a folder, off the index after it caught up there; and what is wrong with any of them."""
         self.check()
         found, view = self.index.ask(lambda view: (view.index.records(folder), view), folder)
-        return found, tuple(warning for warning in view.warnings if view.stale or warning.startswith(f"{folder}/"))
+        own = tuple(warning for path, warning in view.of_pages if path.startswith(f"{folder}/"))
+        return found, (*view.notes, *own) if view.stale else own
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""
@@ -161,13 +172,18 @@ class Home:
             return False
 
     def search(
-        self, text: str, limit: int | None = None, min_score: float | None = None, viewer: Viewer | None = None
+        self,
+        text: str,
+        limit: int | None = None,
+        min_score: float | None = None,
+        viewer: Viewer | None = None,
+        filters: Filters = EVERYTHING,
     ) -> Found:
         """What answers a question, within the settings where the asker does not say otherwise."""
         from .search import answer
 
         self.check()
-        settings = self.search_settings
+        settings, meaning = self.search_settings, self.meaning
         if not settings.enabled:
             raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
         if not isinstance(text, str) or not text.strip():
@@ -177,8 +193,26 @@ class Home:
                 raise InvalidArgument(f"{name} must be a number, not {number!r}")
         most = settings.max_results if limit is None else max(1, min(100, int(limit)))
         cut = settings.min_score if min_score is None else min_score
-        query = Query(text, viewer or self.viewer(), most, cut or 0.0)
-        return self.index.ask(lambda view: Found(answer(view.index, query, settings), view.stale, view.warnings))
+        _check_filters(filters)
+        query = Query(text, viewer or self.viewer(), most, cut or 0.0, filters, self.today().toordinal())
+
+        def ask(view: View) -> Found:
+            found = answer(view.index, query, meaning)
+            reasons = (found.reason,) if found.reason else ()
+            return Found(found, view.stale, (*reasons, *self.warnings(view)))
+
+        return self.index.ask(ask)
+
+    def filters(self, **named: Any) -> Filters:
+        """Filters as people write them; `yesterday` is the home's own."""
+        if not any(named.values()):
+            return EVERYTHING
+        from .search.filters import filters_of
+
+        try:
+            return filters_of(**named, today=self.today().toordinal())
+        except TypeError as error:
+            raise InvalidArgument(f"unknown filter: {error}".replace("filters_of() got an ", "")) from error
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
@@ -187,6 +221,12 @@ class Home:
         mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
         dated = ((path, stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))) for path in mine)
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
+
+    def warnings(self, view: View) -> tuple[str, ...]:
+        """What is to be said about the index, and about the pages this agent may see."""
+        territory = self.index.territory
+        mine = (text for path, text in view.of_pages if (place := territory.place(path)) and self.may_see(place))
+        return (*view.notes, *mine)
 
     def may_see(self, place: Place) -> bool:
         scope = place.scope
@@ -205,10 +245,33 @@ class Home:
             "timezone": self.settings.timezone,
             "pages": pages,
             "passages": passages,
-            "search": "keyword" if self.search_settings.enabled else "off",
+            "search": self._search_mode(),
             "index_up_to_date": not view.stale,
-            "warnings": list(view.warnings),
+            "warnings": list(self.warnings(view)),
         }
+
+    def build_index(self, progress: Progress, *, anew: bool = False) -> None:
+        """Bring the index up to date with words and meaning, or make it anew, and wait for it."""
+        self.check()
+        self.meaning.build(self.index.build(progress, anew=anew), progress, anew=anew)
+
+    def index_status(self) -> dict[str, Any]:
+        """What the index knows, and how far each space of vectors is."""
+        self.check()
+
+        def ask(view: View) -> dict[str, Any]:
+            pages, passages = view.index.size()
+            spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
+            return {
+                "provider": self.search_settings.provider,
+                "pages": pages,
+                "passages": passages,
+                "spaces": [{"space": name, "seen": each.seen, "vectors": each.vectors} for name, each in spaces],
+                "up_to_date": not view.stale,
+                "warnings": list(self.warnings(view)),
+            }
+
+        return self.index.ask(ask)
 
     def viewer(self) -> Viewer:
         return Viewer(self.layout.agent_name(self.agent), self.search_settings.extra_paths)
@@ -216,6 +279,12 @@ class Home:
     def close(self) -> None:
         if "index" in self.__dict__:
             self.index.close()
+
+    def _search_mode(self) -> str:
+        settings = self.search_settings
+        if not settings.enabled:
+            return "off"
+        return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
 
     def follow(self) -> None:
         """Let the index follow what was just written. The truth is safe already; a search would follow as well."""
@@ -228,6 +297,24 @@ class Home:
     def _wrote(self, path: str, size: int) -> None:
         if size <= _LARGE:
             self._unfollowed.append(path)
+
+
+def _check_filters(filters: Filters) -> None:
+    """InvalidArgument for a filter that could never match: a mistake should not look like an empty memory."""
+    kinds, sources = get_args(ScopeKind), get_args(Source)
+    for value in filters:
+        if isinstance(value, int) and not 0 < value <= date.max.toordinal():
+            raise InvalidArgument(f"{value} is not a day")
+        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+        if len(texts) > _MOST_FILTERS or any(len(text) > 1000 or not is_unicode(text) for text in texts):
+            raise InvalidArgument(f"a filter takes at most {_MOST_FILTERS} texts of at most 1000 characters")
+    for scope in filters.scopes:
+        if scope.partition(":")[0] not in kinds:
+            raise InvalidArgument(f"scope {scope!r} is not known: use {', '.join(kinds)}, or one like channel:NAME")
+    if filters.source and filters.source not in sources:
+        raise InvalidArgument(f"source {filters.source!r} is not known: use {', '.join(sources)}")
+    if filters.since is not None and filters.until is not None and filters.since > filters.until:
+        raise InvalidArgument("since is later than until: swap them")
 
 
 def _refuse_odd(what: str, text: str) -> None:

@@ -33,9 +33,13 @@ class Memory:
         """The same, with the error behind the answer, for callers that have exit codes or statuses to give."""
         return catalog.call(self.home, tool, arguments, toolset)
 
-    def search(self, query: str, limit: int | None = None, min_score: float | None = None) -> list[Hit]:
-        """The passages that answer a question, best first. How many, and how likely, the settings say if you do not."""
-        return list(self.home.search(query, limit, min_score).hits)
+    def search(self, query: str, limit: int | None = None, min_score: float | None = None, **filters: Any) -> list[Hit]:
+        """The passages that answer a question, best first. How many, and how likely, the settings say if you do not.
+
+        Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
+        or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern).
+        """
+        return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters)).hits)
 
     def context(
         self,

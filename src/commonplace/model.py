@@ -86,7 +86,8 @@ class Passage(NamedTuple):
     """A few lines of a page that are found together.
 
     The index reads more than the reader is shown: `hint` belongs to the passage (a key, the headings above, a date),
-    `around` stands beside it (what was said before and after) and counts for less.
+    `around` stands beside it (what was said before and after) and counts for less. Words are looked up in all of it;
+    meaning is read off `lead` and the text, which stay the same wherever the passage is moved to.
     """
 
     start: int
@@ -94,6 +95,7 @@ class Passage(NamedTuple):
     text: str
     hint: str = ""
     around: str = ""
+    lead: str = ""
     key: str = ""
     tags: tuple[str, ...] = ()
     at: str = ""
@@ -110,13 +112,31 @@ class Viewer(NamedTuple):
     user: str | None = None
 
 
+class Filters(NamedTuple):
+    """What a search keeps to. Nothing named: everything the viewer may see. Dates are days, both included."""
+
+    scopes: tuple[str, ...] = ()  # `world`, or `channel:dev` for one of a kind
+    channel: str = ""
+    agent: str = ""
+    tags: tuple[str, ...] = ()  # all must be there
+    since: int | None = None  # ordinals of days; a passage without a date is in no range
+    until: int | None = None
+    source: str = ""
+    paths: tuple[str, ...] = ()  # patterns, any of which must match
+
+
+EVERYTHING = Filters()
+
+
 class Query(NamedTuple):
-    """A question, and who asks it."""
+    """A question, and who asks it. `today` is what "yesterday" is counted from, as the ordinal of a day."""
 
     text: str
     viewer: Viewer
     limit: int = 10
     min_score: float = 0.0
+    filters: Filters = EVERYTHING
+    today: int = 0
 
 
 class Hit(NamedTuple):

@@ -29,6 +29,9 @@ class SearchSettings(NamedTuple):
     index_sessions: bool = False
     max_results: int = 10
     min_score: float | None = None
+    rerank: bool = False
+    base_url: str = ""
+    api_key_env: str = ""
 
 
 class Settings(NamedTuple):
@@ -115,10 +118,20 @@ def _search(reader: _Reader, node: Any, base: SearchSettings) -> SearchSettings:
         "indexSessions": lambda n: found.update(index_sessions=reader.boolean(n, "indexSessions")),
         "maxResults": lambda n: found.update(max_results=int(reader.number(n, "maxResults", 1, 100, whole=True))),
         "minScore": lambda n: found.update(min_score=reader.number(n, "minScore", 0, 1)),
+        "rerank": lambda n: found.update(rerank=reader.boolean(n, "rerank")),
+        "baseUrl": lambda n: found.update(base_url=_url(reader, n)),
+        "apiKeyEnv": lambda n: found.update(api_key_env=reader.text(n, "apiKeyEnv")),
     }
     if not reader.is_empty(node):
         reader.mapping(node, "memorySearch", sections)
     return base._replace(**found)
+
+
+def _url(reader: _Reader, node: Any) -> str:
+    text = reader.text(node, "baseUrl").rstrip("/")
+    if not text.startswith(("http://", "https://")):
+        raise reader.error(node, f"baseUrl: {text!r} is not a web address: use one like http://localhost:11434/v1")
+    return text
 
 
 def _globs(reader: _Reader, node: Any) -> tuple[str, ...]:

@@ -51,12 +51,12 @@ def test_folding_keeps_what_differs_apart() -> None:
     assert fold("o") != fold("0")
 
 
-def test_a_passage_with_every_word_once_scores_well_and_with_half_of_them_less(memory: Memory) -> None:
+def test_a_passage_with_every_word_scores_well_and_with_half_of_them_less(memory: Memory) -> None:
     for topic, text in {"a": "zebra lion", "b": "zebra wolf", "c": "horse wolf"}.items():
         memory.call("update_world", {"topic": topic, "content": text})
     scores = {hit.path: hit.score for hit in memory.search("zebra lion")}
-    assert scores["memory/world/a.md"] == pytest.approx(0.7, abs=0.1)
-    assert 0.3 < scores["memory/world/b.md"] < 0.5
+    assert scores["memory/world/a.md"] > 0.9
+    assert 0.2 < scores["memory/world/b.md"] < scores["memory/world/a.md"] - 0.1
     assert "memory/world/c.md" not in scores
 
 
@@ -89,18 +89,18 @@ def test_the_library_searches_within_the_settings(home: Path, clock: FrozenClock
 def test_a_skill_is_found_by_name_description_and_data_also_after_an_edit_by_hand(memory: Memory, home: Path) -> None:
     memory.call(
         "MemoryTool",
-        {"op": "createSkill", "name": "brewing", "description": "infusions", "initialStructure": {"animal": "zebra"}},
+        {"op": "createSkill", "name": "brewing", "description": "infusions", "initialStructure": {"animal": "quuxle"}},
     )
 
     def paths(query: str) -> list[str]:
         return [hit.path for hit in memory.search(query)]
 
-    for query in ("brewing", "infusions", "zebra"):
+    for query in ("brewing", "infusions", "quuxle"):
         assert paths(query) == ["skills/brewing/SKILL.md"]
-    (home / "skills/brewing/data.json").write_text('{"animal": "okapi"}')
-    assert (paths("zebra"), paths("okapi")) == ([], ["skills/brewing/SKILL.md"])
+    (home / "skills/brewing/data.json").write_text('{"animal": "frobnitz"}')
+    assert (paths("quuxle"), paths("frobnitz")) == ([], ["skills/brewing/SKILL.md"])
     (home / "skills/brewing/data.json").unlink()
-    assert paths("okapi") == []
+    assert paths("frobnitz") == []
     assert "error" in memory.call("memory_get", {"path": "skills/brewing/data.json"})
 
 

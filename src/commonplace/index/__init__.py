@@ -1,15 +1,18 @@
-"""WHAT CAN WE LOSE AND REBUILD? The index: words of passages and fields of records, read off the pages.
+"""WHAT CAN WE LOSE AND REBUILD? The index: words and meaning of passages and fields of records, read off the pages.
 
 Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for other engines.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..model import Hit, Passage, Record, Scope, Source, Viewer
+from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
+
+if TYPE_CHECKING:
+    from ..embed import Vectors
 
 
 class Entry(NamedTuple):
@@ -34,20 +37,50 @@ def weighed_length(inside: int, around: int) -> int:
 
 
 class Candidate(NamedTuple):
-    """A passage that holds some of the words asked for, and all the words in it and around it."""
+    """A passage that may answer, with all the words in it and around it, as they are looked up."""
 
+    number: int
     hit: Hit
     kind: str
-    words: Sequence[str]
-    around: Sequence[str] = ()
+    words: str  # each with a space on either side: a word is counted as " word "
+    around: str
+    length: int
+    day: int | None
 
 
 class Corpus(NamedTuple):
-    """What weighing words needs to know of all passages."""
+    """How many passages there are, how long they are, and in how many of them words stand."""
 
     passages: int
     average_length: float
     frequency: Mapping[str, int]
+
+
+class Pending(NamedTuple):
+    """Passages a space has not looked at yet: the first few, and the number to go on from."""
+
+    after: int
+    upto: int
+    texts: Mapping[tuple[int, bytes], str]  # what to embed, by owner and content; what has a vector is left out
+
+
+class Coverage(NamedTuple):
+    """How much of a memory a space has looked at."""
+
+    seen: int
+    passages: int
+    vectors: int
+
+    @property
+    def whole(self) -> bool:
+        return self.seen >= self.passages
+
+
+Progress = Callable[[str, int, int], None]  # what, how much of it is done, and of how much
+
+
+def silent(_: str, __: int, ___: int) -> None:
+    """For those who wait without watching."""
 
 
 class Index(Protocol):
@@ -65,11 +98,55 @@ class Index(Protocol):
         """Make the index say what these pages say, within `writing`."""
         ...
 
-    def words(self, words: Sequence[str], viewer: Viewer, limit: int) -> list[Candidate]:
+    def words(self, words: Sequence[str], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         """Passages the viewer may see that hold any of the words, the most promising first."""
         ...
 
-    def corpus(self, words: Sequence[str]) -> Corpus: ...
+    def nearest(
+        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        """Passages the viewer may see whose meaning is nearest to a question's, and the cosine."""
+        ...
+
+    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        """The cosine of single passages; those without a vector are left out."""
+        ...
+
+    def spread(self, space: str) -> tuple[float, float] | None:
+        """The mean and the standard deviation of the cosine between passages; None while there are too few."""
+        ...
+
+    def candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
+
+    def before(self, number: int) -> str:
+        """The text that stands before a passage on its page; empty at the start."""
+        ...
+
+    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+        """What weighing words needs to know, of what the viewer may see."""
+        ...
+
+    def pending(self, space: str, limit: int) -> Pending | None:
+        """What a space should look at next, or None when it has seen everything."""
+        ...
+
+    def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
+        """Keep what was embedded of `pending`; what is not among the vectors has none."""
+        ...
+
+    def fits(self, space: str, dims: int) -> bool:
+        """Whether vectors of so many numbers can be compared with those of a space."""
+        ...
+
+    def coverage(self, space: str) -> Coverage: ...
+
+    def spaces(self) -> list[str]: ...
+
+    def drop_space(self, space: str) -> None: ...
+
+    def put_in_place(self, new: str, space: str) -> None:
+        """Let a space that was built beside another take its place."""
+        ...
 
     def records(self, prefix: str) -> list[Record]:
         """The records whose pages are below a prefix, by path."""
@@ -79,6 +156,6 @@ class Index(Protocol):
         """How many pages and how many passages are known."""
         ...
 
-    def warnings(self) -> list[str]:
-        """What is wrong with pages: each sentence names its page."""
+    def warnings(self) -> list[tuple[str, str]]:
+        """What is wrong with pages: a path, and a sentence that names it."""
         ...

@@ -9,17 +9,21 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from contextlib import suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar
 
+from ..errors import LockTimeout
 from ..pages import Pages
-from . import Index
+from ..pages.locks import lock
+from . import Index, Progress, silent
 from .sqlite import SqliteIndex, open_index
-from .sync import Territory, catch_up, refresh
+from .sync import Territory, catch_up, rebuild, refresh
 
 Answer = TypeVar("Answer")
+_LONG = 0.02  # seconds: a look at the pages of a large home that takes longer than this is shared
+_SHARED = 10  # so many times as long as it took: a tenth of the time goes into looking, at the most
 _RETRY = 5.0  # seconds after which an index that could not be opened is tried again
 # What says nothing about the index itself, only about what stands in the way of it.
 _IN_THE_WAY = frozenset(
@@ -37,11 +41,15 @@ _IN_THE_WAY = frozenset(
 
 @dataclass(frozen=True)
 class View:
-    """The index as it can be asked now. `stale`: pages may have changed that it does not show; `warnings` say why."""
+    """The index as it can be asked now. `stale`: pages may have changed that it does not show; `notes` say why.
+
+    `of_pages` is what is wrong with single pages: not everybody may know of them.
+    """
 
     index: Index
     stale: bool
-    warnings: tuple[str, ...]
+    notes: tuple[str, ...]
+    of_pages: tuple[tuple[str, str], ...]
 
 
 class Follower:
@@ -51,6 +59,7 @@ class Follower:
         self._note = ""
         self._process = 0
         self._retry_at = float("inf")
+        self._look_again, self._seen = 0.0, list[str]()
         self._lock = RLock()
 
     def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
@@ -86,6 +95,7 @@ class Follower:
     def _use(self, index: SqliteIndex, note: str) -> None:
         """Answer from this index from now on; one in memory, because of some hindrance, is not kept for long."""
         self._index, self._note, self._process = index, note, os.getpid()
+        self._look_again = 0.0
         self._retry_at = time.monotonic() + _RETRY if note and index.in_memory else float("inf")
 
     def _caught_up(self, index: SqliteIndex, below: str | None) -> View:
@@ -93,13 +103,44 @@ class Follower:
         if not index.in_memory:
             self._note = ""  # a rebuilt index is told of once
         try:
-            notes += catch_up(index, self._pages, self.territory, below)
+            notes += self._looked(index, below)
         except sqlite3.OperationalError as error:
             if not _in_the_way(error):
                 raise
             notes.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
-            return View(index, True, (*notes, *index.warnings()))
-        return View(index, False, (*notes, *index.warnings()))
+            return View(index, True, tuple(notes), tuple(index.warnings()))
+        except LockTimeout:
+            notes.append("another process is indexing many pages: the answer may miss some until it is done")
+            return View(index, True, tuple(notes), tuple(index.warnings()))
+        return View(index, False, tuple(notes), tuple(index.warnings()))
+
+    def build(self, progress: Progress, *, anew: bool) -> Index:
+        """Bring the index up to date, or make it anew from the pages, and wait for it."""
+        with self._lock:
+            index = self._open()
+            if anew:
+                rebuild(index, self._pages, self.territory, progress)
+            self._look_again = 0.0
+            self._looked(index, None, progress)
+            return index
+
+    def _alone(self, index: SqliteIndex) -> Callable[[], AbstractContextManager[None]]:
+        """Keeps other processes from doing the same long work."""
+        if index.in_memory:
+            return nullcontext
+        return lambda: lock(self._folder, "area", f"the index {self.territory.fingerprint}", patience=0)
+
+    def _looked(self, index: SqliteIndex, below: str | None, progress: Progress = silent) -> list[str]:
+        """Look what changed. Where looking takes long, many questions in a row share a look: see `_SHARED`."""
+        started = time.monotonic()
+        if below is None and started < self._look_again:
+            return self._seen
+        seen = catch_up(index, self._pages, self.territory, below, self._alone(index), progress)
+        if below is None:
+            ended = time.monotonic()
+            took = ended - started
+            self._seen, self._look_again = seen, ended + min(1.0, _SHARED * took) if took > _LONG else 0.0
+        return seen
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
         """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""

@@ -1,4 +1,4 @@
-"""The index in SQLite: one file beside the pages, FTS5 for the words.
+"""The index in SQLite: one file beside the pages, FTS5 for the words, and a file of vectors for each space.
 
 The file's name carries the schema's number and what is indexed, so that two versions of the program, or two settings,
 on one home keep an index each and do not fight. One that nobody has used for a month is removed when another is made.
@@ -6,42 +6,56 @@ on one home keep an index each and do not fight. One that nobody has used for a 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import sqlite3
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..model import Hit, Passage, Record, Scope, Viewer
+from ..markdown.passages import meant
+from ..markdown.times import day_of
+from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Viewer
 from ..pages.files import make_folders
-from . import AROUND, Candidate, Corpus, Entry, weighed_length
+from . import AROUND, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
+from .spaces import TABLES, Spaces
+from .visible import allowed, matches, placeholders, visible_rule
 from .words import words
 
-SCHEMA = 2
+if TYPE_CHECKING:
+    from ..embed import Vectors
+
+SCHEMA = 3
 _UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
   path TEXT PRIMARY KEY, stamp INTEGER NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS owners(
+  id INTEGER PRIMARY KEY, scope TEXT NOT NULL, who TEXT NOT NULL, passages INTEGER NOT NULL, length INTEGER NOT NULL,
+  UNIQUE(scope, who));
+CREATE TABLE IF NOT EXISTS frequencies(
+  word TEXT NOT NULL, owner INTEGER NOT NULL, passages INTEGER NOT NULL, PRIMARY KEY(word, owner)) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS passages(
-  id INTEGER PRIMARY KEY, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL, text TEXT NOT NULL,
-  key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, kind TEXT NOT NULL, scope TEXT NOT NULL,
-  who TEXT NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL);
+  id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+  text TEXT NOT NULL, lead TEXT NOT NULL, key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, day INTEGER,
+  kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL, hash BLOB NOT NULL,
+  digest BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path);
+CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   body, around, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
-CREATE VIRTUAL TABLE IF NOT EXISTS vocabulary USING fts5vocab(words, row);
-CREATE TABLE IF NOT EXISTS totals(
-  one INTEGER PRIMARY KEY CHECK (one = 1), passages INTEGER, length INTEGER);
-INSERT OR IGNORE INTO totals VALUES(1, 0, 0);
 """
+_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
+    words.body, words.around"""
 
 
 class SqliteIndex:
@@ -52,10 +66,13 @@ class SqliteIndex:
         self._lock = threading.RLock()
         self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
         self.close = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
+        self._counted: Counter[tuple[str, int]] = Counter()  # by how much frequencies have changed, until written
+        self._spaces = Spaces(self._db, None if self.in_memory else path.removesuffix(".sqlite"))
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
-            if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'totals'").fetchone():
-                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} COMMIT;")
+            self._db.create_function("matches", 2, matches, deterministic=True)
+            if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pages'").fetchone():
+                self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {TABLES} COMMIT;")
         except BaseException:
             self.close()
             raise
@@ -77,41 +94,102 @@ class SqliteIndex:
             if entry.passages is None:
                 self._db.execute("UPDATE pages SET stamp = ? WHERE path = ?", (entry.stamp, entry.path))
                 continue
-            self._forget(entry.path)
-            self._add(entry, entry.passages)
+            self._replace(entry, entry.passages)
             row = (entry.path, entry.stamp, entry.version, entry.warning)
             self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
+        self._write_counts()
 
-    def words(self, words: Sequence[str], viewer: Viewer, limit: int) -> list[Candidate]:
+    def words(self, words: Sequence[str], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         match = " OR ".join(f'"{word}"' for word in words)
-        allowed, values = _visible(viewer)
+        condition, values = allowed(viewer, filters)
+        best = f"ORDER BY bm25(words, 1, {AROUND}), words.rowid LIMIT ?"
         sql = f"""
-            SELECT passages.*, words.body, words.around FROM words JOIN passages ON passages.id = words.rowid
-            WHERE words MATCH ? AND {allowed} ORDER BY bm25(words, 1, {AROUND}) LIMIT ?"""
-        return _read(_candidate, self._rows(sql, (match, *values, limit)))
+            SELECT passages.id FROM words CROSS JOIN passages ON passages.id = words.rowid
+            WHERE words MATCH ? AND {condition} {best}"""
+        if filters == EVERYTHING and self._sees_all(viewer):  # nothing to hide: half the time without looking
+            sql, values = f"SELECT rowid FROM words WHERE words MATCH ? {best}", []
+        return [row[0] for row in self._rows(sql, (match, *values, limit))]
 
-    def corpus(self, words: Sequence[str]) -> Corpus:
-        passages, length = self._totals()
-        holes = ",".join("?" * len(words))
-        rows = self._rows(f"SELECT term, doc FROM vocabulary WHERE term IN ({holes})", tuple(words))
-        return Corpus(passages, length / passages if passages else 1.0, dict(rows))
+    def _sees_all(self, viewer: Viewer) -> bool:
+        rules, values = visible_rule(viewer)
+        return not self._rows(f"SELECT 1 FROM owners WHERE NOT ({rules}) LIMIT 1", values)
+
+    def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+        sql = f"""
+            SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
+            CROSS JOIN words ON words.rowid = passages.id
+            WHERE passages.id IN ({placeholders(numbers)})"""
+        return _read(_candidate, self._rows(sql, numbers))
+
+    def before(self, number: int) -> str:
+        sql = """
+            SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
+            WHERE passages.id = ? AND earlier.last < passages.first ORDER BY earlier.last DESC LIMIT 1"""
+        return next((row[0] for row in self._rows(sql, (number,))), "")
+
+    def nearest(
+        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+    ) -> list[tuple[int, float]]:
+        with self._lock:
+            return self._spaces.nearest(space, question, viewer, filters, limit)
+
+    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        with self._lock:
+            return self._spaces.likeness(space, question, numbers)
+
+    def spread(self, space: str) -> tuple[float, float] | None:
+        with self._lock:
+            return self._spaces.spread(space)
+
+    def pending(self, space: str, limit: int) -> Pending | None:
+        with self._lock:
+            return self._spaces.pending(space, limit)
+
+    def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
+        with self.writing():
+            self._spaces.add(space, pending, vectors)
+
+    def fits(self, space: str, dims: int) -> bool:
+        with self._lock:
+            return self._spaces.fits(space, dims)
+
+    def coverage(self, space: str) -> Coverage:
+        with self._lock:
+            return self._spaces.coverage(space)
+
+    def spaces(self) -> list[str]:
+        with self._lock:
+            return self._spaces.names()
+
+    def drop_space(self, space: str) -> None:
+        with self.writing():
+            self._spaces.drop(space)
+
+    def put_in_place(self, new: str, space: str) -> None:
+        with self.writing():
+            self._spaces.put_in_place(new, space)
+
+    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+        rules, values = visible_rule(viewer)
+        sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {rules}", values)
+        passages, length = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
+        sql = f"""
+            SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
+            AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""
+        return Corpus(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
 
     def records(self, prefix: str) -> list[Record]:
         return _read(_record, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
 
-    def warnings(self) -> list[str]:
-        return [row[0] for row in self._rows("SELECT warning FROM pages WHERE warning != '' ORDER BY path")]
+    def warnings(self) -> list[tuple[str, str]]:
+        rows = self._rows("SELECT path, warning FROM pages WHERE warning != '' ORDER BY path")
+        return [(path, warning) for path, warning in rows]
 
     def size(self) -> tuple[int, int]:
         """How many pages and how many passages are known."""
-        return self._rows("SELECT count(*) FROM pages")[0][0], self._totals()[0]
-
-    def _totals(self) -> tuple[int, int]:
-        rows = self._rows("SELECT passages, length FROM totals")
-        if len(rows) != 1 or not all(isinstance(number, int) for number in rows[0]):
-            raise sqlite3.DatabaseError("the totals are not there")
-        passages, length = rows[0]
-        return passages, length
+        sql = "SELECT (SELECT count(*) FROM pages), (SELECT coalesce(sum(passages), 0) FROM owners)"
+        pages, passages = self._rows(sql)[0]
+        return pages, passages
 
     def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         try:
@@ -127,34 +205,78 @@ class SqliteIndex:
             try:
                 yield
                 self._db.execute("COMMIT")
+                self._spaces.clear_away()
             except BaseException:
+                self._spaces.keep()
+                self._counted.clear()
                 with suppress(sqlite3.Error):
                     self._db.execute("ROLLBACK")
                 raise
 
     def _forget(self, path: str) -> None:
-        rows = self._db.execute("SELECT id, length FROM passages WHERE path = ?", (path,)).fetchall()
-        self._db.executemany("DELETE FROM words WHERE rowid = ?", ((row[0],) for row in rows))
-        self._db.execute("DELETE FROM passages WHERE path = ?", (path,))
+        self._remove([row[0] for row in self._db.execute("SELECT id FROM passages WHERE path = ?", (path,))])
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
-        self._count(-len(rows), -sum(row[1] for row in rows))
 
-    def _add(self, entry: Entry, passages: Sequence[Passage]) -> None:
-        total = 0
+    def _remove(self, numbers: Sequence[int]) -> None:
+        sql = "SELECT owner, length, body, around FROM passages JOIN words ON words.rowid = id WHERE id = ?"
+        for number in numbers:
+            owner, length, body, around = self._db.execute(sql, (number,)).fetchone()
+            self._count(owner, length, {*body.split(), *around.split()}, -1)
+            self._db.execute("DELETE FROM words WHERE rowid = ?", (number,))
+            self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
+
+    def _replace(self, entry: Entry, passages: Sequence[Passage]) -> None:
+        """Make the index say what a page says: a passage that reads as before stays, at most on other lines."""
+        owner = self._owner(entry.scope)
+        sql = "SELECT digest, id, first, last FROM passages WHERE path = ?"
+        known: dict[bytes, list[tuple[int, int, int]]] = {}
+        for digest, *rest in self._db.execute(sql, (entry.path,)):
+            known.setdefault(digest, []).append(tuple(rest))
+        new: list[tuple[bytes, Passage]] = []
+        moved: list[tuple[int, int, int]] = []
         for passage in passages:
-            body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
-            length = weighed_length(len(body), len(around))
-            row = _passage_row(entry, passage, length)
-            number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
-            columns = (number, " ".join(body), " ".join(around))
-            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", columns)
-            total += length
+            digest = _digest(owner, entry, passage)
+            if not (same := known.get(digest)):
+                new.append((digest, passage))
+                continue
+            number, first, last = same.pop(0)
+            if (first, last) != (passage.start, passage.end):
+                moved.append((passage.start, passage.end, number))
+        self._remove([number for rows in known.values() for number, _, _ in rows])
+        self._db.executemany("UPDATE passages SET first = ?, last = ? WHERE id = ?", moved)
+        self._add(entry, owner, new)
+        self._db.execute("DELETE FROM records WHERE path = ?", (entry.path,))
         if entry.record:
             self._db.execute("INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", _record_row(entry.record))
-        self._count(len(passages), total)
 
-    def _count(self, passages: int, length: int) -> None:
-        self._db.execute("UPDATE totals SET passages = passages + ?, length = length + ?", (passages, length))
+    def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
+        for digest, passage in passages:
+            body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
+            length = weighed_length(len(body), len(around))
+            row = (*_passage_row(entry, owner, passage, length), digest)
+            number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
+            columns = (number, "  ".join(body), "  ".join(around))  # a space either side of each, for counting
+            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", columns)
+            self._count(owner, length, {*body, *around}, 1)
+
+    def _owner(self, scope: Scope) -> int:
+        self._db.execute("INSERT OR IGNORE INTO owners VALUES(NULL, ?, ?, 0, 0)", scope)
+        number: int = self._db.execute("SELECT id FROM owners WHERE scope = ? AND who = ?", scope).fetchone()[0]
+        return number
+
+    def _count(self, owner: int, length: int, words: set[str], by: int) -> None:
+        """Note that an owner has one passage more, or less, with these words."""
+        self._counted.update({(word, owner): by for word in words})
+        sizes = (by, by * length, owner)
+        self._db.execute("UPDATE owners SET passages = passages + ?, length = length + ? WHERE id = ?", sizes)
+
+    def _write_counts(self) -> None:
+        """What each owner's passages say, in how many of them: nobody's words weigh less by what others keep."""
+        sql = """
+            INSERT INTO frequencies VALUES(?, ?, ?)
+            ON CONFLICT(word, owner) DO UPDATE SET passages = passages + excluded.passages"""
+        self._db.executemany(sql, sorted((word, owner, by) for (word, owner), by in self._counted.items() if by))
+        self._counted.clear()
 
 
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"
@@ -163,23 +285,6 @@ _BELOW = "(path = ? OR (path >= ? AND path < ?))"
 def _below(prefix: str) -> tuple[str, str, str]:
     """A page, or everything in a folder: `0` is the character after the slash."""
     return prefix, f"{prefix}/", f"{prefix}0"
-
-
-def _visible(viewer: Viewer) -> tuple[str, list[str]]:
-    """Who may see a passage, as SQL: what is not allowed is never a row, so it can not be counted or inferred."""
-    rules, values = (
-        ["scope IN ('shared', 'world', 'global')", "(scope = 'agent' AND who = ?)"],
-        [viewer.agent],
-    )
-    for pattern in viewer.extra:  # a page knows every pattern it matches, one a line
-        rules.append("(scope = 'extra' AND instr(char(10) || who || char(10), char(10) || ? || char(10)))")
-        values.append(pattern)
-    for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
-        known = [name for name in names if name is not None]
-        some = f"(scope = '{scope}' AND who IN ({','.join('?' * len(known))}))"
-        rules.append(some if viewer.one_conversation else f"scope = '{scope}'")
-        values += known if viewer.one_conversation else []
-    return f"({' OR '.join(rules)})", values
 
 
 Row = TypeVar("Row")
@@ -193,19 +298,29 @@ def _read(read: Callable[[tuple[Any, ...]], Row], rows: list[tuple[Any, ...]]) -
         raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
 
 
-def _passage_row(entry: Entry, passage: Passage, length: int) -> tuple[Any, ...]:
+def _passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
+    content = _hash(meant(passage.lead, passage.text))
     return (
-        entry.path, passage.start, passage.end, passage.text, passage.key, json.dumps(passage.tags), passage.at,
-        entry.kind, entry.scope.kind, entry.scope.name, entry.source, length,
+        entry.path, passage.start, passage.end, passage.text, passage.lead, passage.key, json.dumps(passage.tags),
+        passage.at, day_of(passage.at) if passage.at else None, entry.kind, owner, entry.source, length, content,
     )  # fmt: skip
 
 
+def _digest(owner: int, entry: Entry, passage: Passage) -> bytes:
+    """Names everything the index keeps of a passage but the lines it stands on."""
+    return _hash(str(owner), entry.kind, entry.source, *map(str, passage[2:]))
+
+
+def _hash(*parts: str) -> bytes:
+    return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
 def _candidate(row: tuple[Any, ...]) -> Candidate:
-    _, path, first, last, text, key, tags, at, kind, scope, who, source, _, body, around = row
+    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
     if not isinstance(text, str):
         raise TypeError("a passage is text")
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tuple(json.loads(tags)), at)
-    return Candidate(hit, kind, body.split(), around.split())
+    return Candidate(number, hit, kind, f" {body} ", f" {around} ", length, day)
 
 
 def _record_row(record: Record) -> tuple[str, ...]:
@@ -252,9 +367,7 @@ def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, 
 
 
 def _rebuilt(path: str, damage: str) -> tuple[SqliteIndex, str]:
-    for ending in ("", "-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.unlink(path + ending)
+    _remove_index(path)
     return _private(path), f"the index {path} was damaged ({damage}) and is rebuilt from the pages"
 
 
@@ -269,6 +382,15 @@ def _private(path: str) -> SqliteIndex:
 
 def _remove_unused(folder: str) -> None:
     for entry in os.scandir(folder):
-        if entry.name.startswith("words-") and time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNUSED:
+        is_index = entry.name.startswith("words-") and entry.name.endswith(".sqlite")
+        if is_index and time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNUSED:
+            _remove_index(entry.path)
+
+
+def _remove_index(path: str) -> None:
+    """An index with all that stands beside it: its log, and its files of vectors."""
+    folder, name = os.path.split(path)
+    for beside in os.listdir(folder):
+        if beside.startswith((name, f"{name.removesuffix('.sqlite')}-")):
             with suppress(OSError):
-                os.unlink(entry.path)
+                os.unlink(os.path.join(folder, beside))

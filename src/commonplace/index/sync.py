@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
@@ -19,10 +20,11 @@ from ..pages.layout import Layout, Place
 from ..pages.records import parse
 from ..pages.skills import DATA, PAGE
 from ..pages.skills import parse as parse_skill
-from . import Entry, Index
+from . import Entry, Index, Progress, silent
 
 Work = dict[str, tuple[Place, int]]  # pages to read, what they are, and the stamp they are read at
 LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
+_MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
 _BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
 
 
@@ -59,8 +61,18 @@ class Territory:
         return dict(self.sessions).get(agent, self.all_sessions)
 
 
-def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None = None) -> list[str]:
-    """Bring the index up to date, for the whole home or for one folder; what could not be seen, as sentences."""
+def catch_up(
+    index: Index,
+    pages: Pages,
+    territory: Territory,
+    below: str | None = None,
+    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+    progress: Progress = silent,
+) -> list[str]:
+    """Bring the index up to date, for the whole home or for one folder; what could not be seen, as sentences.
+
+    Where there is much to do, only one process does it: `alone` raises LockTimeout for the others.
+    """
     roots = territory.roots() if below is None else [Root(below)]
     known = index.stamps(below)
     changes = pages.changes(known, roots)
@@ -69,12 +81,26 @@ def catch_up(index: Index, pages: Pages, territory: Territory, below: str | None
     work |= {path: (place, UNSURE) for path in changes.removed if (place := territory.place(path))}  # it may be back
     _with_their_skills(work, removed, territory)
     ordered = sorted(work.items())
-    for start in range(0, max(len(ordered), 1), _BATCH):
-        some = dict(ordered[start : start + _BATCH])
-        if some or removed:
-            _apply(index, pages, some, removed)
-        removed = []
+    with alone() if len(ordered) > _MUCH else nullcontext():
+        for start in range(0, max(len(ordered), 1), _BATCH):
+            some = dict(ordered[start : start + _BATCH])
+            if some or removed:
+                _apply(index, pages, some, removed)
+            removed = []
+            progress("pages", start + len(some), len(ordered))
     return list(changes.warnings)
+
+
+def rebuild(index: Index, pages: Pages, territory: Territory, progress: Progress) -> None:
+    """Read every page again. Until all of it is done, everybody else sees the index as it was."""
+    found = pages.changes({}, territory.roots()).changed
+    work = {path: (place, found[path]) for path in sorted(found) if (place := territory.place(path))}
+    with index.writing():
+        index.apply([], index.stamps())
+        for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
+            with suppress(PageNotFound):
+                index.apply([_entry(pages, place, path, stamp, "")], [])
+            progress("pages", done, len(work))
 
 
 def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[str]) -> None:

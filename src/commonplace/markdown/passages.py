@@ -9,12 +9,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from datetime import date
 
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records, sessions
 from .scan import LineCounter, Mark, marks
+from .times import day_of
 
 _FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:")
+_DAY = re.compile(r"\d{4}[- ]\d\d[- ]\d\d\b")
+_TIME = re.compile(r"\d\d:\d\d")
+_STAMP = re.compile(rf"{_DAY.pattern}|{_TIME.pattern}")  # says when, not what
 BESIDE = 2  # turns on either side that help to find a turn: an answer rarely repeats the words of its question
 TARGET = 900  # characters: small enough to point at one thought, large enough to hold it
 
@@ -26,14 +31,29 @@ def of_page(text: str, name: str = "") -> list[Passage]:
     trail: list[Mark] = []
     here = frontmatter.split(text)[0].count("\n") + 1
     for first, after, what in [*_landmarks(text), (len(lines) + 1, len(lines) + 1, None)]:
-        hint = " ".join([name, *(mark.title for mark in trail)]).strip()
-        out += (part._replace(hint=hint) for part in _cut(lines, here, first - 1))
+        titles = [mark.title for mark in trail]
+        hint, at = " ".join([name, *titles]).strip(), _moment(name, titles)
+        lead = " ".join(title for title in titles if not _STAMP.fullmatch(title))
+        out += (part._replace(hint=hint, lead=lead, at=at) for part in _cut(lines, here, first - 1))
         if isinstance(what, Block):
             out += _of_block(lines, what, name)
         elif what:
             trail = [*(mark for mark in trail if mark.level < what.level), what]
         here = after
     return out
+
+
+def _moment(name: str, titles: list[str]) -> str:
+    """When an entry of a day was written: the day is the page's name or its first heading, the time the last one."""
+    day = next((found[0] for title in (name, *titles) if (found := _DAY.match(title))), "")
+    day = day.replace(" ", "-")
+    return f"{day}T{titles[-1]}" if day and titles and _TIME.fullmatch(titles[-1]) else day
+
+
+def meant(lead: str, text: str) -> str:
+    """A passage as its meaning is read: what stands above it, and its lines without stamps and footers."""
+    lines = [line for line in text.split("\n") if not _FRAME.match(line)]
+    return "\n".join([lead, *lines] if lead else lines)
 
 
 def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
@@ -65,15 +85,22 @@ def of_record(text: str, record: Record) -> list[Passage]:
     first = records.value_line(text)
     hint = " ".join([record.key, record.category, *record.tags])
     parts = _cut(lines, first, len(lines)) or [Passage(first, first, "")]
-    return [part._replace(hint=hint, key=record.key, tags=record.tags, at=record.updated_at) for part in parts]
+    lead, key, tags, at = _spoken(record.key), record.key, record.tags, record.updated_at
+    return [part._replace(hint=hint, lead=lead, key=key, tags=tags, at=at) for part in parts]
+
+
+def _spoken(key: str) -> str:
+    """A key as words: `favourite_editor` means what `favourite editor` does."""
+    return re.sub(r"[-_./]+", " ", key)
 
 
 def of_skill(text: str, skill: Skill) -> list[Passage]:
     """The passages of a skill's page, found by its name, description and data as well, even when it says no more."""
     data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
     parts = of_page(text) or [Passage(1, text.count("\n") or 1, text.removesuffix("\n"))]
-    hint = f"{skill.name} {skill.description} {data}"
-    return [part._replace(hint=f"{hint} {part.hint}", key=skill.name, at=skill.updated_at) for part in parts]
+    hint, lead = f"{skill.name} {skill.description} {data}", f"{_spoken(skill.name)} {skill.description}"
+    key, at = skill.name, skill.updated_at
+    return [part._replace(hint=f"{hint} {part.hint}", lead=lead, key=key, at=at) for part in parts]
 
 
 def of_session(text: str) -> tuple[list[Passage], list[int]]:
@@ -83,8 +110,17 @@ def of_session(text: str) -> tuple[list[Passage], list[int]]:
     passages = []
     for number, turn in enumerate(found):
         around = said[max(0, number - BESIDE) : number] + said[number + 1 : number + 1 + BESIDE]
-        passages.append(Passage(turn.line, turn.line, turn.said, turn.at, "\n".join(around), at=turn.at))
+        passages.append(
+            Passage(turn.line, turn.line, turn.said, turn.at, "\n".join(around), _spoken_day(turn.at), at=turn.at)
+        )
     return passages, broken
+
+
+def _spoken_day(at: str) -> str:
+    """A moment as people say it: the digits of a time of day would drown what was said."""
+    day = day_of(at)
+    said = date.fromordinal(day) if day else None
+    return f"{said.day} {said:%B %Y}" if said else ""
 
 
 def _cut(lines: list[str], first: int, last: int) -> list[Passage]:

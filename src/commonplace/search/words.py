@@ -1,40 +1,46 @@
-"""By words: BM25 over passages, as a number between 0 and 1 that means the same on every home.
+"""By words: BM25 over passages and what stands around them, as a share of what the question could find.
 
-The score compares a passage with one that holds every word of the question once at average length: such a passage
-gets 0.7, half of the weight 0.45. Words that nearly every passage holds weigh nearly nothing.
+A passage of average length that holds every word of the question once has a share of 1. Words that nearly every passage
+holds weigh nearly nothing, and are not looked up: they only count where others led.
 """
 
 from __future__ import annotations
 
 import math
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
-from ..index import AROUND, Candidate, Corpus, Index, weighed_length
+from ..index import AROUND, Candidate, Corpus, Index
 from ..index.words import FUNCTION_WORDS, query_words
-from ..model import Hit, Query
+from ..model import Viewer
 
-_SATURATION, _LENGTH = 1.2, 0.6  # how fast repeats stop counting; how much long passages are held back
+_SATURATION, _LENGTH = 0.8, 0.3  # how fast repeats stop counting; how much long passages are held back
 _MOST_WORDS = 200  # of a question; nobody asks with more, and a page pasted as a question says enough by then
-_POOL = 60  # candidates weighed for each question
 _BACKGROUND = 200  # passages of other text that a home is imagined to stand among
 _FAINT = 0.1  # what a function word counts, beside words with a meaning of their own
+_LOOKED_UP = 1_500  # passages that the words looked up stand in, taken together, at the most
 _LONGEST = 2400  # characters of one hit; more is cut to the stretch around the first word found
-_QUIET = {"activity": 0.3}  # logs mention every key that was written: they come after what they mention
 
 
-def by_words(index: Index, query: Query) -> list[Hit]:
-    asked = query_words(query.text)[:_MOST_WORDS]
-    if not asked:
-        return []
-    corpus = index.corpus(asked)
-    weights = {word: _weight(corpus, word) for word in asked if word in corpus.frequency}
-    if not weights:
-        return []
-    candidates = index.words(_telling(weights, corpus), query.viewer, max(_POOL, query.limit * 3))
-    total = sum(_weight(corpus, word) for word in asked)
-    hits = [_scored(candidate, weights, total, corpus) for candidate in candidates]
-    return sorted(hits, key=lambda hit: (-hit.score, hit.path, hit.start))
+class Asked(NamedTuple):
+    """A question as weighed words, in their order. `total` counts those that no passage holds, too."""
+
+    weights: dict[str, float]
+    total: float
+    average_length: float
+    lookup: tuple[str, ...]
+    order: tuple[str, ...]
+
+
+def weighed(index: Index, text: str, viewer: Viewer) -> Asked:
+    order = query_words(text)[:_MOST_WORDS]
+    if not order:
+        return Asked({}, 0.0, 1.0, (), ())
+    corpus = index.corpus(order, viewer)
+    every = {word: _weight(corpus, word) for word in order}
+    known = {word: weight for word, weight in every.items() if word in corpus.frequency}
+    return Asked(known, sum(every.values()), corpus.average_length, _telling(known, corpus), tuple(order))
 
 
 def _weight(corpus: Corpus, word: str) -> float:
@@ -44,27 +50,54 @@ def _weight(corpus: Corpus, word: str) -> float:
     return telling * (_FAINT if word in FUNCTION_WORDS else 1.0)
 
 
-def _telling(weights: Mapping[str, float], corpus: Corpus) -> list[str]:
-    """The words worth looking up: one that stands in a fifth of all passages only counts where others led."""
-    rare = [word for word in weights if corpus.frequency[word] <= max(corpus.passages / 5, 50)]
-    return rare or list(weights)
+def _telling(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
+    """The words worth looking up, rarest first, as long as they do not stand in too many passages together."""
+    telling = [word for word in weights if word not in FUNCTION_WORDS] or list(weights)
+    room = _LOOKED_UP
+    chosen: list[str] = []
+    for word in sorted(telling, key=lambda word: corpus.frequency[word]):
+        room -= corpus.frequency[word]
+        if chosen and room < 0:
+            break
+        chosen.append(word)
+    return tuple(chosen)
 
 
-def _scored(candidate: Candidate, weights: Mapping[str, float], total: float, corpus: Corpus) -> Hit:
-    length = weighed_length(len(candidate.words), len(candidate.around))
-    stretch = 1 - _LENGTH + _LENGTH * length / corpus.average_length
-    inside, around = Counter(candidate.words), Counter(candidate.around)
-    found = sum(w * _counted(inside[word] + AROUND * around[word], stretch) for word, w in weights.items())
-    share = found / total * _QUIET.get(candidate.kind, 1.0)
-    score = round(1 - math.exp(-1.2 * share), 4)
-    return candidate.hit._replace(score=score, text=_excerpt(candidate.hit.text, weights))
+def share(asked: Asked, candidate: Candidate) -> float:
+    """How much of what was asked a passage holds."""
+    if not asked.total:
+        return 0.0
+    stretch = _SATURATION * (1 - _LENGTH + _LENGTH * candidate.length / asked.average_length)
+    found = 0.0
+    for word, weight in asked.weights.items():
+        spaced = f" {word} "
+        times = candidate.words.count(spaced) + AROUND * candidate.around.count(spaced)
+        if not times:
+            continue
+        found += weight * times * (_SATURATION + 1) / (times + stretch)
+    return found / asked.total
 
 
-def _counted(occurrences: float, stretch: float) -> float:
-    return occurrences * (_SATURATION + 1) / (occurrences + _SATURATION * stretch)
+def closeness(asked: Asked, candidate: Candidate) -> float:
+    """How many of the words that stand side by side in the question do so in the passage, as a share."""
+    telling = [word for word in asked.order if word not in FUNCTION_WORDS]
+    pairs = list(pairwise(telling))
+    if not pairs:
+        return 0.0
+    return sum(f" {first}  {second} " in candidate.words for first, second in pairs) / len(pairs)
 
 
-def _excerpt(text: str, words: Iterable[str]) -> str:
+def names(asked: Asked, key: str) -> float:
+    """How much of a key the question names, when it names all of it: the longer the key, the less by chance."""
+    wanted = query_words(key.replace("_", " ").replace("-", " "))
+    telling = {word for word in wanted if word not in FUNCTION_WORDS}
+    if not telling or not telling.issubset(asked.order):
+        return 0.0
+    own = [word for word in asked.order if word not in FUNCTION_WORDS]
+    return len(telling) / max(1, len(own))
+
+
+def excerpt(text: str, words: Sequence[str]) -> str:
     """A hit that is one endless line is shown around the first word that was asked for."""
     if len(text) <= _LONGEST:
         return text

@@ -19,12 +19,23 @@ def memory_search(
     query: Annotated[str, "What you want to know, as a question or as key words, in any language."],
     maxResults: Annotated[int | None, "How many at the most.", Clamp(1, 100)] = None,
     minScore: Annotated[float | None, "Leave out what is less likely than this, from 0 to 1."] = None,
+    scope: Annotated[
+        str | None, "Only this: shared, world, global, channel, skill, agent, extra; or channel:NAME."
+    ] = None,
+    channel: Annotated[str | None, "Only the records of this channel."] = None,
+    tags: Annotated[list[str] | None, "Only what has all of these tags."] = None,
+    since: Annotated[str | None, "Only from this day on: 2026-03-01, 2026-03, yesterday."] = None,
+    until: Annotated[str | None, "Only up to this day."] = None,
+    source: Annotated[str | None, "Only memory, session or extra."] = None,
+    path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
 ) -> Reply:
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 
     Each result names its page and lines; memory_get reads more around them.
     """
-    found = home.search(query, maxResults, minScore)
+    named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
+    filters = home.filters(**named, source=source, path=path)
+    found = home.search(query, maxResults, minScore, filters=filters)
     reply: Reply = {
         "results": [_row(hit) for hit in found.hits],
         "provider": found.answer.provider,

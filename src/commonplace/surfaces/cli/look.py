@@ -16,11 +16,25 @@ _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", type=int, help="How many at the most.")
 @click.option("--min-score", type=float, help="Leave out what is less likely than this, from 0 to 1.")
+@click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
+@click.option("--channel", help="Only the records of this channel.")
+@click.option("--tag", "tags", multiple=True, help="Only what has this tag; may be given more than once.")
+@click.option("--since", help="Only from this day on: 2026-03-01, 2026-03, yesterday.")
+@click.option("--until", help="Only up to this day.")
+@click.option("--source", help="Only memory, session or extra.")
+@click.option("--path", help="Only pages in this folder, or that match this pattern.")
+@click.option("--explain", is_flag=True, help="Show why each hit stands where it does.")
 @shared
-def search_command(query: tuple[str, ...], limit: int | None, min_score: float | None) -> None:
+def search_command(
+    query: tuple[str, ...], limit: int | None, min_score: float | None, explain: bool, **filters: Any
+) -> None:
     """Find the lines that answer QUERY, in everything the agent may see."""
     arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
-    reply = call(open_memory(), "memory_search", arguments, "retrieval")
+    named = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
+    if explain:
+        _explain_search(arguments, named)
+        return
+    reply = call(open_memory(), "memory_search", arguments | named, "retrieval")
 
     def human() -> None:
         if not reply["results"]:
@@ -28,6 +42,29 @@ def search_command(query: tuple[str, ...], limit: int | None, min_score: float |
         for hit in reply["results"]:
             say(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
             say("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
+
+    answer(reply, human)
+
+
+def _explain_search(arguments: dict[str, Any], named: dict[str, Any]) -> None:
+    """The hits with what each factor added."""
+    from ...search.explain import explained
+
+    home = open_memory().home
+    found = home.search(
+        arguments["query"], arguments["maxResults"], arguments["minScore"], filters=home.filters(**named)
+    )
+    for warning in found.warnings:
+        warn(warning)
+    reply: dict[str, Any] = {"results": explained(found.answer), "warnings": list(found.warnings)}
+    reply |= {name: getattr(found.answer, name) for name in ("mode", "provider", "model", "fallback")}
+
+    def human() -> None:
+        click.echo(f"{reply['mode']}, {reply['provider']} {reply['model']}".rstrip())
+        for hit in reply["results"]:
+            say(f"\n{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+            say("  " + hit["text"].split("\n")[-1][:100])
+            table(["", ""], [[f"  {name}", f"{value:.2f}"] for name, value in hit["why"].items()])
 
     answer(reply, human)
 

@@ -1,0 +1,73 @@
+"""HERE IS A TEXT: WHERE DOES ITS MEANING POINT? One file a provider; this table names them and says how to get each.
+
+An embedder turns texts into vectors of one space. Nothing heavy is imported before a provider is opened.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from ..errors import Unavailable
+from ..settings import SearchSettings
+
+if TYPE_CHECKING:
+    import numpy
+
+    Vectors = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+
+
+class Embedder(Protocol):
+    """Texts to vectors. What can not be served raises `Unavailable` with the reason and the next step, nothing else."""
+
+    provider: str
+    model: str
+    space: str  # names the vectors, safe as part of a file name: two texts compare only within one space
+    quick: bool  # whether passages may be embedded while a search waits, or better in the background
+    batch: int  # how many passages are best embedded at once
+
+    def takes(self, text: str) -> bool:
+        """Whether this embedder understands the script of a text."""
+        ...
+
+    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+        """One row a text, of length 1; a row of zeros for a text that says nothing to the model.
+
+        `waiting`: somebody waits for a search, so rather fail soon than try for long.
+        """
+        ...
+
+    def question(self, text: str) -> Vectors:
+        """A question as one vector of length 1, in the space of the passages."""
+        ...
+
+
+class Provider(NamedTuple):
+    """Where an embedder comes from. `module` has `open_embedders(settings) -> tuple[Embedder, ...]`."""
+
+    module: str
+    hint: str = ""  # what to install when something it imports is missing
+
+
+PROVIDERS = {
+    "static": Provider("static"),
+    "local": Provider("local", "pip install 'commonplace[local]'"),
+    "openai": Provider("openai"),
+    "ollama": Provider("ollama"),
+    "sentence-transformers": Provider("sentence_transformers", "pip install 'commonplace[sentence-transformers]'"),
+}
+
+
+def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
+    """The embedders of the configured provider, one a script it serves; none for `none`. Raises `Unavailable`."""
+    if settings.provider == "none":
+        return ()
+    provider = PROVIDERS[settings.provider]
+    try:
+        module = importlib.import_module(f".{provider.module}", __name__)
+        found: tuple[Embedder, ...] = module.open_embedders(settings)
+    except ImportError as error:
+        reason = f"{settings.provider} needs {error.name or error}"
+        raise Unavailable(f"{reason}: {provider.hint}" if provider.hint else reason) from error
+    return found

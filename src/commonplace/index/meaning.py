@@ -1,0 +1,176 @@
+"""The vectors follow the words: what a space has not looked at is embedded, at once where that is quick and in the
+background where it is not.
+
+An embedder that fails is left alone for a while: search goes on without it and says why.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..embed import Embedder, open_embedders
+from ..errors import Unavailable
+from ..settings import SearchSettings
+from . import Index, Pending, Progress, silent
+
+if TYPE_CHECKING:
+    from ..embed import Vectors
+    from ..embed.rerank import Reranker
+
+_RETRY = 30.0  # seconds an embedder that failed is left alone
+_FEW = 16  # passages that even a slow embedder may embed while a search waits
+_NEARLY = 0.95  # of all passages seen: then a space answers, though some are missing
+
+
+class Served(NamedTuple):
+    """Who answers by meaning now: none, when words answer alone. `reason` says why the configured one does not."""
+
+    embedders: tuple[Embedder, ...] = ()
+    beside: Embedder | None = None  # the model in the package, where it adds to a larger one
+    provider: str = ""
+    model: str = ""
+    failed: bool = False
+    reason: str = ""
+
+
+class Meaning:
+    """The embedders of one setting. Safe to share between threads."""
+
+    def __init__(self, settings: SearchSettings) -> None:
+        self.settings = settings
+        self._opened: tuple[Embedder, ...] | None = None
+        self._stand_in: Meaning | None = None
+        self._reranker: Reranker | None = None
+        self._failure, self._retry_at = "", 0.0
+        self._lock = threading.Lock()
+        self._working: threading.Thread | None = None
+        self._process = os.getpid()
+
+    def serve(self, index: Index) -> Served:
+        """The embedders that can answer, after they caught up as far as a search can wait."""
+        settings = self.settings
+        try:
+            embedders = self.embedders()
+            for embedder in embedders:
+                self._keep_up(index, embedder)
+        except Unavailable as error:
+            self.fail(error)
+            return Served((), None, settings.provider, settings.model, True, str(error))
+        ready = [each for each in embedders if _nearly_whole(index, each)]
+        if len(ready) == len(embedders):
+            model = settings.model or ", ".join(each.model for each in embedders)
+            return Served(embedders, self._beside(index), settings.provider, model)
+        return self._meanwhile(index, embedders)
+
+    def embedders(self) -> tuple[Embedder, ...]:
+        with self._lock:
+            if self._opened is None:
+                if self._failure and time.monotonic() < self._retry_at:
+                    raise Unavailable(self._failure)
+                self._opened = open_embedders(self.settings)
+            return self._opened
+
+    def reranker(self) -> Reranker | None:
+        """The model that reads a question and a passage together, where the settings ask for it."""
+        if not self.settings.rerank:
+            return None
+        from ..embed.rerank import open_reranker
+
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = open_reranker(self.settings.model if os.path.isdir(self.settings.model) else "")
+            return self._reranker
+
+    def build(self, index: Index, progress: Progress = silent, *, anew: bool = False) -> None:
+        """Embed everything that is missing, whatever it takes. An interruption keeps what was done.
+
+        `anew` embeds what has a vector, too: beside the old ones, which answer until the new ones are whole.
+        """
+        for embedder in self.embedders():
+            space = f"{embedder.space}-new" if anew else embedder.space
+            while embed_some(index, embedder, embedder.batch, space):
+                seen, passages, _ = index.coverage(space)
+                progress(embedder.model, seen, passages)
+            if anew:
+                index.put_in_place(space, embedder.space)
+
+    def _keep_up(self, index: Index, embedder: Embedder) -> None:
+        if embedder.quick:
+            while embed_some(index, embedder, embedder.batch):
+                pass
+        elif embed_some(index, embedder, _FEW, waiting=True) and index.pending(embedder.space, 1):
+            self._start(index, embedder)
+
+    def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> Served:
+        """The model in the package answers until a slower one has seen everything."""
+        seen = min(index.coverage(each.space).seen for each in embedders)
+        total = index.coverage(embedders[0].space).passages
+        reason = (
+            f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
+            "model answers (`commonplace index` waits for it)"
+        )
+        return self._in_the_package().serve(index)._replace(reason=reason)
+
+    def _beside(self, index: Index) -> Embedder | None:
+        """The model in the package knows scripts and crossings that the small transformers do not."""
+        if self.settings.provider != "local":
+            return None
+        served = self._in_the_package().serve(index)
+        return served.embedders[0] if served.embedders else None
+
+    def _in_the_package(self) -> Meaning:
+        if self._stand_in is None:
+            self._stand_in = Meaning(SearchSettings())
+        return self._stand_in
+
+    def _start(self, index: Index, embedder: Embedder) -> None:
+        """Go on in the background. One thread at a time; a fork takes none along."""
+        with self._lock:
+            if self._working and self._working.is_alive() and self._process == os.getpid():
+                return
+            self._process = os.getpid()
+            self._working = threading.Thread(target=self._work, args=(index, embedder), daemon=True)
+            self._working.start()
+
+    def _work(self, index: Index, embedder: Embedder) -> None:
+        try:
+            while embed_some(index, embedder, embedder.batch):
+                pass
+        except Unavailable as error:
+            self.fail(error)
+        except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
+            self.fail(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
+
+    def fail(self, error: Unavailable) -> None:
+        """Leave the embedder alone for a while."""
+        with self._lock:
+            if str(error) != self._failure or time.monotonic() >= self._retry_at:
+                self._retry_at = time.monotonic() + _RETRY
+            self._failure, self._opened = str(error), None
+
+
+def embed_some(index: Index, embedder: Embedder, limit: int, space: str = "", *, waiting: bool = False) -> bool:
+    """Embed the next few passages; False when there are none."""
+    space = space or embedder.space
+    pending = index.pending(space, limit)
+    if pending is None:
+        return False
+    index.add_vectors(space, pending, _embedded(embedder, pending, waiting=waiting))
+    return True
+
+
+def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tuple[int, bytes], Vectors]:
+    """Vectors by owner and content. The same text of two owners is embedded once; one that means nothing has none."""
+    texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.takes(text)))
+    vectors = dict(zip(texts, embedder.passages(texts, waiting=waiting), strict=True)) if texts else {}
+    found = ((key, vectors[text]) for key, text in pending.texts.items() if text in vectors)
+    return {key: vector for key, vector in found if vector.any()}
+
+
+def _nearly_whole(index: Index, embedder: Embedder) -> bool:
+    seen, passages, _ = index.coverage(embedder.space)
+    return seen >= _NEARLY * passages

@@ -1,0 +1,182 @@
+"""Vectors on disk: rows of one space in a file that is memory-mapped, one byte a dimension, found by exact rescoring.
+
+A row is written once and never changed, so that readers need no lock. SQLite says how many rows count, which file
+they are in and what each stands for; what is in the file beyond that is nobody's and is written over.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+_EXACT = 8_000  # rows up to which every one is compared; more are sifted by the signs of their dimensions first
+_SIFTED = 20  # rows that pass the sieve, for each one asked for
+_LEAST_SIFTED = 4_000
+_SAMPLE = 64
+
+
+def row_type(dims: int) -> np.dtype[Any]:
+    """A row: who it belongs to, what a unit of its numbers is worth, and the numbers."""
+    return np.dtype([("owner", "<i4"), ("unit", "<f4"), ("numbers", "i1", (dims,))])
+
+
+def as_rows(vectors: Array, owners: list[int]) -> Array:
+    """Vectors as rows: each is stretched so that its largest number takes the whole byte."""
+    rows = np.zeros(len(vectors), row_type(vectors.shape[1]))
+    largest = np.abs(vectors).max(axis=1)
+    unit = np.where(largest > 0, largest, 1.0) / 127
+    rows["owner"], rows["unit"] = owners, unit
+    rows["numbers"] = np.round(vectors / unit[:, None])
+    return rows
+
+
+class VectorFile:
+    """The rows of one space. Without a path they are kept in this process alone."""
+
+    def __init__(self, path: str | None, dims: int) -> None:
+        self.path, self.dims, self._type = path, dims, row_type(dims)
+        self._rows: Array = np.zeros(0, self._type)
+        self._count = 0
+        self._few: Array = np.zeros((0, dims), np.float32)
+        self._sieve: _Sieve | None = None
+        self._spread: tuple[float, float] | None = None
+
+    def write(self, start: int, rows: Array) -> None:
+        """Put rows after the first `start`, on the disk before they are counted."""
+        if self.path is None:
+            self._rows = np.concatenate([self._rows[:start], rows])
+            return
+        with open(os.open(self.path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | _NOFOLLOW, 0o600), "r+b") as file:
+            if os.fstat(file.fileno()).st_size < start * self._type.itemsize:
+                raise EOFError(f"{self.path} has lost rows")
+            file.truncate(start * self._type.itemsize)
+            file.seek(0, os.SEEK_END)
+            file.write(rows.tobytes())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def see(self, count: int) -> bool:
+        """Look at the first `count` rows; False when the file does not have them."""
+        if self.path is not None and not self._map(self.path, count):
+            return False
+        self._count = count
+        return len(self._rows) >= count
+
+    def _map(self, path: str, count: int) -> bool:
+        """Look at the size every time: reading what somebody cut off would end the process."""
+        try:
+            if os.path.getsize(path) < count * self._type.itemsize:
+                return False
+            if count != self._count:
+                self._rows = np.memmap(path, self._type, "r", shape=(count,)) if count else np.zeros(0, self._type)
+        except OSError:
+            return False
+        return True
+
+    def rows(self, numbers: Array) -> Array:
+        return np.asarray(self._rows[numbers])
+
+    def nearest(self, question: Array, owners: Array, limit: int, among: Array | None = None) -> tuple[Array, Array]:
+        """The rows most like a question, best first, and how like it: only those of these owners, or these rows."""
+        if among is None and self._count <= _EXACT:
+            candidates, likeness = self._all(question, owners)
+        else:
+            candidates = self._sifted(question, owners, limit) if among is None else among
+            likeness = self.likeness(question, candidates)
+        best = _largest(likeness, limit)
+        best = best[np.argsort(-likeness[best], kind="stable")]
+        return candidates[best], likeness[best]
+
+    def likeness(self, question: Array, numbers: Array) -> Array:
+        """The cosine of each of these rows with the question."""
+        rows = self._rows[numbers]
+        found: Array = np.vecdot(rows["numbers"].astype(np.float32), question) * rows["unit"]
+        return found
+
+    def spread(self) -> tuple[float, float] | None:
+        """How alike rows are that have nothing to do with each other, by a sample; None of too few."""
+        if self._count < _SAMPLE:
+            return None
+        if self._spread is None:
+            some = self._rows[: self._count : self._count // _SAMPLE][:_SAMPLE]
+            vectors = some["numbers"].astype(np.float32) * some["unit"][:, None]
+            alike = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+            self._spread = float(alike.mean()), float(alike.std())
+        return self._spread
+
+    def _all(self, question: Array, owners: Array) -> tuple[Array, Array]:
+        """Every row of these owners. So few rows are kept as they are computed with."""
+        start = len(self._few)
+        if start > self._count:
+            self._few, start = self._few[:0], 0
+        if start < self._count:
+            some = self._rows[start : self._count]
+            vectors = some["numbers"].astype(np.float32) * some["unit"][:, None]
+            self._few = np.concatenate([self._few, vectors])
+        mine = np.flatnonzero(np.isin(self._rows["owner"][: self._count], owners))
+        likeness: Array = np.vecdot(self._few, question)  # not @: threads for so little cost more than they save
+        return mine, likeness[mine]
+
+    def _sifted(self, question: Array, owners: Array, limit: int) -> Array:
+        if self._sieve is None or self._sieve.count > self._count:
+            self._sieve = _Sieve(self._rows, self.dims)
+        self._sieve.grow(self._rows, self._count)
+        return self._sieve.sift(question, owners, max(_LEAST_SIFTED, _SIFTED * limit))
+
+
+class _Sieve:
+    """One bit a dimension: which side of the middle a row lies on. Rows that agree with a question on most sides are
+    worth comparing."""
+
+    def __init__(self, rows: Array, dims: int) -> None:
+        some = rows[:: max(1, len(rows) // 2_000)]
+        self._middle = (some["numbers"] * some["unit"][:, None]).mean(axis=0)
+        self._words = -(-dims // 64)
+        self._bits: Array = np.zeros((self._words, 0), np.uint64)
+        self._owners: Array = np.zeros(0, np.int32)
+        self.count = 0
+
+    def grow(self, rows: Array, count: int) -> None:
+        """Take in rows up to a count. Some room is kept, so that growing by one does not copy everything."""
+        if count == self.count:
+            return
+        if count > self._bits.shape[1]:
+            room = count + count // 8 + 64
+            self._bits = np.concatenate([self._bits, np.zeros((self._words, room - self._bits.shape[1]), np.uint64)], 1)
+            self._owners = np.concatenate([self._owners, np.zeros(room - len(self._owners), np.int32)])
+        for start in range(self.count, count, 16_384):
+            some = rows[start : min(count, start + 16_384)]
+            self._bits[:, start : start + len(some)] = self._signs(
+                some["numbers"] > self._middle / some["unit"][:, None]
+            )
+            self._owners[start : start + len(some)] = some["owner"]
+        self.count = count
+
+    def sift(self, question: Array, owners: Array, limit: int) -> Array:
+        asked = self._signs((question > self._middle)[None, :])
+        allowed = np.isin(self._owners[: self.count], owners)
+        apart = np.zeros(self.count, np.uint16)
+        for column, sides in enumerate(self._bits[:, : self.count]):
+            apart += np.bitwise_count(sides ^ asked[column, 0])
+        if allowed.all():
+            return _largest(-apart.astype(np.int16), limit)
+        mine = np.flatnonzero(allowed)
+        return mine[_largest(-apart[mine].astype(np.int16), limit)]
+
+    def _signs(self, sides: Array) -> Array:
+        packed = np.packbits(sides, axis=1)
+        padded = np.zeros((len(sides), self._words * 8), np.uint8)
+        padded[:, : packed.shape[1]] = packed
+        return padded.view(np.uint64).T
+
+
+def _largest(values: Array, limit: int) -> Array:
+    if len(values) <= limit:
+        return np.arange(len(values))
+    return np.argpartition(-values, limit)[:limit]
+
+
+_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)

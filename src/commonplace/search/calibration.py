@@ -1,0 +1,53 @@
+"""What the numbers are worth: likeness in standard deviations of its space, odds as the chance that a hit is right.
+
+A hit is as likely right as it stands out from what is also found: from the thirtieth best, or, where fewer are found,
+from what the thirtieth would be worth. Fitted by `bench/calibrate.py`, with a reliability table in
+`docs/benchmarks.md`, so that one cut means the same whoever answers: 0.5 is as often right as wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+
+class Scale(NamedTuple):
+    """The cosine of a question with passages that have nothing to do with it, and how odds become a chance."""
+
+    mean: float
+    deviation: float
+    slope: float
+    offset: float
+
+
+WORDS = Scale(0.0, 1.0, 0.45, -4.26)
+READ = Scale(0.0, 1.0, 0.23, -3.69)  # after a reranker
+_SPACES = {
+    "commonplace-static": Scale(0.05, 0.089, 0.36, -4.13),
+    "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
+    "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),
+}
+_OTHER = Scale(0.30, 0.10, 0.36, -4.13)
+_BACKGROUND = 30
+_NOTHING = -2.0  # the odds of a passage that has nothing to do with the question
+
+
+def scale_of(space: str, spread: tuple[float, float] | None = None) -> Scale:
+    """The scale of a space: of one we know, as it was measured; of another, as its own vectors lie."""
+    known = next((scale for name, scale in _SPACES.items() if space.startswith(name)), None)
+    if known:
+        return known
+    return _OTHER._replace(mean=spread[0], deviation=max(spread[1], 0.01)) if spread else _OTHER
+
+
+def background(odds: Sequence[float]) -> float:
+    """What a hit has to stand out from, given the odds of all, best first."""
+    if not odds:
+        return _NOTHING
+    found = min(len(odds), _BACKGROUND)
+    return _NOTHING + (odds[found - 1] - _NOTHING) * found / _BACKGROUND
+
+
+def chance(odds: float, scale: Scale) -> float:
+    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, scale.slope * odds + scale.offset)))), 4)

@@ -1,0 +1,172 @@
+"""When a question asks about: `last week`, `in March`, `on 8 May 2023`, 上周, as days; and whether it asks about now.
+
+Dates are a soft filter: what is told of a day is often written down a little later.
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from datetime import date
+from typing import NamedTuple
+
+from ..markdown.times import MONTHS, day_of
+
+
+class Span(NamedTuple):
+    """Days, both included, as ordinals."""
+
+    first: int
+    last: int
+
+
+_LATER = 10  # days after a span in which it is still told of
+_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_NUMBERS = {
+    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "couple of": 2,
+    "一": 1, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
+    "十一": 11, "十二": 12,
+}  # fmt: skip
+_UNITS = {
+    "day": 1, "天": 1, "日": 1, "일": 1, "week": 7, "周": 7, "週": 7, "週間": 7, "星期": 7, "礼拜": 7, "주": 7,
+    "month": 30, "个月": 30, "個月": 30, "か月": 30, "ヶ月": 30, "개월": 30, "달": 30,
+    "year": 365, "年": 365, "년": 365,
+}  # fmt: skip
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_NOW = re.compile(
+    r"\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
+    r"|现在|目前|最近|最新|現在|지금|최근",
+    re.IGNORECASE,
+)
+
+
+def asks_about_now(text: str) -> bool:
+    return _NOW.search(text) is not None
+
+
+def span_of(text: str, today: int) -> Span | None:
+    """The days a question names, or None."""
+    lower = text.lower()
+    if (day := day_of(lower)) is not None:
+        return Span(day, day)
+    for pattern, read in _READERS:
+        if found := pattern.search(lower):
+            return read(found, date.fromordinal(today)) if today else None
+    return None
+
+
+def nearness(span: Span, day: int) -> float:
+    """How well a passage's day fits: 1 within the span, fading over the days after it, in which it may be told of."""
+    if day < span.first:
+        return 0.0
+    return max(0.0, 1 - max(0, day - span.last) / _LATER)
+
+
+def _month(year: int, month: int) -> Span | None:
+    if not (1 <= month <= 12 and 1 <= year <= 9998):
+        return None
+    return Span(date(year, month, 1).toordinal(), date(year, month, monthrange(year, month)[1]).toordinal())
+
+
+def _named_month(found: re.Match[str], today: date) -> Span | None:
+    """A month with its year, or the last one of that name; or a day of it."""
+    month = MONTHS.get(found["month"]) or _NUMBERS.get(found["month"]) or int(found["month"])
+    year = int(found["year"]) if found["year"] else today.year - (month > today.month)
+    day = found.groupdict().get("day")
+    span = _month(year, month)
+    if span and day and 1 <= int(day) <= span.last - span.first + 1:
+        exact = span.first + int(day) - 1
+        return Span(exact, exact)
+    return span
+
+
+def _ago(found: re.Match[str], today: date) -> Span:
+    amount = _NUMBERS.get(found["amount"]) or int(found["amount"])
+    unit = _UNITS[found["unit"]]
+    middle = max(1, today.toordinal() - amount * unit)
+    return Span(max(1, middle - unit // 2), middle + unit // 2)
+
+
+def _last(found: re.Match[str], today: date) -> Span | None:
+    """The whole unit before this one."""
+    return _unit(found["unit"], today, before=1)
+
+
+def _this(found: re.Match[str], today: date) -> Span | None:
+    return _unit(found["unit"], today, before=0)
+
+
+def _unit(name: str, today: date, before: int) -> Span | None:
+    if _UNITS.get(name) == 7:
+        monday = max(1, today.toordinal() - today.weekday() - 7 * before)
+        return Span(monday, monday + 6)
+    if name in ("month", "月", "달"):
+        months = today.year * 12 + today.month - 1 - before
+        return _month(months // 12, months % 12 + 1)
+    return _whole_year(today.year - before)
+
+
+def _whole_year(year: int) -> Span | None:
+    if year < 1:
+        return None
+    return Span(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal())
+
+
+def _weekday(found: re.Match[str], today: date) -> Span:
+    back = (today.weekday() - _WEEKDAYS.index(found["name"])) % 7 or 7
+    day = max(1, today.toordinal() - back)
+    return Span(day, day)
+
+
+def _days_back(days: int) -> Callable[[re.Match[str], date], Span]:
+    def read(_: re.Match[str], today: date) -> Span:
+        day = max(1, today.toordinal() - days)
+        return Span(day, day)
+
+    return read
+
+
+def _weekend(_: re.Match[str], today: date) -> Span:
+    """The last Saturday and Sunday that are over."""
+    sunday = today.toordinal() - (today.weekday() + 1)
+    return Span(max(1, sunday - 1), max(1, sunday))
+
+
+def _year(found: re.Match[str], _: date) -> Span | None:
+    return _whole_year(int(found["year"]))
+
+
+_AMOUNT = "|".join(sorted(_NUMBERS, key=len, reverse=True))
+_DAY_AND_MONTH = rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH})"
+_MONTH_AND_DAY = rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
+_OF_YEAR = r"\b(?:,? (?P<year>\d{4}))?"
+_WEEK_OR_MONTH = "(?P<unit>周|週|星期|礼拜|月|주|달)"
+_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span | None]], ...] = tuple(
+    (re.compile(pattern, re.ASCII), read)
+    for pattern, read in (
+        (r"\bday before yesterday\b|前天|一昨日|그저께", _days_back(2)),
+        (r"\byesterday\b|昨天|昨日|어제", _days_back(1)),
+        (r"\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b|今天|今日|오늘", _days_back(0)),
+        (rf"\b(?P<amount>\d{{1,3}}|{_AMOUNT}) (?P<unit>day|week|month|year)s? ago\b", _ago),
+        (rf"(?P<amount>\d{{1,3}}|{_AMOUNT})(?P<unit>天|日|週間|周|週|星期|礼拜|个月|個月|か月|ヶ月|年)(?:以)?前", _ago),
+        (r"(?P<amount>\d{1,3})\s?(?P<unit>일|주|개월|달|년)\s?전", _ago),
+        (r"\blast weekend\b|上周末|上週末", _weekend),
+        (r"\b(?:last|previous|past) (?P<unit>week|month|year)\b", _last),
+        (rf"(?:上个?|上個|先|지난)\s?{_WEEK_OR_MONTH}", _last),
+        (r"去年|昨年|작년", lambda _, today: _unit("year", today, before=1)),
+        (r"\bthis (?P<unit>week|month|year)\b", _this),
+        (r"今年|올해", lambda _, today: _unit("year", today, before=0)),
+        (rf"(?:这个?|這個?|本|今|이번)\s?{_WEEK_OR_MONTH}", _this),
+        (rf"\b(?:last|on) (?P<name>{'|'.join(_WEEKDAYS)})\b", _weekday),
+        (
+            r"(?:(?P<year>\d{4})[年년]\s?)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])[月월]"
+            r"(?:\s?(?P<day>\d{1,2})[日号일])?",
+            _named_month,
+        ),
+        (rf"\b{_DAY_AND_MONTH}{_OF_YEAR}", _named_month),
+        (rf"\b{_MONTH_AND_DAY}{_OF_YEAR}", _named_month),
+        (rf"\b(?:in|during|of|last|since|early|late|mid) (?P<month>{_MONTH}){_OF_YEAR}", _named_month),
+        (r"\b(?:in|during) (?P<year>(?:19|20)\d\d)\b", _year),
+    )
+)

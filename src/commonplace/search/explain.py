@@ -1,0 +1,24 @@
+"""Why a hit stands where it does: both legs and every factor, with what each was worth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .rank import WEIGHTS, Ranked
+
+if TYPE_CHECKING:
+    from . import Answer
+
+
+def explained(answer: Answer) -> list[dict[str, Any]]:
+    return [
+        {"citation": hit.citation, "score": hit.score, "text": hit.text, "why": why(row)}
+        for hit, row in zip(answer.hits, answer.why, strict=True)
+    ]
+
+
+def why(row: Ranked) -> dict[str, float]:
+    """What each factor adds, as weighed; `all` is their sum above what else was found."""
+    found = row.reason._asdict() | {"support": row.support, "read": row.read}
+    parts = {name: round(getattr(WEIGHTS, name) * value, 3) for name, value in found.items() if value}
+    return parts | {"all": round(row.odds, 3)}

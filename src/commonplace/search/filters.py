@@ -1,0 +1,75 @@
+"""Filters as people and models write them: words, dates like `2026-03`, one or several of each."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Sequence
+from datetime import date
+
+from ..errors import InvalidArgument
+from ..model import Filters
+from .dates import span_of
+
+Some = str | Sequence[str] | None
+
+
+def filters_of(
+    *,
+    scope: Some = None,
+    channel: str | None = None,
+    agent: str | None = None,
+    tags: Some = None,
+    since: str | date | None = None,
+    until: str | date | None = None,
+    source: str | None = None,
+    path: Some = None,
+    today: int = 0,
+) -> Filters:
+    """What a search keeps to. InvalidArgument for a date that is none."""
+    return Filters(
+        _several(scope),
+        channel or "",
+        agent or "",
+        _several(tags),
+        _day("since", since, today, last=False),
+        _day("until", until, today, last=True),
+        source or "",
+        tuple(_pattern(each) for each in _several(path)),
+    )
+
+
+def _several(value: Some) -> tuple[str, ...]:
+    if value is None or value == "":
+        return ()
+    return (value,) if isinstance(value, str) else tuple(value)
+
+
+def _pattern(path: str) -> str:
+    """A folder means everything in it."""
+    path = path.removeprefix("./")
+    is_page = path.endswith((".md", ".jsonl")) or set(path) & set("*?")
+    return path if is_page else f"{path.rstrip('/')}/**"
+
+
+def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int | None:
+    if not value:
+        return None
+    if isinstance(value, date):
+        return value.toordinal()
+    found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
+    if found:
+        return _part_of_year(name, value, int(found[1]), int(found[2] or 0), last=last)
+    span = span_of(value, today)
+    if span is None:
+        raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")
+    return span.last if last else span.first
+
+
+def _part_of_year(name: str, value: str, year: int, month: int, *, last: bool) -> int:
+    """A year, or a month of it: from its first day, or up to its last."""
+    month = month or (12 if last else 1)
+    try:
+        return date(year, month, monthrange(year, month)[1] if last else 1).toordinal()
+    except ValueError as error:
+        raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01 or 2026-03") from error

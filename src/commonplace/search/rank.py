@@ -1,0 +1,146 @@
+"""Candidates of both legs on one scale: every factor adds to the odds that a passage answers.
+
+The weights were chosen on one half of a benchmark and are reported on the other (`docs/benchmarks.md`); each factor
+can be switched off to see what it earns (`bench/ablation.py`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from ..index import Candidate
+from ..model import Hit, Query
+from .dates import Span, asks_about_now, nearness, span_of
+from .words import Asked, closeness, names, share
+
+
+class Weights(NamedTuple):
+    """What one unit of each factor adds to the odds, on a logarithmic scale."""
+
+    words: float = 9.0
+    meaning: float = 0.9
+    support: float = 0.5  # of the best passages of the same page
+    phrase: float = 0.5
+    key: float = 2.0
+    date: float = 1.5
+    recent: float = 1.0
+    read: float = 0.8  # of what a reranker gives, where one is asked for
+    repeated: float = 1.0  # what a text that stands higher up already loses
+
+
+class Reason(NamedTuple):
+    """Why a hit stands where it does: what each factor found, before it was weighed."""
+
+    words: float = 0.0
+    meaning: float | None = None
+    phrase: float = 0.0
+    key: float = 0.0
+    date: float = 0.0
+    recent: float = 0.0
+
+
+class Ranked(NamedTuple):
+    number: int
+    hit: Hit
+    odds: float
+    reason: Reason
+    support: float = 0.0  # of its page
+    read: float | None = None  # what a reranker made of question and passage together
+
+
+WEIGHTS = Weights()
+_MONTHS_HALF = 90  # days after which a passage is half as recent
+_QUIET = {"activity": 0.3}  # logs mention every key that was written: they come after what they mention
+_ALIKE = 2.0  # standard deviations from which likeness alone makes a hit
+_BESIDE_WORDS = 0.3  # of the odds of the best hit, that likeness alone needs beside it
+_NEXT = 0.3  # what the second to fifth best passage of a page count beside the best
+_UNKNOWN = -0.5  # a passage without a vector is taken for a little less like the question than most
+
+
+def ranked(
+    query: Query,
+    asked: Asked,
+    candidates: Iterable[Candidate],
+    likeness: Mapping[int, float] | None,
+    weights: Weights = WEIGHTS,
+) -> list[Ranked]:
+    """The candidates, the likeliest first. `likeness` says how like the question each is, in standard deviations."""
+    span = span_of(query.text, query.today)
+    now = asks_about_now(query.text)
+    rows = [(each, _reason(query, asked, each, likeness, span, now=now)) for each in candidates]
+    alone = _found([(each, reason, _odds(reason, weights)) for each, reason in rows])
+    support = _support((each.hit.path, odds) for each, _, odds in alone)
+    out = [
+        Ranked(each.number, each.hit, odds + weights.support * support[each.hit.path], reason, support[each.hit.path])
+        for each, reason, odds in alone
+    ]
+    return _repeats_later(best_first(out), weights)
+
+
+def _reason(
+    query: Query,
+    asked: Asked,
+    candidate: Candidate,
+    likeness: Mapping[int, float] | None,
+    span: Span | None,
+    *,
+    now: bool,
+) -> Reason:
+    day = candidate.day
+    return Reason(
+        share(asked, candidate) * _QUIET.get(candidate.kind, 1.0),
+        None if likeness is None else likeness.get(candidate.number, _UNKNOWN),
+        closeness(asked, candidate),
+        names(asked, candidate.hit.key) if candidate.hit.key else 0.0,
+        nearness(span, day) if span and day is not None else 0.0,
+        0.5 ** (max(0, query.today - day) / _MONTHS_HALF) if now and day is not None and query.today else 0.0,
+    )
+
+
+def _support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
+    """What speaks for a whole page: its best passage, and a little the next few."""
+    pages: dict[str, list[float]] = {}
+    for path, each in odds:
+        pages.setdefault(path, []).append(each)
+    return {path: _mean(sorted(some, reverse=True)) for path, some in pages.items()}
+
+
+def _mean(best: Sequence[float]) -> float:
+    shares = (1.0, *[_NEXT] * 4)[: len(best)]
+    return sum(share * each for share, each in zip(shares, best, strict=False)) / sum(shares)
+
+
+def _found(rows: list[tuple[Candidate, Reason, float]]) -> list[tuple[Candidate, Reason, float]]:
+    """Those with any ground for a hit. Something is always nearest, however far it is: likeness alone has to be there,
+    and not to be dwarfed by what holds the words themselves."""
+    best = max((odds for _, _, odds in rows), default=0.0)
+    enough = _BESIDE_WORDS * best
+    return [row for row in rows if row[1].words > 0 or ((row[1].meaning or 0.0) >= _ALIKE and row[2] >= enough)]
+
+
+def _odds(reason: Reason, weights: Weights) -> float:
+    return (
+        weights.words * reason.words
+        + weights.meaning * (reason.meaning or 0.0)
+        + weights.phrase * reason.phrase
+        + weights.key * reason.key
+        + weights.date * reason.date
+        + weights.recent * reason.recent
+    )
+
+
+def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
+    """The same text on other pages comes after what says something else as likely."""
+    seen: Counter[str] = Counter()
+    out = []
+    for each in rows:
+        said = each.hit.text
+        out.append(each._replace(odds=each.odds - weights.repeated * seen[said]) if seen[said] else each)
+        seen[said] += 1
+    return best_first(out)
+
+
+def best_first(rows: Iterable[Ranked]) -> list[Ranked]:
+    return sorted(rows, key=lambda each: (-each.odds, each.hit.path, each.hit.start))

@@ -1,0 +1,44 @@
+"""The best few read again, question and passage together, by a small cross-encoder where the settings ask for one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors import Unavailable
+from ..index import Index
+from ..index.meaning import Meaning
+from ..model import Query
+from .rank import Ranked, Weights, best_first
+
+_READ = 30  # hits that are read again
+_BEFORE = 400  # characters of what stands before a turn: an answer is understood by its question
+
+
+def reread(
+    index: Index, query: Query, meaning: Meaning, rows: list[Ranked], weights: Weights
+) -> tuple[list[Ranked], str]:
+    """The hits in their new order; as they were, and why, when no reranker serves."""
+    try:
+        reranker = meaning.reranker()
+        if reranker is None or not rows or not reranker.takes(query.text):
+            return rows, ""
+        some = rows[:_READ]
+        read = reranker.score(query.text, [_told(index, row) for row in some])
+    except Unavailable as error:
+        return rows, f"the hits were not read again: {error}"
+    again = best_first(_weighed(some, read, weights))
+    return [*again, *(row._replace(odds=min(row.odds, again[-1].odds)) for row in rows[_READ:])], ""
+
+
+def _told(index: Index, row: Ranked) -> str:
+    """A passage as the reranker reads it: a turn of a session with its date, and after the turn before."""
+    if row.hit.source != "session":
+        return row.hit.text
+    before = index.before(row.number)[-_BEFORE:]
+    return "\n".join(filter(None, (row.hit.at, before, row.hit.text)))
+
+
+def _weighed(rows: Sequence[Ranked], read: Sequence[float], weights: Weights) -> list[Ranked]:
+    return [
+        row._replace(odds=row.odds + weights.read * score, read=score) for row, score in zip(rows, read, strict=True)
+    ]

@@ -1,0 +1,300 @@
+"""Days that questions and pages name: read in several languages, never wrong enough to raise."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from commonplace import Memory
+from commonplace.markdown.times import MONTHS, day_of
+from commonplace.search.dates import Span, asks_about_now, nearness, span_of
+from commonplace.testing import FrozenClock
+
+SATURDAY = date(2026, 3, 14)
+MONDAY, SUNDAY = date(2026, 3, 9), date(2026, 3, 15)
+NEW_YEAR, LEAP_DAY, LATE_MARCH = date(2026, 1, 1), date(2024, 2, 29), date(2026, 3, 31)
+
+
+def days(text: str, today: date = SATURDAY) -> tuple[str, str] | None:
+    span = span_of(text, today.toordinal())
+    return (str(date.fromordinal(span.first)), str(date.fromordinal(span.last))) if span else None
+
+
+def one(day: str) -> tuple[str, str]:
+    return day, day
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what did I do yesterday?", one("2026-03-13")),
+        ("what happened the day before yesterday", one("2026-03-12")),
+        ("what is on today", one("2026-03-14")),
+        ("Who called this morning?", one("2026-03-14")),
+        ("three days ago", ("2026-03-11", "2026-03-11")),
+        ("two weeks ago", ("2026-02-25", "2026-03-03")),
+        ("last week", ("2026-03-02", "2026-03-08")),
+        ("this week", ("2026-03-09", "2026-03-15")),
+        ("last month", ("2026-02-01", "2026-02-28")),
+        ("this month", ("2026-03-01", "2026-03-31")),
+        ("last year", ("2025-01-01", "2025-12-31")),
+        ("last weekend", ("2026-03-07", "2026-03-08")),
+        ("on Monday", one("2026-03-09")),
+        ("last Saturday", one("2026-03-07")),
+        ("in March", ("2026-03-01", "2026-03-31")),
+        ("in April", ("2025-04-01", "2025-04-30")),
+        ("in February 2024", ("2024-02-01", "2024-02-29")),
+        ("in 2023", ("2023-01-01", "2023-12-31")),
+        ("on 8 May 2023", one("2023-05-08")),
+        ("on May 8th, 2023", one("2023-05-08")),
+        ("on the 8th of May", one("2025-05-08")),
+        ("on March 3", one("2026-03-03")),
+        ("2023-05-08", one("2023-05-08")),
+        ("Sept 2025 in review: in Sept 2025", ("2025-09-01", "2025-09-30")),
+        ("昨天我做了什么", one("2026-03-13")),
+        ("前天谁来过", one("2026-03-12")),
+        ("今天有什么安排", one("2026-03-14")),
+        ("上周的会议", ("2026-03-02", "2026-03-08")),
+        ("上个星期", ("2026-03-02", "2026-03-08")),
+        ("这周", ("2026-03-09", "2026-03-15")),
+        ("上个月", ("2026-02-01", "2026-02-28")),
+        ("去年", ("2025-01-01", "2025-12-31")),
+        ("三天前", one("2026-03-11")),
+        ("两周前", ("2026-02-25", "2026-03-03")),
+        ("2023年5月8日", one("2023-05-08")),
+        ("2023年5月", ("2023-05-01", "2023-05-31")),
+        ("5月8号", one("2025-05-08")),
+        ("三月的旅行 in March", ("2026-03-01", "2026-03-31")),
+        ("昨日の会議", one("2026-03-13")),
+        ("一昨日", one("2026-03-12")),
+        ("先週の話", ("2026-03-02", "2026-03-08")),
+        ("先月", ("2026-02-01", "2026-02-28")),
+        ("今週", ("2026-03-09", "2026-03-15")),
+        ("昨年", ("2025-01-01", "2025-12-31")),
+        ("어제 뭐 했지", one("2026-03-13")),
+        ("지난주 회의", ("2026-03-02", "2026-03-08")),
+        ("지난 달", ("2026-02-01", "2026-02-28")),
+        ("이번 주", ("2026-03-09", "2026-03-15")),
+        ("작년", ("2025-01-01", "2025-12-31")),
+    ],
+)
+def test_a_question_names_days(text: str, expected: tuple[str, str]) -> None:
+    assert days(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("三月", ("2026-03-01", "2026-03-31")),
+        ("十二月的计划", ("2025-12-01", "2025-12-31")),
+        ("2023년 5월 8일", one("2023-05-08")),
+        ("今年", ("2026-01-01", "2026-12-31")),
+        ("올해", ("2026-01-01", "2026-12-31")),
+        ("그저께", one("2026-03-12")),
+        ("3日前", one("2026-03-11")),
+        ("二週間前", ("2026-02-25", "2026-03-03")),
+        ("上礼拜", ("2026-03-02", "2026-03-08")),
+        ("上週", ("2026-03-02", "2026-03-08")),
+        ("這個月", ("2026-03-01", "2026-03-31")),
+        ("3일 전", one("2026-03-11")),
+    ],
+)
+def test_a_question_names_days_in_other_common_ways(text: str, expected: tuple[str, str]) -> None:
+    assert days(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "today", "expected"),
+    [
+        ("last week", MONDAY, ("2026-03-02", "2026-03-08")),
+        ("last week", SUNDAY, ("2026-03-02", "2026-03-08")),
+        ("this week", SUNDAY, ("2026-03-09", "2026-03-15")),
+        ("last weekend", MONDAY, ("2026-03-07", "2026-03-08")),
+        ("last weekend", SUNDAY, ("2026-03-07", "2026-03-08")),
+        ("on Monday", MONDAY, one("2026-03-02")),
+        ("on Sunday", SUNDAY, one("2026-03-08")),
+        ("上周", MONDAY, ("2026-03-02", "2026-03-08")),
+        ("yesterday", NEW_YEAR, one("2025-12-31")),
+        ("last month", NEW_YEAR, ("2025-12-01", "2025-12-31")),
+        ("last year", NEW_YEAR, ("2025-01-01", "2025-12-31")),
+        ("last week", NEW_YEAR, ("2025-12-22", "2025-12-28")),
+        ("this week", NEW_YEAR, ("2025-12-29", "2026-01-04")),
+        ("in December", NEW_YEAR, ("2025-12-01", "2025-12-31")),
+        ("in January", NEW_YEAR, ("2026-01-01", "2026-01-31")),
+        ("去年", NEW_YEAR, ("2025-01-01", "2025-12-31")),
+        ("上个月", NEW_YEAR, ("2025-12-01", "2025-12-31")),
+        ("yesterday", LEAP_DAY, one("2024-02-28")),
+        ("this month", LEAP_DAY, ("2024-02-01", "2024-02-29")),
+        ("last year", LEAP_DAY, ("2023-01-01", "2023-12-31")),
+        ("in February", LEAP_DAY, ("2024-02-01", "2024-02-29")),
+        ("last month", LATE_MARCH, ("2026-02-01", "2026-02-28")),
+        ("先月", LATE_MARCH, ("2026-02-01", "2026-02-28")),
+        ("지난달", LATE_MARCH, ("2026-02-01", "2026-02-28")),
+    ],
+)
+def test_weeks_months_and_years_end_where_they_end(text: str, today: date, expected: tuple[str, str]) -> None:
+    assert days(text, today) == expected
+
+
+@pytest.mark.parametrize(
+    "text", ["green tea", "the weak mayor", "marching on", "a week", "year", "", "13月", "月", "0 AD"]
+)
+def test_a_question_that_names_no_day_has_none(text: str) -> None:
+    assert days(text) is None
+
+
+def test_a_day_that_does_not_exist_is_its_month_or_none() -> None:
+    assert days("on 31 February") in (None, ("2026-02-01", "2026-02-28"))
+    assert days("2月31日") in (None, ("2026-02-01", "2026-02-28"))
+    assert days("on 31 February 2024") in (None, ("2024-02-01", "2024-02-29"))
+    assert days("on 29 February", date(2025, 6, 1)) in (None, ("2025-02-01", "2025-02-28"))
+
+
+def test_without_a_today_only_full_dates_name_a_day() -> None:
+    assert span_of("yesterday", 0) is None
+    assert span_of("8 May 2023", 0) == Span(*[date(2023, 5, 8).toordinal()] * 2)
+
+
+PHRASES = [
+    "yesterday", "day before yesterday", "today", "999 years ago", "999 days ago", "0 days ago", "last week",
+    "last weekend", "last month", "last year", "this year", "this month", "on sunday", "in march", "in march 9999",
+    "in march 0000", "in march 0001", "9999年12月", "0000年0月0日", "99月99日", "31 february 0000", "in 2099", "上周", "上个月",
+    "去年", "三年前", "999年前", "٣ days ago", "９９９ years ago", "in december 9999", "12月31日", "1 january 0001",
+]  # fmt: skip
+anything = st.one_of(
+    st.text(max_size=40),
+    st.lists(st.sampled_from([*PHRASES, *MONTHS, "on", "ago", "last", "年", "月", "日", "2026", "31"]), max_size=5).map(
+        " ".join
+    ),
+    st.from_regex(r"\d{1,4}[-/.年]\d{1,2}[-/.月]\d{1,2}", fullmatch=True),
+    st.from_regex(r"\d{1,2}(st|nd|rd|th)? (?i:may|august|april) \d{4}", fullmatch=True),
+)
+
+
+@given(anything, st.integers(1, date.max.toordinal()))
+@example("last year", 1)
+@example("last month", 1)
+@example("yesterday", 1)
+@example("last weekend", 1)
+@example("this week", date.max.toordinal())
+@example("this month", date.max.toordinal())
+@example("in december 9999", date.max.toordinal())
+@example("8 auguſt 2023", 700_000)
+@example("8 aprıl 2023", 700_000)
+@example("on augu\u017ft 3", 700_000)
+def test_no_text_and_no_day_is_too_odd_to_be_asked_about(text: str, today: int) -> None:
+    asks_about_now(text)
+    span = span_of(text, today)
+    assert span is None or span.first <= span.last
+
+
+@pytest.mark.parametrize("today", [1, 2, 31, 366, date.max.toordinal(), date.max.toordinal() - 31])
+@pytest.mark.parametrize("text", PHRASES)
+def test_the_first_and_the_last_days_of_the_calendar_are_days_like_others(text: str, today: int) -> None:
+    span_of(text, today)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-03-14T09:26:53.000000Z", "2026-03-14"),
+        ("2026-03-14", "2026-03-14"),
+        ("2026/3/4", "2026-03-04"),
+        ("2026年3月14日", "2026-03-14"),
+        ("1:56 pm on 8 May, 2023", "2023-05-08"),
+        ("8th of May 2023", "2023-05-08"),
+        ("May 8, 2023", "2023-05-08"),
+        ("MAY 8 2023", "2023-05-08"),
+        ("1683504000", "2023-05-08"),
+        ("1683504000.25", "2023-05-08"),
+        ("1683504000000", "2023-05-08"),
+        ("1683504000\n", "2023-05-08"),
+        ("999999999", "2001-09-09"),
+        ("2024-02-29", "2024-02-29"),
+        ("9999-12-31", "9999-12-31"),
+        ("0001-01-01", "0001-01-01"),
+    ],
+)
+def test_a_moment_falls_on_a_day(text: str, expected: str) -> None:
+    found = day_of(text)
+    assert found is not None
+    assert str(date.fromordinal(found)) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "soon", "2026-02-30", "31 February 2024", "0000-01-01", "2026-13-01", "12", "12345678901", "1" * 5_000, "99 May 2023"],
+)  # fmt: skip
+def test_what_names_no_moment_falls_on_no_day(text: str) -> None:
+    assert day_of(text) is None
+
+
+digits = st.text("0123456789٣९９", max_size=400)
+
+
+@given(
+    st.one_of(anything, digits, st.tuples(digits, digits).map(".".join), st.floats().map(str), st.integers().map(str))
+)
+@example("8 auguſt 2023")
+@example("auguſt 8, 2023")
+@example("8 aprİl 2023")
+@example("9" * 13)
+@example("9" * 10 + "." + "9" * 4000)
+@example("٩٩٩٩٩٩٩٩٩٩")
+def test_no_text_is_too_odd_to_look_for_a_day_in(text: str) -> None:
+    found = day_of(text)
+    assert found is None or 1 <= found <= date.max.toordinal()
+
+
+@given(st.integers(1, 700_000), st.integers(0, 400), st.integers(1, 800_000))
+def test_nearness_is_a_share_that_fades_after_the_days_asked_about(first: int, length: int, day: int) -> None:
+    span = Span(first, first + length)
+    near = nearness(span, day)
+    assert 0 <= near <= 1
+    assert near == 1 if first <= day <= first + length else near < 1
+    assert nearness(span, span.last + 1) > nearness(span, span.last + 5) > nearness(span, span.last + 400) == 0
+
+
+def on(memory: Memory, clock: FrozenClock, day: date, text: str) -> None:
+    clock.now = datetime(day.year, day.month, day.day, 12, tzinfo=UTC)
+    memory.call("remember", {"content": text})
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("Who did I have lunch with yesterday?", "2026-03-13"),
+        ("Who did I have lunch with last week?", "2026-03-05"),
+        ("Who did I have lunch with in February?", "2026-02-10"),
+        ("Who did I have lunch with on 8 May 2023?", "2023-05-08"),
+        ("who did I have lunch with now, lately?", "2026-03-13"),
+        ("lunch 昨天", "2026-03-13"),
+        ("lunch 上周", "2026-03-05"),
+        ("lunch 2月", "2026-02-10"),
+        ("lunch 先月", "2026-02-10"),
+        ("lunch 어제", "2026-03-13"),
+    ],
+)
+def test_of_notes_that_say_the_same_the_one_of_the_day_asked_about_comes_first(
+    home: Path, question: str, expected: str
+) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for text in ("2023-05-08", "2026-02-10", "2026-03-05", "2026-03-13"):
+            on(memory, clock, date.fromisoformat(text), "Lunch with Ann by the river.")
+        clock.now = datetime(2026, 3, 14, 9, tzinfo=UTC)
+        assert memory.search(question)[0].at.startswith(expected)
+
+
+def test_a_question_about_now_prefers_the_newer(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for text, city in (("2024-01-05", "Rome"), ("2026-02-05", "Oslo"), ("2025-01-05", "Bern")):
+            on(memory, clock, date.fromisoformat(text), f"I live in {city}.")
+        clock.now = datetime(2026, 3, 14, 9, tzinfo=UTC)
+        for question in ("where do I live now", "where do I currently live", "I live in 现在"):
+            assert "Oslo" in memory.search(question)[0].text

@@ -1,0 +1,327 @@
+"""Search by meaning: what shares no word is found, what means nothing is not, and without an embedder words answer."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from commonplace import Memory
+from commonplace.embed import open_embedders
+from commonplace.embed.http import SEARCHING
+from commonplace.home import Home
+from commonplace.index.follow import View
+from commonplace.index.meaning import Meaning
+from commonplace.index.words import FUNCTION_WORDS, query_words, words
+from commonplace.model import EVERYTHING, Query
+from commonplace.search import answer
+from commonplace.search.calibration import scale_of
+from commonplace.search.rank import Weights
+from commonplace.settings import SearchSettings
+from commonplace.testing import FrozenClock
+
+from ..embed.server import Server, fail
+
+TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
+
+
+def write(memory: Memory, notes: dict[str, str]) -> Memory:
+    for topic, text in notes.items():
+        memory.call("update_world", {"topic": topic, "content": text})
+    return memory
+
+
+FACTS = {
+    "car": "The car would not start this morning, so I took it to the garage.",
+    "cat": "Our cat sleeps on the windowsill all day.",
+    "garden": "I planted tomatoes and basil in the garden.",
+    "passport": "My passport expires in June and must be renewed.",
+    "猫": "我家的小猫每天都在窗台上睡觉。",
+    "自行车": "他买了一辆新的自行车上班。",
+    "预算": "昨天的会议讨论了明年的预算。",
+}
+
+
+@pytest.mark.parametrize(
+    ("question", "answers"),
+    [
+        ("feline asleep", "cat"),
+        ("vegetables someone grew", "garden"),
+        ("travel document renewal", "passport"),
+        ("猫咪打盹", "猫"),
+        ("骑单车", "自行车"),
+        ("bicycle commute", "自行车"),
+    ],
+)
+def test_a_question_finds_what_shares_no_word_with_it(memory: Memory, question: str, answers: str) -> None:
+    asked = {word for word in query_words(question) if word not in FUNCTION_WORDS}
+    write(memory, FACTS)
+    found = memory.home.search(question)
+    assert found.answer.mode == "hybrid"
+    first = found.hits[0]
+    assert first.text == FACTS[answers]
+    assert not asked & {*words(first.text)}
+
+
+@pytest.mark.parametrize("question", ["xqzv blorf wibble", "zzzz", "qwpoei", "？？？", "🙃🙃", "1234567", "\x00\x01"])
+def test_nonsense_finds_nothing(memory: Memory, question: str) -> None:
+    write(memory, FACTS)
+    assert memory.search(question) == []
+
+
+def test_an_empty_memory_answers_nothing_by_meaning(memory: Memory) -> None:
+    found = memory.home.search("feline asleep")
+    assert (found.hits, found.warnings) == ((), ())
+
+
+def test_half_a_character_in_a_question_is_only_a_character(memory: Memory) -> None:
+    write(memory, FACTS)
+    assert memory.search("feline \ud83d asleep")[0].text == FACTS["cat"]
+
+
+def test_a_page_of_text_as_a_question_is_answered(memory: Memory) -> None:
+    write(memory, FACTS)
+    assert memory.search("a feline asleep " * 3_000)[0].text == FACTS["cat"]
+
+
+def reply(memory: Memory, query: str = "passport") -> dict[str, Any]:
+    return memory.call("memory_search", {"query": query})
+
+
+def test_a_reply_says_who_answered(memory: Memory) -> None:
+    told = reply(write(memory, FACTS))
+    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", False)
+    assert told["model"].startswith("commonplace-static")
+    assert "warning" not in told
+
+
+def set_to(home: Path, **settings: str) -> None:
+    home.mkdir(exist_ok=True)
+    lines = [f"  {name}: {value}\n" for name, value in settings.items()]
+    (home / "commonplace.yaml").write_text("memorySearch:\n" + "".join(lines))
+
+
+def test_without_a_provider_words_answer_and_nothing_failed(home: Path, clock: FrozenClock) -> None:
+    set_to(home, provider="none")
+    told = reply(write(Memory(home, clock=clock), FACTS))
+    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
+    assert "warning" not in told
+    assert told["results"][0]["path"] == "memory/world/passport.md"
+    assert reply(Memory(home, clock=clock), "feline asleep")["results"] == []
+    assert list((home / ".index").glob("*.vectors")) == []
+
+
+@pytest.fixture
+def nobody() -> str:
+    """An address where nothing listens."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    return f"http://127.0.0.1:{port}/v1"
+
+
+@pytest.fixture
+def server() -> Iterator[Server]:
+    server = Server()
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, clock: FrozenClock, nobody: str) -> None:
+    set_to(home, provider="openai", model="m", baseUrl=nobody)
+    memory = write(Memory(home, clock=clock), FACTS)
+    told = reply(memory)
+    assert (told["mode"], told["provider"], told["model"], told["fallback"]) == ("keyword", "openai", "m", True)
+    assert nobody in told["warning"]
+    assert told["results"][0]["path"] == "memory/world/passport.md"
+
+
+def test_a_failure_is_remembered_and_not_waited_for_again(home: Path, clock: FrozenClock) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+        set_to(home, provider="openai", model="m", baseUrl=address)
+        memory = write(Memory(home, clock=clock), FACTS)
+        assert reply(memory)["fallback"] is True
+        listener.listen()
+        listener.setblocking(False)
+        told = reply(memory)
+        with pytest.raises(BlockingIOError):
+            listener.accept()  # nobody came
+    assert told["fallback"] is True
+    assert address in told["warning"]
+
+
+def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
+    home: Path, clock: FrozenClock, server: Server
+) -> None:
+    server.otherwise = fail(503)
+    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    told = reply(write(Memory(home, clock=clock), FACTS))
+    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert len(server.seen) <= SEARCHING.tries
+
+
+def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, clock: FrozenClock, server: Server) -> None:
+    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    memory = write(Memory(home, clock=clock), FACTS)
+    assert reply(memory)["mode"] == "hybrid"
+    server.otherwise = fail(400, "no more questions")
+    told = reply(memory)
+    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert "no more questions" in told["warning"]
+    assert told["results"][0]["path"] == "memory/world/passport.md"
+    asked = len(server.seen)
+    assert reply(memory)["fallback"] is True
+    assert len(server.seen) == asked
+
+
+def test_a_provider_without_what_it_needs_says_what_to_do(
+    home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    set_to(home, provider="openai")
+    told = reply(write(Memory(home, clock=clock), FACTS))
+    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert "OPENAI_API_KEY" in told["warning"]
+
+
+def test_agents_of_one_home_may_have_a_provider_each(home: Path, clock: FrozenClock) -> None:
+    set_to(home, provider="none")
+    with (home / "commonplace.yaml").open("a") as file:
+        file.write("agents:\n  reader:\n    memorySearch:\n      provider: static\n")
+    write(Memory(home, clock=clock), FACTS)
+    assert Memory(home, clock=clock).search("feline asleep") == []
+    assert Memory(home, agent="reader", clock=clock).search("feline asleep")[0].text == FACTS["cat"]
+
+
+class Sample(NamedTuple):
+    home: Home
+    questions: list[dict[str, str]]
+    paths: dict[str, str]
+    texts: list[str]
+
+    def right(self) -> list[tuple[int, int]]:
+        """Which note answers which question, by their numbers."""
+        order = list(self.paths)
+        return [(number, order.index(question["answer"])) for number, question in enumerate(self.questions)]
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sample]:
+    clock = FrozenClock()
+    told = json.loads(Path(__file__).with_name("sample.json").read_text("utf-8"))
+    with Memory(tmp_path_factory.mktemp("sample") / "home", clock=clock) as memory:
+        paths = {note["name"]: keep(memory, clock, **note) for note in told["notes"]}
+        clock.now = TODAY
+        texts = [note["text"] for note in told["notes"]]
+        yield Sample(memory.home, told["questions"], paths, texts)
+
+
+def keep(memory: Memory, clock: FrozenClock, name: str, place: str, text: str) -> str:
+    """Write a note where it belongs; the page it stands on."""
+    clock.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+    if place == "global":
+        memory.call("MemoryTool", {"op": "setGlobal", "key": name, "value": text})
+        return f"memory/global/general/{name}.md"
+    if place == "day":
+        clock.now = datetime.combine(date.fromisoformat(name), clock.now.timetz())
+        memory.call("remember", {"content": text})
+        return f"agents/main/memory/daily/{name}.md"
+    memory.call("update_world", {"topic": name, "content": text})
+    return f"memory/world/{name}.md"
+
+
+Leg = Callable[[Home, str], list[str]]  # a question to pages, best first
+
+
+def together(home: Home, text: str) -> list[str]:
+    return [hit.path for hit in home.search(text, 10, 0.0).hits]
+
+
+def by_words(home: Home, text: str) -> list[str]:
+    """As without a provider, and without what else the ranking knows: the keys, the dates, the pages."""
+    query = Query(text, home.viewer(), 10, 0.0, today=home.today().toordinal())
+    weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recent=0.0, repeated=0.0)
+    nobody = Meaning(SearchSettings(provider="none"))
+    found = home.index.ask(lambda view: answer(view.index, query, nobody, weights))
+    assert found.mode == "keyword"
+    return [hit.path for hit in found.hits]
+
+
+def by_meaning(home: Home, text: str) -> list[str]:
+    """The nearest vectors, however far."""
+    (embedder,) = home.meaning.embedders()
+
+    def ask(view: View) -> list[str]:
+        near = view.index.nearest(embedder.space, embedder.question(text), home.viewer(), EVERYTHING, 10)
+        hits = {each.number: each.hit for each in view.index.candidates([number for number, _ in near])}
+        return [hits[number].path for number, _ in near]
+
+    return home.index.ask(ask)
+
+
+def ranks(sample: Sample, leg: Leg, kinds: tuple[str, ...] = ()) -> dict[str, float]:
+    """For each question one over the place of its answer; nothing where it was not found."""
+    out = {}
+    for question in sample.questions:
+        if not kinds or question["kind"] in kinds:
+            pages = list(dict.fromkeys(leg(sample.home, question["text"])))
+            wanted = sample.paths[question["answer"]]
+            out[question["text"]] = 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0
+    return out
+
+
+def figures(found: dict[str, float]) -> tuple[float, float]:
+    """How many come first, and the mean of one over the place."""
+    return sum(rank == 1 for rank in found.values()) / len(found), sum(found.values()) / len(found)
+
+
+def test_words_and_meaning_together_are_never_worse_than_either_alone(sample: Sample) -> None:
+    both, words_alone, meaning_alone = (figures(ranks(sample, leg)) for leg in (together, by_words, by_meaning))
+    assert both[0] >= max(words_alone[0], meaning_alone[0]), (both, words_alone, meaning_alone)
+    assert both[1] >= max(words_alone[1], meaning_alone[1]), (both, words_alone, meaning_alone)
+
+
+@pytest.mark.parametrize("kind", ["words", "paraphrase", "key", "date"])
+def test_together_they_are_not_worse_on_any_kind_of_question(sample: Sample, kind: str) -> None:
+    both, words_alone, meaning_alone = (ranks(sample, leg, (kind,)) for leg in (together, by_words, by_meaning))
+    assert figures(both)[1] >= max(figures(words_alone)[1], figures(meaning_alone)[1]), both
+
+
+@pytest.mark.parametrize("kind", ["words", "key", "date"])
+def test_what_is_asked_for_by_name_comes_first(sample: Sample, kind: str) -> None:
+    assert figures(ranks(sample, together, (kind,)))[0] >= 0.95
+
+
+def test_the_scale_of_the_model_in_the_package_is_measured_on_that_model(sample: Sample) -> None:
+    """A model that is replaced and not measured again would find nothing, or everything."""
+    (embedder,) = open_embedders(SearchSettings())
+    scale = scale_of(embedder.space)
+    asked = np.stack([embedder.question(question["text"]) for question in sample.questions])
+    alike = asked @ embedder.passages(sample.texts).T
+    likely = (alike - scale.mean) / scale.deviation
+    assert abs(float(np.median(likely))) < 2
+    assert 0.5 < float(likely.std()) < 2
+    assert (likely > 2).mean() < 0.1
+    right = [likely[row, column] for row, column in sample.right()]
+    assert float(np.median(right)) > 2
+
+
+def test_a_score_is_a_chance_and_falls_with_the_place(sample: Sample) -> None:
+    for question in sample.questions:
+        scores = [hit.score for hit in sample.home.search(question["text"], 20, 0.0).hits]
+        assert all(0 <= score <= 1 for score in scores)
+        assert scores == sorted(scores, reverse=True)
