@@ -20,3 +20,15 @@ bench:
 
 quality:
     ./dev quality
+
+ablation:
+    ./dev ablation
+
+calibrate:
+    ./dev calibrate
+
+speed:
+    ./dev speed
+
+peers:
+    ./dev peers

@@ -1,7 +1,8 @@
 """What scores are worth: fits the numbers in `search/calibration.py`, and shows how often a score comes true.
 
-Run: ./dev calibrate [--provider static] [--rerank] [--data FOLDER]. Fitted on conversations 1 to 5 of LoCoMo and every
-other question of CMRC 2018; the reliability table is of the rest. Each set counts the same.
+Run: ./dev calibrate [--provider static] [--rerank] [--data FOLDER]. Fitted on conversations 1 to 5 of LoCoMo, every
+other question of CMRC 2018, and the small sample of notes in tests/search; the reliability tables are of the other
+halves. Each set counts the same.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ def main() -> None:
             first, second = read(json.loads((given.data / name).read_text()), Path(folder), given.step)
         fitted.append(first)
         kept.append(second)
+    if not given.rerank:
+        fitted.append(sample(settings_of(given.provider, rerank=False)))
     slope, offset = fit(fitted)
     print(f"{given.provider}{' + rerank' if given.rerank else ''}: slope {slope:.3f}, offset {offset:.3f}")
     for name, some in (("LoCoMo 6 to 10", kept[0]), *((("CMRC, other half", kept[1]),) if len(kept) > 1 else ())):
@@ -64,6 +67,23 @@ def cmrc(articles: Any, home: Path, step: int) -> tuple[Scored, Scored]:
     for number, (text, page) in enumerate(questions):
         halves[number % 2].extend((odds, path == page) for path, _, odds in hits(memory, text))
     return halves
+
+
+def sample(settings: str) -> Scored:
+    """Forty notes and forty questions of our own: a memory as small as most are at first."""
+    told = json.loads((Path(__file__).parent.parent / "tests/search/sample.json").read_text())
+    with tempfile.TemporaryDirectory() as folder:
+        world = Path(folder) / "memory/world"
+        world.mkdir(parents=True)
+        (Path(folder) / "commonplace.yaml").write_text(settings)
+        for note in told["notes"]:
+            (world / f"{note['name']}.md").write_text(f"{note['text']}\n")
+        memory = ready(Path(folder))
+        return [
+            (odds, path == f"memory/world/{question['answer']}.md")
+            for question in told["questions"]
+            for path, _, odds in hits(memory, question["text"])
+        ]
 
 
 def hits(memory: Memory, text: str) -> Iterator[tuple[str, int, float]]:

@@ -281,9 +281,15 @@ def run(command: list[str], problem: str) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise Unmeasured(f"{problem}: {error}") from error
     if done.returncode:
-        said = [line.strip() for line in f"{done.stdout}\n{done.stderr}".splitlines() if line.strip()]
-        errors = [line for line in said if re.search(r"error\b", line, re.IGNORECASE) and "log of this run" not in line]
-        raise Unmeasured(f"{problem}: {(errors or said or [f'exit status {done.returncode}'])[-1][:200]}")
+        raise Unmeasured(f"{problem}: {reason(done.stdout + done.stderr) or f'exit status {done.returncode}'}")
+
+
+def reason(said: str) -> str:
+    """The line that says why: the last of a Python traceback, else the last that speaks of an error, else the last."""
+    lines = [line.strip() for line in said.splitlines() if line.strip() and "log of this run" not in line]
+    errors = [line for line in lines if re.search(r"error\b", line, re.IGNORECASE)]
+    chosen = lines if "Traceback (most recent call last)" in said else errors or lines
+    return chosen[-1][:200] if chosen else ""
 
 
 def answers(peer: Peer, command: list[str], level: str, work: Work, home: Path, model: Path) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from worker import DEPTH, Search, Task, number, write_notes
 from commonplace import Memory
 
 sys.path.append(str(Path(__file__).resolve().parents[1]))
-from quality import turns_of
+from quality import ready, turns_of
 
 
 def index(task: Task) -> Search:
@@ -38,4 +38,4 @@ def home(task: Task) -> Memory:
         write_notes(task, task.folder / "memory")
     settings = f"memorySearch:\n  provider: {task.setting}\n  indexSessions: true\n"
     (task.folder / "commonplace.yaml").write_text(settings)
-    return Memory(task.folder)
+    return ready(task.folder)

@@ -97,6 +97,15 @@ class Meaning:
                 progress(embedder.model, seen, passages)
             if anew:
                 index.put_in_place(space, embedder.space)
+        if anew:
+            self._drop_others(index)
+
+    def _drop_others(self, index: Index) -> None:
+        """Forget the spaces of embedders that are not in use any more; the one in the package costs nothing to keep."""
+        used = {each.space for meaning in (self, self._in_the_package()) for each in meaning.embedders()}
+        for space in index.spaces():
+            if space not in used:
+                index.drop_space(space)
 
     def _keep_up(self, index: Index, embedder: Embedder) -> None:
         if embedder.quick:

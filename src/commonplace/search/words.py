@@ -24,23 +24,27 @@ _LONGEST = 2400  # characters of one hit; more is cut to the stretch around the 
 
 
 class Asked(NamedTuple):
-    """A question as weighed words, in their order. `total` counts those that no passage holds, too."""
+    """A question as weighed words. `total` counts those that no passage holds, too."""
 
     weights: dict[str, float]
     total: float
     average_length: float
     lookup: tuple[str, ...]
-    order: tuple[str, ...]
+    telling: frozenset[str]  # the words that are no function words
+    pairs: tuple[str, ...]  # those that stand side by side, as they would stand in a candidate
 
 
 def weighed(index: Index, text: str, viewer: Viewer) -> Asked:
     order = query_words(text)[:_MOST_WORDS]
     if not order:
-        return Asked({}, 0.0, 1.0, (), ())
+        return Asked({}, 0.0, 1.0, (), frozenset(), ())
     corpus = index.corpus(order, viewer)
     every = {word: _weight(corpus, word) for word in order}
     known = {word: weight for word, weight in every.items() if word in corpus.frequency}
-    return Asked(known, sum(every.values()), corpus.average_length, _telling(known, corpus), tuple(order))
+    telling = [word for word in order if word not in FUNCTION_WORDS]
+    pairs = tuple(f" {first}  {second} " for first, second in pairwise(telling))
+    lookup = _looked_up(known, corpus)
+    return Asked(known, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
 
 
 def _weight(corpus: Corpus, word: str) -> float:
@@ -50,7 +54,7 @@ def _weight(corpus: Corpus, word: str) -> float:
     return telling * (_FAINT if word in FUNCTION_WORDS else 1.0)
 
 
-def _telling(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
+def _looked_up(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
     """The words worth looking up, rarest first, as long as they do not stand in too many passages together."""
     telling = [word for word in weights if word not in FUNCTION_WORDS] or list(weights)
     room = _LOOKED_UP
@@ -80,21 +84,17 @@ def share(asked: Asked, candidate: Candidate) -> float:
 
 def closeness(asked: Asked, candidate: Candidate) -> float:
     """How many of the words that stand side by side in the question do so in the passage, as a share."""
-    telling = [word for word in asked.order if word not in FUNCTION_WORDS]
-    pairs = list(pairwise(telling))
-    if not pairs:
+    if not asked.pairs:
         return 0.0
-    return sum(f" {first}  {second} " in candidate.words for first, second in pairs) / len(pairs)
+    return sum(pair in candidate.words for pair in asked.pairs) / len(asked.pairs)
 
 
 def names(asked: Asked, key: str) -> float:
     """How much of a key the question names, when it names all of it: the longer the key, the less by chance."""
-    wanted = query_words(key.replace("_", " ").replace("-", " "))
-    telling = {word for word in wanted if word not in FUNCTION_WORDS}
-    if not telling or not telling.issubset(asked.order):
+    wanted = {word for word in query_words(key.replace("_", " ").replace("-", " ")) if word not in FUNCTION_WORDS}
+    if not wanted or not wanted <= asked.telling:
         return 0.0
-    own = [word for word in asked.order if word not in FUNCTION_WORDS]
-    return len(telling) / max(1, len(own))
+    return len(wanted) / len(asked.telling)
 
 
 def excerpt(text: str, words: Sequence[str]) -> str:

@@ -1,0 +1,94 @@
+"""What each part of the ranking earns: LoCoMo with one factor switched off at a time, and each leg alone.
+
+Run: ./dev ablation [--provider static] [--data FOLDER]. Choices are made on conversations 1 to 5; 6 to 10 are shown
+beside. `around` is what stands beside a passage; `pruning` the words that are looked up; the rest are the factors of
+`search/rank.py`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from quality import Question, ready, sessions, settings_of
+
+from commonplace import Memory
+from commonplace.evaluate.figures import Lines, turn_figures
+from commonplace.index.meaning import Meaning
+from commonplace.model import Query
+from commonplace.search import Answer, answer
+from commonplace.search import words as words_leg
+from commonplace.search.rank import WEIGHTS, Weights
+from commonplace.settings import SearchSettings
+
+SHOWN = ("fraction@5", "fraction@10", "ndcg@10", "session_recall@5")
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("--provider", default="static")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        (home / "commonplace.yaml").write_text(settings_of(given.provider, rerank=False))
+        talks: list[dict[str, Any]] = json.loads((given.data / "locomo/locomo10.json").read_text())
+        questions = [each for number, talk in enumerate(talks) for each in sessions(talk, number, home)]
+        run(ready(home), questions)
+
+
+def run(memory: Memory, questions: list[Question]) -> None:
+    print(f"{'':26}{'conversations 1 to 5':^36}{'conversations 6 to 10':^36}")
+    print(f"{'':26}" + f"{'R@5':>9}{'R@10':>9}{'nDCG@10':>9}{'sess R@5':>9}" * 2)
+    show("everything", memory, questions, WEIGHTS)
+    for factor in Weights._fields:
+        if factor not in ("read", "words", "meaning"):
+            show(f"without {factor}", memory, questions, WEIGHTS._replace(**{factor: 0.0}))
+    show("words alone", memory, questions, WEIGHTS, Meaning(SearchSettings(provider="none")))
+    show("meaning alone", memory, questions, Weights(0.0, 1.0, *[0.0] * (len(Weights._fields) - 2)))
+    with without_around():
+        show("without around", memory, questions, WEIGHTS)
+    with everything_looked_up():
+        show("without pruning", memory, questions, WEIGHTS)
+
+
+def show(
+    name: str, memory: Memory, questions: list[Question], weights: Weights, meaning: Meaning | None = None
+) -> None:
+    halves: dict[str, list[dict[str, float]]] = {"1 to 5": [], "6 to 10": []}
+    for question in questions:
+        found = ask(memory, question.text, weights, meaning or memory.home.meaning)
+        evidence = [Lines(path, line, line) for path, line in question.evidence]
+        halves[question.group].append(turn_figures(evidence, found.hits))
+    means = [sum(each[figure] for each in half) / len(half) for half in halves.values() for figure in SHOWN]
+    print(f"{name:26}" + "".join(f"{mean:9.3f}" for mean in means), flush=True)
+
+
+def ask(memory: Memory, text: str, weights: Weights, meaning: Meaning) -> Answer:
+    home = memory.home
+    query = Query(text, home.viewer(), 30, today=home.today().toordinal())
+    return home.index.ask(lambda view: answer(view.index, query, meaning, weights))
+
+
+@contextmanager
+def without_around() -> Iterator[None]:
+    """Count only the words of the passage itself; candidates are still found by those around it."""
+    kept, words_leg.AROUND = words_leg.AROUND, 0.0
+    yield
+    words_leg.AROUND = kept
+
+
+@contextmanager
+def everything_looked_up() -> Iterator[None]:
+    kept, words_leg._LOOKED_UP = words_leg._LOOKED_UP, 10**9
+    yield
+    words_leg._LOOKED_UP = kept
+
+
+if __name__ == "__main__":
+    main()

