@@ -198,8 +198,7 @@ class Home:
 
         def ask(view: View) -> Found:
             found = answer(view.index, query, meaning)
-            reasons = (found.reason,) if found.reason else ()
-            return Found(found, view.stale, (*reasons, *self.warnings(view)))
+            return Found(found, view.stale, (*found.reasons, *self.warnings(view)))
 
         return self.index.ask(ask)
 
@@ -297,6 +296,8 @@ class Home:
     def _wrote(self, path: str, size: int) -> None:
         if size <= _LARGE:
             self._unfollowed.append(path)
+        elif "index" in self.__dict__:
+            self.index.look_again()
 
 
 def _check_filters(filters: Filters) -> None:

@@ -329,7 +329,7 @@ def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
 
     def answers(memory: Memory) -> tuple[Any, ...]:
         found = memory.home.search("sow the beans").answer
-        return found.mode, found.fallback, found.reason, [(row.hit.text, row.reason.meaning) for row in found.why]
+        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.reason.meaning) for row in found.why]
 
     with Memory(home, clock=clock) as memory, Memory(home, clock=clock) as other:
         before = answers(memory)
@@ -456,7 +456,7 @@ def test_the_old_provider_serves_until_the_new_one_has_seen_everything(
         assert memory.home.search("fact 3").answer.provider == "static"
     use(home, server)
     release = threading.Event()
-    server.script, server.otherwise = [serve], waiting(release)
+    server.otherwise = waiting(release)
     with Memory(home, clock=clock) as changed:
         meanwhile = changed.home.search("fact 3")
         release.set()
@@ -466,7 +466,7 @@ def test_the_old_provider_serves_until_the_new_one_has_seen_everything(
             False,
         )
         assert meanwhile.hits[0].path == "memory/world/t3.md"
-        assert any("16 of 30" in warning for warning in meanwhile.warnings)
+        assert any("0 of 30" in warning for warning in meanwhile.warnings)
         built(changed)
         after = changed.home.search("fact 3")
         assert (after.answer.provider, after.answer.model, after.warnings) == ("openai", "m", ())
@@ -485,7 +485,7 @@ def test_another_model_of_a_provider_leaves_the_first_serving_until_it_is_whole(
         assert memory.home.search("fact 3").answer.model == "first"
     use(home, server, "second")
     release = threading.Event()
-    server.script, server.otherwise = [serve], waiting(release)
+    server.otherwise = waiting(release)
     with Memory(home, clock=clock) as changed:
         meanwhile = changed.home.search("fact 3").answer
         release.set()

@@ -11,10 +11,10 @@ import pytest
 
 from commonplace import Memory
 from commonplace.embed.weights import RERANKER, folder_name
-from commonplace.search import reread
+from commonplace.search.reread import _READ
 from commonplace.testing import FrozenClock
 
-from ..embed.test_local import models  # noqa: F401  the real weights, where they can be had
+from ..embed.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
 from .test_meaning import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"
@@ -109,23 +109,16 @@ def weights(models: str, cache: Path) -> None:  # noqa: F811
     shutil.copytree(Path(models) / name, cache / name)
 
 
-TURNS = {
-    "exam": "Tom: they raised our rent by a third, and the exam fee too.",
-    "law": "Tom: I passed the bar at last, they let me plead in court now.",
-    "bar": "Maria: we passed the bar on the corner where the exam party was.",
-    "court": "Maria: the tennis court is closed until the rain has passed.",
-}
-
-
 @pytest.mark.slow
 @pytest.mark.usefixtures("weights")
 def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: FrozenClock) -> None:
     question = "Who has passed an exam to become a lawyer?"
     set_to(home, rerank="true")
-    memory = write(Memory(home, clock=clock), TURNS)
+    memory = write(Memory(home, clock=clock), {f"t{number}": text for number, text in enumerate(ENGLISH)})
     found = memory.home.search(question, 10, 0.0)
     assert found.warnings == ()
-    assert found.hits[0].path == "memory/world/law.md"
+    assert found.hits[0].text == ENGLISH[2]
+    assert found.answer.why[0].read == max(row.read or 0.0 for row in found.answer.why)
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
@@ -140,10 +133,8 @@ def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: Froze
 def test_what_is_not_read_again_never_comes_before_what_is(home: Path, clock: FrozenClock) -> None:
     set_to(home, rerank="true", maxResults="100")
     memory = Memory(home, clock=clock)
-    write(
-        memory, {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(reread._READ + 15)}
-    )
+    write(memory, {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(_READ + 15)})
     rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).answer.why
-    assert [row.read is not None for row in rows] == [True] * reread._READ + [False] * (len(rows) - reread._READ)
-    assert len(rows) > reread._READ
+    assert [row.read is not None for row in rows] == [True] * _READ + [False] * (len(rows) - _READ)
+    assert len(rows) > _READ
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)

@@ -174,7 +174,7 @@ def _measured(
     ]
     if len(questions) < _FEW:
         warnings = (f"{len(questions)} questions are few: ask {_FEW} or more before you trust a difference", *warnings)
-    reasons = tuple(dict.fromkeys(each.reason for each in ours if each.reason))
+    reasons = tuple(dict.fromkeys(reason for each in ours for reason in each.reasons))
     fallen = sum(each.fallback for each in ours)
     if fallen:
         reasons = (

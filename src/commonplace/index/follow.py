@@ -79,6 +79,10 @@ class Follower:
         with self._lock, suppress(sqlite3.Error):
             refresh(self._open(), self._pages, self.territory, paths)
 
+    def look_again(self) -> None:
+        """The next question looks at the pages itself."""
+        self._look_again = 0.0
+
     def close(self) -> None:
         with self._lock:
             if self._index:
@@ -135,11 +139,17 @@ class Follower:
         started = time.monotonic()
         if below is None and started < self._look_again:
             return self._seen
-        seen = catch_up(index, self._pages, self.territory, below, self._alone(index), progress)
+        changed: list[int] = []
+
+        def told(what: str, done: int, total: int) -> None:
+            changed.append(total)
+            progress(what, done, total)
+
+        seen = catch_up(index, self._pages, self.territory, below, self._alone(index), told)
         if below is None:
-            ended = time.monotonic()
-            took = ended - started
-            self._seen, self._look_again = seen, ended + min(1.0, _SHARED * took) if took > _LONG else 0.0
+            took = time.monotonic() - started
+            shared = took > _LONG and not any(changed)  # what took long was looking, not reading
+            self._seen, self._look_again = seen, started + min(1.0, (1 + _SHARED) * took) if shared else 0.0
         return seen
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:

@@ -111,8 +111,10 @@ class Meaning:
         if embedder.quick:
             while embed_some(index, embedder, embedder.batch):
                 pass
-        elif embed_some(index, embedder, _FEW, waiting=True) and index.pending(embedder.space, 1):
+        elif _behind(index, embedder) > _FEW or self._is_working():
             self._start(index, embedder)
+        else:
+            embed_some(index, embedder, _FEW, waiting=True)
 
     def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> Served:
         """The model in the package answers until a slower one has seen everything."""
@@ -139,11 +141,14 @@ class Meaning:
     def _start(self, index: Index, embedder: Embedder) -> None:
         """Go on in the background. One thread at a time; a fork takes none along."""
         with self._lock:
-            if self._working and self._working.is_alive() and self._process == os.getpid():
+            if self._is_working():
                 return
             self._process = os.getpid()
             self._working = threading.Thread(target=self._work, args=(index, embedder), daemon=True)
             self._working.start()
+
+    def _is_working(self) -> bool:
+        return bool(self._working and self._working.is_alive() and self._process == os.getpid())
 
     def _work(self, index: Index, embedder: Embedder) -> None:
         try:
@@ -178,6 +183,11 @@ def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tu
     vectors = dict(zip(texts, embedder.passages(texts, waiting=waiting), strict=True)) if texts else {}
     found = ((key, vectors[text]) for key, text in pending.texts.items() if text in vectors)
     return {key: vector for key, vector in found if vector.any()}
+
+
+def _behind(index: Index, embedder: Embedder) -> int:
+    seen, passages, _ = index.coverage(embedder.space)
+    return passages - seen
 
 
 def _nearly_whole(index: Index, embedder: Embedder) -> bool:

@@ -117,7 +117,9 @@ def of_session(text: str) -> tuple[list[Passage], list[int]]:
 
 
 def _spoken_day(at: str) -> str:
-    """A moment as people say it: the digits of a time of day would drown what was said."""
+    """A moment as people say it: the digits of a stamp would drown what was said."""
+    if not at[:4].isdigit():
+        return at  # said already
     day = day_of(at)
     said = date.fromordinal(day) if day else None
     return f"{said.day} {said:%B %Y}" if said else ""

@@ -29,7 +29,7 @@ class Answer(NamedTuple):
     provider: str
     model: str
     fallback: bool
-    reason: str = ""
+    reasons: tuple[str, ...] = ()  # why something did not serve
     why: tuple[Ranked, ...] = ()
 
 
@@ -49,7 +49,8 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
     kept = tuple(row for row in rows if chance(row.odds, scale) >= query.min_score)
     words = list(asked.weights)
     hits = tuple(row.hit._replace(score=chance(row.odds, scale), text=excerpt(row.hit.text, words)) for row in kept)
-    return Answer(hits, mode, served.provider, served.model, served.failed, served.reason or reason, kept)
+    reasons = tuple(filter(None, (served.reason, reason)))
+    return Answer(hits, mode, served.provider, served.model, served.failed, reasons, kept)
 
 
 def _by_meaning(

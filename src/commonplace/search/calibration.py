@@ -24,7 +24,7 @@ class Scale(NamedTuple):
 WORDS = Scale(0.0, 1.0, 0.45, -4.26)
 READ = Scale(0.0, 1.0, 0.23, -3.69)  # after a reranker
 _SPACES = {
-    "commonplace-static": Scale(0.05, 0.089, 0.36, -4.13),
+    "commonplace-static": Scale(0.05, 0.115, 0.36, -4.13),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
     "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),
 }
