@@ -9,12 +9,12 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar
 
-from ..errors import LockTimeout
+from ..errors import LockTimeout, StorageError
 from ..pages import Pages
 from ..pages.locks import lock
 from . import Index, Progress, silent
@@ -24,6 +24,7 @@ from .sync import Territory, catch_up, rebuild, refresh
 Answer = TypeVar("Answer")
 _LONG = 0.02  # seconds: a look at the pages of a large home that takes longer than this is shared
 _SHARED = 10  # so many times as long as it took: a tenth of the time goes into looking, at the most
+_WAITING = 3600.0  # seconds to wait for another process that builds the index, by one who asked for it to be built
 _RETRY = 5.0  # seconds after which an index that could not be opened is tried again
 # What says nothing about the index itself, only about what stands in the way of it.
 _IN_THE_WAY = frozenset(
@@ -76,8 +77,11 @@ class Follower:
 
     def touched(self, paths: Iterable[str]) -> None:
         """Pages were just written: follow at once. A failure costs nothing, the next look sees them."""
-        with self._lock, suppress(sqlite3.Error):
-            refresh(self._open(), self._pages, self.territory, paths)
+        with self._lock:
+            try:
+                refresh(self._open(), self._pages, self.territory, paths)
+            except sqlite3.Error:
+                self.look_again()
 
     def look_again(self) -> None:
         """The next question looks at the pages itself."""
@@ -121,22 +125,34 @@ class Follower:
     def build(self, progress: Progress, *, anew: bool) -> Index:
         """Bring the index up to date, or make it anew from the pages, and wait for it."""
         with self._lock:
-            index = self._open()
-            if anew:
-                rebuild(index, self._pages, self.territory, progress)
-            self._look_again = 0.0
-            self._looked(index, None, progress)
-            return index
+            try:
+                return self._built(progress, anew=anew)
+            except sqlite3.DatabaseError as error:
+                if _in_the_way(error):
+                    reason = f"the index in {self._folder} can not be written ({error}): try again"
+                    raise StorageError(reason) from error
+                self._replace(error)
+                return self._built(progress, anew=anew)
 
-    def _alone(self, index: SqliteIndex) -> Callable[[], AbstractContextManager[None]]:
+    def _built(self, progress: Progress, *, anew: bool) -> Index:
+        index = self._open()
+        if anew:
+            rebuild(index, self._pages, self.territory, progress)
+        self.look_again()
+        self._looked(index, None, progress, _WAITING)
+        return index
+
+    def _alone(self, index: SqliteIndex, patience: float) -> Callable[[], AbstractContextManager[None]]:
         """Keeps other processes from doing the same long work."""
         if index.in_memory:
             return nullcontext
-        return lambda: lock(self._folder, "area", f"the index {self.territory.fingerprint}", patience=0)
+        return lambda: lock(self._folder, "area", f"the index {self.territory.fingerprint}", patience)
 
-    def _looked(self, index: SqliteIndex, below: str | None, progress: Progress = silent) -> list[str]:
+    def _looked(
+        self, index: SqliteIndex, below: str | None, progress: Progress = silent, patience: float = 0
+    ) -> list[str]:
         """Look what changed. Where looking takes long, many questions in a row share a look: see `_SHARED`."""
-        started = time.monotonic()
+        started, worked = time.monotonic(), time.thread_time()
         if below is None and started < self._look_again:
             return self._seen
         changed: list[int] = []
@@ -145,9 +161,9 @@ class Follower:
             changed.append(total)
             progress(what, done, total)
 
-        seen = catch_up(index, self._pages, self.territory, below, self._alone(index), told)
+        seen = catch_up(index, self._pages, self.territory, below, self._alone(index, patience), told)
         if below is None:
-            took = time.monotonic() - started
+            took = time.thread_time() - worked  # not the clock: a busy machine does not make a home large
             shared = took > _LONG and not any(changed)  # what took long was looking, not reading
             self._seen, self._look_again = seen, started + min(1.0, (1 + _SHARED) * took) if shared else 0.0
         return seen
