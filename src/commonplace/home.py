@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
+from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from . import directive
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 
 INDEX_FOLDER = ".index"
 _MOST_FILTERS = 50
+_MOST_STARS = 6  # of a pattern: matching takes longer with each, and nobody needs more
+_LONGEST_QUESTION = 10_000  # characters; a page pasted as a question says enough by then
 _LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
 
 
@@ -189,12 +192,14 @@ class Home:
         if not isinstance(text, str) or not text.strip():
             raise InvalidArgument("the query is blank: say what you are looking for")
         for name, number in (("limit", limit), ("min_score", min_score)):
-            if number is not None and not isinstance(number, (int, float)):
+            if number is not None and not (isinstance(number, (int, float)) and isfinite(number)):
                 raise InvalidArgument(f"{name} must be a number, not {number!r}")
         most = settings.max_results if limit is None else max(1, min(100, int(limit)))
         cut = settings.min_score if min_score is None else min_score
         _check_filters(filters)
-        query = Query(text, viewer or self.viewer(), most, cut or 0.0, filters, self.today().toordinal())
+        query = Query(
+            text[:_LONGEST_QUESTION], viewer or self.viewer(), most, cut or 0.0, filters, self.today().toordinal()
+        )
 
         def ask(view: View) -> Found:
             found = answer(view.index, query, meaning)
@@ -309,6 +314,8 @@ def _check_filters(filters: Filters) -> None:
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         if len(texts) > _MOST_FILTERS or any(len(text) > 1000 or not is_unicode(text) for text in texts):
             raise InvalidArgument(f"a filter takes at most {_MOST_FILTERS} texts of at most 1000 characters")
+    if any(pattern.replace("**", "*").count("*") > _MOST_STARS for pattern in filters.paths):
+        raise InvalidArgument(f"path: a pattern has at most {_MOST_STARS} stars")
     for scope in filters.scopes:
         if scope.partition(":")[0] not in kinds:
             raise InvalidArgument(f"scope {scope!r} is not known: use {', '.join(kinds)}, or one like channel:NAME")

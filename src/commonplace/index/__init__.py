@@ -92,13 +92,17 @@ class Index(Protocol):
         """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
         ...
 
+    def reading(self) -> AbstractContextManager[None]:
+        """See one state of the index, whatever others write meanwhile."""
+        ...
+
     def versions(self, paths: Iterable[str]) -> dict[str, str]: ...
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
         """Make the index say what these pages say, within `writing`."""
         ...
 
-    def words(self, words: Sequence[str], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         """Passages the viewer may see that hold any of the words, the most promising first."""
         ...
 

@@ -9,7 +9,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from threading import RLock
 from typing import TypeVar
@@ -18,7 +18,8 @@ from ..errors import LockTimeout, StorageError
 from ..pages import Pages
 from ..pages.locks import lock
 from . import Index, Progress, silent
-from .sqlite import SqliteIndex, open_index
+from .files import open_index
+from .sqlite import SqliteIndex
 from .sync import Territory, catch_up, rebuild, refresh
 
 Answer = TypeVar("Answer")
@@ -72,6 +73,9 @@ class Follower:
             try:
                 return question(self._caught_up(self._open(), below))
             except sqlite3.DatabaseError as error:
+                if not _in_the_way(error):
+                    with suppress(sqlite3.DatabaseError):  # another process may just have put something else in place
+                        return question(self._caught_up(self._open(), below))
                 self._replace(error)
                 return question(self._caught_up(self._open(), below))
 
@@ -95,6 +99,9 @@ class Follower:
 
     def _open(self) -> SqliteIndex:
         forked = self._process != os.getpid()  # SQLite's files must not be carried over a fork
+        if self._index and not forked and not self._index.in_place():
+            self._index.close()
+            self._index = None
         if self._index is None or forked or time.monotonic() > self._retry_at:
             self._use(*open_index(self._folder, self.territory.fingerprint))
         assert self._index is not None

@@ -10,10 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..embed import Embedder, open_embedders
-from ..errors import Unavailable
+from ..errors import LockTimeout, Unavailable
 from ..settings import SearchSettings
 from . import Index, Pending, Progress, silent
 
@@ -56,11 +57,12 @@ class Meaning:
         try:
             embedders = self.embedders()
             for embedder in embedders:
-                self._keep_up(index, embedder)
+                with suppress(LockTimeout):  # another process writes: what is there answers
+                    self._keep_up(index, embedder)
         except Unavailable as error:
             self.fail(error)
             return Served((), None, settings.provider, settings.model, True, str(error))
-        ready = [each for each in embedders if _nearly_whole(index, each)]
+        ready = [each for each in embedders if each.quick or _nearly_whole(index, each)]
         if len(ready) == len(embedders):
             model = settings.model or ", ".join(each.model for each in embedders)
             return Served(embedders, self._beside(index), settings.provider, model)

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from ..errors import Unavailable
 from ..markdown.passages import meant
 from ..model import EVERYTHING, Filters, Viewer
 from . import Coverage, Pending
@@ -194,6 +195,8 @@ class Spaces:
             self._file(name).write(count, rows)
         except EOFError as error:
             raise sqlite3.DatabaseError(str(error)) from error
+        except OSError as error:
+            raise Unavailable(f"vectors can not be kept in the index ({error.strerror})") from error
 
     def _seen(self, name: str) -> tuple[int, VectorFile | None]:
         """A space as it counts now. Rows that are not in the file (somebody removed it) are damage like any other."""

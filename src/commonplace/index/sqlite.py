@@ -11,17 +11,16 @@ import json
 import os
 import sqlite3
 import threading
-import time
 import weakref
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from ..errors import LockTimeout
 from ..markdown.passages import meant
 from ..markdown.times import day_of
 from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Viewer
-from ..pages.files import make_folders
 from . import AROUND, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
 from .spaces import TABLES, Spaces
 from .visible import allowed, matches, placeholders, visible_rule
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from ..embed import Vectors
 
 SCHEMA = 3
-_UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -65,7 +63,8 @@ class SqliteIndex:
         self.in_memory = path == ":memory:"
         self._lock = threading.RLock()
         self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
-        self.close = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
+        self._closing = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
+        self._place = None if self.in_memory else _identity(path)
         self._counted: Counter[tuple[str, int]] = Counter()  # by how much frequencies have changed, until written
         self._spaces = Spaces(self._db, None if self.in_memory else path.removesuffix(".sqlite"))
         try:
@@ -76,6 +75,14 @@ class SqliteIndex:
         except BaseException:
             self.close()
             raise
+
+    def close(self) -> None:
+        with self._lock:
+            self._closing()
+
+    def in_place(self) -> bool:
+        """Whether the file that is open is the one that others see: somebody may have removed the index."""
+        return self._place is None or self._place[1] == _identity(self._place[0])[1]
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         if below is None:
@@ -99,16 +106,24 @@ class SqliteIndex:
             self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
         self._write_counts()
 
-    def words(self, words: Sequence[str], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        match = " OR ".join(f'"{word}"' for word in words)
+    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        if filters != EVERYTHING or not self._sees_all(viewer):
+            return self._words_of(weights, viewer, filters, limit)
+        match = " OR ".join(f'"{word}"' for word in weights)
+        sql = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, 1, {AROUND}), rowid LIMIT ?"
+        return [row[0] for row in self._rows(sql, (match, limit))]
+
+    def _words_of(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        """Word by word: the order FTS5 gives would tell of words that others keep to themselves."""
         condition, values = allowed(viewer, filters)
-        best = f"ORDER BY bm25(words, 1, {AROUND}), words.rowid LIMIT ?"
         sql = f"""
             SELECT passages.id FROM words CROSS JOIN passages ON passages.id = words.rowid
-            WHERE words MATCH ? AND {condition} {best}"""
-        if filters == EVERYTHING and self._sees_all(viewer):  # nothing to hide: half the time without looking
-            sql, values = f"SELECT rowid FROM words WHERE words MATCH ? {best}", []
-        return [row[0] for row in self._rows(sql, (match, *values, limit))]
+            WHERE words MATCH ? AND {condition}"""
+        found: Counter[int] = Counter()
+        for word, weight in weights.items():
+            for (number,) in self._rows(sql, (f'"{word}"', *values)):
+                found[number] += weight  # type: ignore[assignment]
+        return sorted(found, key=lambda number: (-found[number], number))[: 2 * limit]
 
     def _sees_all(self, viewer: Viewer) -> bool:
         rules, values = visible_rule(viewer)
@@ -146,8 +161,13 @@ class SqliteIndex:
             return self._spaces.pending(space, limit)
 
     def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
-        with self.writing():
-            self._spaces.add(space, pending, vectors)
+        try:
+            with self.writing():
+                self._spaces.add(space, pending, vectors)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise LockTimeout("another process writes to the index: vectors are kept by the next search") from error
 
     def fits(self, space: str, dims: int) -> bool:
         with self._lock:
@@ -213,6 +233,19 @@ class SqliteIndex:
                     self._db.execute("ROLLBACK")
                 raise
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        with self._lock:
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.Error):
+                    self._db.execute("COMMIT")
+
     def _forget(self, path: str) -> None:
         self._remove([row[0] for row in self._db.execute("SELECT id FROM passages WHERE path = ?", (path,))])
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
@@ -276,6 +309,9 @@ class SqliteIndex:
             INSERT INTO frequencies VALUES(?, ?, ?)
             ON CONFLICT(word, owner) DO UPDATE SET passages = passages + excluded.passages"""
         self._db.executemany(sql, sorted((word, owner, by) for (word, owner), by in self._counted.items() if by))
+        if any(by < 0 for by in self._counted.values()):  # a word that nobody says any more is not kept
+            gone = [key for key, by in self._counted.items() if by < 0]
+            self._db.executemany("DELETE FROM frequencies WHERE word = ? AND owner = ? AND passages <= 0", gone)
         self._counted.clear()
 
 
@@ -285,6 +321,14 @@ _BELOW = "(path = ? OR (path >= ? AND path < ?))"
 def _below(prefix: str) -> tuple[str, str, str]:
     """A page, or everything in a folder: `0` is the character after the slash."""
     return prefix, f"{prefix}/", f"{prefix}0"
+
+
+def _identity(path: str) -> tuple[str, tuple[int, int]]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return path, (0, 0)
+    return path, (found.st_dev, found.st_ino)
 
 
 Row = TypeVar("Row")
@@ -342,55 +386,3 @@ def _record(row: tuple[Any, ...]) -> Record:
         path,
         Scope(scope, who),
     )
-
-
-def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, str]:
-    """An index of a home and, when it had to be thrown away or kept in memory, a sentence that says so."""
-    path = os.path.join(folder, f"words-{SCHEMA}-{name}.sqlite")
-    if os.path.islink(folder) or os.path.islink(path):
-        return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
-    try:
-        if damaged:
-            return _rebuilt(path, damaged)
-        if not os.path.isdir(os.path.dirname(folder)):  # a home that is not there yet is not made by looking
-            return SqliteIndex(":memory:"), ""
-        make_folders(folder)
-        return _private(path), ""
-    except OSError as error:
-        return SqliteIndex(
-            ":memory:"
-        ), f"no index can be kept in {folder} ({error.strerror}): this process keeps its own"
-    except sqlite3.OperationalError as error:
-        return SqliteIndex(":memory:"), f"the index {path} can not be used ({error}): this process keeps its own"
-    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        return open_index(folder, name, damaged=str(error)) if not damaged else (SqliteIndex(":memory:"), str(error))
-
-
-def _rebuilt(path: str, damage: str) -> tuple[SqliteIndex, str]:
-    _remove_index(path)
-    return _private(path), f"the index {path} was damaged ({damage}) and is rebuilt from the pages"
-
-
-def _private(path: str) -> SqliteIndex:
-    """The index in a file that only its owner can read: SQLite gives the files beside it the same rights."""
-    if not os.path.exists(path):
-        _remove_unused(os.path.dirname(path))
-    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
-    os.utime(path)
-    return SqliteIndex(path)
-
-
-def _remove_unused(folder: str) -> None:
-    for entry in os.scandir(folder):
-        is_index = entry.name.startswith("words-") and entry.name.endswith(".sqlite")
-        if is_index and time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNUSED:
-            _remove_index(entry.path)
-
-
-def _remove_index(path: str) -> None:
-    """An index with all that stands beside it: its log, and its files of vectors."""
-    folder, name = os.path.split(path)
-    for beside in os.listdir(folder):
-        if beside.startswith((name, f"{name.removesuffix('.sqlite')}-")):
-            with suppress(OSError):
-                os.unlink(os.path.join(folder, beside))

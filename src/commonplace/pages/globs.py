@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import lru_cache
 
 
-@cache
+@lru_cache(256)
 def compile_glob(pattern: str) -> re.Pattern[str]:
     out = []
     for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):

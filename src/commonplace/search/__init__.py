@@ -4,17 +4,20 @@ them. Where no embedder serves, words answer alone and the answer says so."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..embed import Embedder
 from ..errors import Unavailable
 from ..index import Index
 from ..index.meaning import Meaning, Served
 from ..model import Hit, Query
-from .calibration import READ, WORDS, Scale, background, chance, scale_of
+from .calibration import READ, WORDS, background, chance, scale_of
 from .rank import WEIGHTS, Ranked, Weights, ranked
 from .reread import reread
-from .words import excerpt, weighed
+from .words import Asked, excerpt, weighed
+
+if TYPE_CHECKING:
+    from ..embed import Vectors
 
 Mode = Literal["hybrid", "keyword", "vector"]
 _POOL = 60  # candidates of each leg
@@ -35,17 +38,17 @@ class Answer(NamedTuple):
 
 def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIGHTS) -> Answer:
     """The passages that answer a question, among those the asker may see."""
-    asked = weighed(index, query.text, query.viewer)
-    pool = max(_POOL, query.limit * 3)
-    found = dict.fromkeys(index.words(asked.lookup, query.viewer, query.filters, pool) if asked.lookup else ())
-    likeness, served, scale = _by_meaning(index, query, meaning, pool, list(found))
-    numbers = list(found | dict.fromkeys(likeness or ()))
-    rows = ranked(query, asked, index.candidates(numbers), likeness, weights)
-    usual = background([row.odds for row in rows])
-    rows, reason = reread(index, query, meaning, rows, weights)
-    scale = READ if rows and rows[0].read is not None else scale
+    legs = _legs(index, query, meaning)
+    with index.reading():
+        rows, likeness, asked = _candidates(index, query, legs, weights)
+        usual = background([row.odds for row in rows])
+        rows, reason = reread(index, query, meaning, rows, weights)
+    served = legs.served
+    scale = (
+        READ if rows and rows[0].read is not None else scale_of(legs.questions[0].space) if legs.questions else WORDS
+    )
     mode: Mode = "keyword" if likeness is None else "hybrid"
-    rows = [row._replace(odds=row.odds - usual) for row in rows[: query.limit]]
+    rows = [row._replace(odds=row.odds - usual, background=usual) for row in rows[: query.limit]]
     kept = tuple(row for row in rows if chance(row.odds, scale) >= query.min_score)
     words = list(asked.weights)
     hits = tuple(row.hit._replace(score=chance(row.odds, scale), text=excerpt(row.hit.text, words)) for row in kept)
@@ -53,37 +56,74 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
     return Answer(hits, mode, served.provider, served.model, served.failed, reasons, kept)
 
 
-def _by_meaning(
-    index: Index, query: Query, meaning: Meaning, pool: int, also: list[int]
-) -> tuple[Mapping[int, float] | None, Served, Scale]:
-    """How like the question passages are: the nearest, and those that words have found."""
+class _Question(NamedTuple):
+    """A question as a vector of one space. `beside`: it only adds to what a larger model says."""
+
+    space: str
+    vector: Vectors
+    beside: bool
+
+
+class _Legs(NamedTuple):
+    served: Served
+    questions: tuple[_Question, ...]
+
+
+def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
+    """Who answers by meaning, and the question in the space of each. Nothing is read yet that has to fit together."""
     served = meaning.serve(index)
     takers = [each for each in served.embedders if each.takes(query.text)]
     if not served.beside:
         takers = takers or list(served.embedders)
-    leading = next(iter([*takers, *filter(None, [served.beside])]), None)
-    if leading is None:
-        return None, served, WORDS
-    found: dict[int, float] = {}
     try:
-        for embedder in takers:
-            found |= _standing_out(index, query, embedder, pool, also)
+        questions = [_Question(each.space, _asked_in(index, each, query.text), beside=False) for each in takers]
     except Unavailable as error:
         meaning.fail(error)
-        return None, served._replace(embedders=(), failed=True, reason=str(error)), WORDS
+        return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
     if served.beside:
-        more = _standing_out(index, query, served.beside, pool, [*also, *found])
-        found = {number: found.get(number, likely) + _BESIDE * likely for number, likely in more.items()}
-    return found, served, scale_of(leading.space)
+        questions.append(_Question(served.beside.space, served.beside.question(query.text), beside=True))
+    return _Legs(served, tuple(questions))
 
 
-def _standing_out(index: Index, query: Query, embedder: Embedder, pool: int, also: Sequence[int]) -> dict[int, float]:
-    """How far the likeness of passages stands out in a space, in standard deviations."""
-    question = embedder.question(query.text)
+def _asked_in(index: Index, embedder: Embedder, text: str) -> Vectors:
+    question = embedder.question(text)
     if not index.fits(embedder.space, len(question)):
         index.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
-    scale = scale_of(embedder.space, index.spread(embedder.space))
-    near = dict(index.nearest(embedder.space, question, query.viewer, query.filters, pool))
-    near |= index.likeness(embedder.space, question, [number for number in also if number not in near])
+    return question
+
+
+def _candidates(
+    index: Index, query: Query, legs: _Legs, weights: Weights
+) -> tuple[list[Ranked], Mapping[int, float] | None, Asked]:
+    """What both legs find, weighed."""
+    asked = weighed(index, query.text, query.viewer)
+    pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
+    lookup = {word: asked.weights[word] for word in asked.lookup}
+    found = dict.fromkeys(index.words(lookup, query.viewer, query.filters, pool) if lookup else ())
+    likeness = _by_meaning(index, query, legs.questions, pool, list(found))
+    numbers = list(found | dict.fromkeys(likeness or ()))
+    return ranked(query, asked, index.candidates(numbers), likeness, weights), likeness, asked
+
+
+def _by_meaning(
+    index: Index, query: Query, questions: Sequence[_Question], pool: int, also: list[int]
+) -> Mapping[int, float] | None:
+    """How like the question passages are: the nearest, and those that words have found."""
+    if not questions:
+        return None
+    found: dict[int, float] = {}
+    for question in questions:
+        near = _standing_out(index, query, question, pool, [*also, *found])
+        if question.beside:
+            near = {number: found.get(number, likely) + _BESIDE * likely for number, likely in near.items()}
+        found |= near
+    return found
+
+
+def _standing_out(index: Index, query: Query, question: _Question, pool: int, also: Sequence[int]) -> dict[int, float]:
+    """How far the likeness of passages stands out in a space, in standard deviations."""
+    scale = scale_of(question.space, index.spread(question.space))
+    near = dict(index.nearest(question.space, question.vector, query.viewer, query.filters, pool))
+    near |= index.likeness(question.space, question.vector, [number for number in also if number not in near])
     return {number: (cosine - scale.mean) / scale.deviation for number, cosine in near.items()}

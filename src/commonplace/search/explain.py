@@ -21,4 +21,6 @@ def why(row: Ranked) -> dict[str, float]:
     """What each factor adds, as weighed; `all` is their sum above what else was found."""
     found = row.reason._asdict() | {"support": row.support, "read": row.read}
     parts = {name: round(getattr(WEIGHTS, name) * value, 3) for name, value in found.items() if value}
+    taken = {"repeated": -WEIGHTS.repeated * row.repeats, "background": -row.background}
+    parts |= {name: round(value, 3) for name, value in taken.items() if value}
     return parts | {"all": round(row.odds, 3)}

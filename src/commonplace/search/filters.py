@@ -26,7 +26,13 @@ def filters_of(
     path: Some = None,
     today: int = 0,
 ) -> Filters:
-    """What a search keeps to. InvalidArgument for a date that is none."""
+    """What a search keeps to. InvalidArgument for a date that is none, and for what is no text at all."""
+    for name, value in (("scope", scope), ("tags", tags), ("path", path)):
+        if not all(isinstance(each, str) for each in _several(value)):
+            raise InvalidArgument(f"{name} must be text, or a list of texts")
+    for name, one in (("channel", channel), ("agent", agent), ("source", source)):
+        if one is not None and not isinstance(one, str):
+            raise InvalidArgument(f"{name} must be text, not {one!r}")
     return Filters(
         _several(scope),
         channel or "",
@@ -42,7 +48,7 @@ def filters_of(
 def _several(value: Some) -> tuple[str, ...]:
     if value is None or value == "":
         return ()
-    return (value,) if isinstance(value, str) else tuple(value)
+    return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)  # type: ignore[return-value]
 
 
 def _pattern(path: str) -> str:
@@ -57,6 +63,8 @@ def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int 
         return None
     if isinstance(value, date):
         return value.toordinal()
+    if not isinstance(value, str):
+        raise InvalidArgument(f"{name} must be a date, or text like 2026-03-01, not {value!r}")
     found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
     if found:
         return _part_of_year(name, value, int(found[1]), int(found[2] or 0), last=last)

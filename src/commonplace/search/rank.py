@@ -47,6 +47,8 @@ class Ranked(NamedTuple):
     odds: float
     reason: Reason
     support: float = 0.0  # of its page
+    repeats: int = 0  # how often its text stands higher up
+    background: float = 0.0  # what is taken off for what else was found
     read: float | None = None  # what a reranker made of question and passage together
 
 
@@ -137,7 +139,8 @@ def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     out = []
     for each in rows:
         said = each.hit.text
-        out.append(each._replace(odds=each.odds - weights.repeated * seen[said]) if seen[said] else each)
+        times = seen[said]
+        out.append(each._replace(odds=each.odds - weights.repeated * times, repeats=times) if times else each)
         seen[said] += 1
     return best_first(out)
 
