@@ -26,7 +26,7 @@ class Weights(NamedTuple):
     key: float = 2.0
     date: float = 1.5
     recent: float = 1.0
-    read: float = 0.8  # of what a reranker gives, where one is asked for
+    read: float = 0.5  # of what a reranker gives, where one is asked for
     repeated: float = 1.0  # what a text that stands higher up already loses
 
 
@@ -73,7 +73,7 @@ def ranked(
     now = asks_about_now(query.text)
     rows = [(each, _reason(query, asked, each, likeness, span, now=now)) for each in candidates]
     alone = _found([(each, reason, _odds(reason, weights)) for each, reason in rows])
-    support = _support((each.hit.path, odds) for each, _, odds in alone)
+    support = page_support((each.hit.path, odds) for each, _, odds in alone)
     out = [
         Ranked(each.number, each.hit, odds + weights.support * support[each.hit.path], reason, support[each.hit.path])
         for each, reason, odds in alone
@@ -101,7 +101,7 @@ def _reason(
     )
 
 
-def _support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
+def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
     """What speaks for a whole page: its best passage, and a little the next few."""
     pages: dict[str, list[float]] = {}
     for path, each in odds:

@@ -8,7 +8,7 @@ from ..errors import Unavailable
 from ..index import Index
 from ..index.meaning import Meaning
 from ..model import Query
-from .rank import Ranked, Weights, best_first
+from .rank import Ranked, Weights, best_first, page_support
 
 _READ = 30  # hits that are read again
 _BEFORE = 400  # characters of what stands before a turn: an answer is understood by its question
@@ -39,6 +39,12 @@ def _told(index: Index, row: Ranked) -> str:
 
 
 def _weighed(rows: Sequence[Ranked], read: Sequence[float], weights: Weights) -> list[Ranked]:
+    """What was read adds to what speaks for a hit, and so for its page."""
+    alone = [
+        row.odds - weights.support * row.support + weights.read * score for row, score in zip(rows, read, strict=True)
+    ]
+    support = page_support((row.hit.path, odds) for row, odds in zip(rows, alone, strict=True))
     return [
-        row._replace(odds=row.odds + weights.read * score, read=score) for row, score in zip(rows, read, strict=True)
+        row._replace(odds=odds + weights.support * support[row.hit.path], support=support[row.hit.path], read=score)
+        for row, odds, score in zip(rows, alone, read, strict=True)
     ]
