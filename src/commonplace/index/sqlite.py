@@ -34,6 +34,7 @@ _PATIENCE = 2.0  # seconds to wait for another process that writes; then the ans
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
   path TEXT PRIMARY KEY, stamp INTEGER NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS pages_with_a_warning ON pages(path, warning) WHERE warning != '';
 CREATE TABLE IF NOT EXISTS owners(
   id INTEGER PRIMARY KEY, scope TEXT NOT NULL, who TEXT NOT NULL, passages INTEGER NOT NULL, length INTEGER NOT NULL,
   UNIQUE(scope, who));
