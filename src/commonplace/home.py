@@ -187,8 +187,7 @@ class Home:
 
         self.check()
         settings, meaning = self.search_settings, self.meaning
-        if not settings.enabled:
-            raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
+        self.require_search()
         if not isinstance(text, str) or not text.strip():
             raise InvalidArgument("the query is blank: say what you are looking for")
         for name, number in (("limit", limit), ("min_score", min_score)):
@@ -217,6 +216,11 @@ class Home:
             return filters_of(**named, today=self.today().toordinal())
         except TypeError as error:
             raise InvalidArgument(f"unknown filter: {error}".replace("filters_of() got an ", "")) from error
+
+    def require_search(self) -> None:
+        """NotAvailable where the settings switch search off for this agent."""
+        if not self.search_settings.enabled:
+            raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""

@@ -7,8 +7,8 @@ import re
 import sys
 import threading
 import zlib
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import ThreadingMixIn
 from typing import Any, NamedTuple
@@ -81,6 +81,19 @@ class Server(ThreadingMixIn, HTTPServer):
             super().handle_error(request, client_address)
 
 
+@contextmanager
+def running() -> Iterator[Server]:
+    server = Server()
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
+    thread.start()
+    yield server
+    server.ending.set()
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
 def serve(handler: Handler) -> None:
     """What a healthy server answers."""
     vectors = [bag(text) for text in handler.texts]
@@ -113,16 +126,16 @@ def hang_up(handler: Handler) -> None:
 
 
 def break_off(handler: Handler) -> None:
-    handler.send_response(200)
-    handler.send_header("Content-Length", "10000")
-    handler.end_headers()
-    handler.wfile.write(b'{"data": [')
-    handler.close_connection = True
+    _break_off(handler, "Content-Length", "10000", b'{"data": [')
 
 
 def break_off_in_chunks(handler: Handler) -> None:
+    _break_off(handler, "Transfer-Encoding", "chunked", b'a\r\n{"data": [\r\nff\r\n')
+
+
+def _break_off(handler: Handler, header: str, value: str, part: bytes) -> None:
     handler.send_response(200)
-    handler.send_header("Transfer-Encoding", "chunked")
+    handler.send_header(header, value)
     handler.end_headers()
-    handler.wfile.write(b'a\r\n{"data": [\r\nff\r\n')
+    handler.wfile.write(part)
     handler.close_connection = True

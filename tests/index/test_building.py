@@ -19,7 +19,7 @@ from commonplace import Memory
 from commonplace.index import silent
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Handler, Server, serve
+from ..embed.server import Handler, Server, running, serve
 
 BUSY = "another process is indexing many pages: the answer may miss some until it is done"
 
@@ -187,15 +187,8 @@ def test_a_large_page_is_found_at_once_by_who_wrote_it(memory: Memory) -> None:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.ending.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running() as server:
+        yield server
 
 
 def slow(handler: Handler) -> None:

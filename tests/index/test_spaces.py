@@ -27,7 +27,7 @@ from commonplace.model import EVERYTHING, Filters, Viewer
 from commonplace.search.rank import _UNKNOWN
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Handler, Server, bag, serve
+from ..embed.server import Handler, Server, bag, running, serve
 from .tiny import TinyEmbedder
 
 ME = Viewer("main")
@@ -83,15 +83,8 @@ def tiny() -> TinyEmbedder:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.ending.set()
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running() as server:
+        yield server
 
 
 def use(home: Path, server: Server, model: str = "m") -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -27,7 +26,7 @@ from commonplace.search.rank import Weights
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Server, fail
+from ..embed.server import Server, fail, running
 
 TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -129,14 +128,8 @@ def nobody() -> str:
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    server = Server()
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True)
-    thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with running() as server:
+        yield server
 
 
 def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, clock: FrozenClock, nobody: str) -> None:

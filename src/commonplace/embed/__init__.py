@@ -6,6 +6,7 @@ An embedder turns texts into vectors of one space. Nothing heavy is imported bef
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     import numpy
 
     Vectors = numpy.ndarray[Any, numpy.dtype[numpy.float32]]
+
+
+def slug(model: str) -> str:
+    """A model's name as part of a file name."""
+    return re.sub(r"[^a-z0-9.]+", "-", model.lower()).strip("-.")[:40]
 
 
 class Embedder(Protocol):

@@ -20,7 +20,7 @@ import numpy
 
 from ..errors import Unavailable
 from ..settings import SearchSettings
-from . import Embedder
+from . import Embedder, slug
 from .weights import BGE_EN, BGE_ZH, MODEL, TOKENIZER, Found, Weight, checksum, find
 
 if TYPE_CHECKING:
@@ -141,8 +141,7 @@ class LocalEmbedder:
 
     def __init__(self, found: Found, recipe: Recipe, scripts: str = "") -> None:
         self.model = found.name
-        slug = re.sub(r"[^a-z0-9.]+", "-", found.name.lower()).strip("-.")[:40]
-        self.space = f"local-{slug}-{recipe.pooling}-{found.sha256[:8]}"
+        self.space = f"local-{slug(found.name)}-{recipe.pooling}-{found.sha256[:8]}"
         self._recipe, self._scripts = recipe, scripts
         self._transformer = Transformer(found, _TOKENS)
         self._dimensions = 0

@@ -16,6 +16,7 @@ import numpy
 
 from ..errors import Unavailable
 from ..settings import SearchSettings
+from . import slug
 from .http import CLOCK, INDEXING, MOVED, PASSING, SEARCHING, Clock, Endpoint, Failure, Patience
 
 if TYPE_CHECKING:
@@ -134,8 +135,7 @@ class RemoteEmbedder:
 
 def space_name(provider: str, model: str, url: str = "") -> str:
     """Names the vectors of a model at an address; safe in a file name. Two servers may mean two things by one name."""
-    slug = re.sub(r"[^a-z0-9.]+", "-", model.lower()).strip("-.")[:40]
-    return f"{provider}-{slug}-{hashlib.sha256(f'{url} {model}'.encode()).hexdigest()[:8]}"
+    return f"{provider}-{slug(model)}-{hashlib.sha256(f'{url} {model}'.encode()).hexdigest()[:8]}"
 
 
 def _key(variable: str) -> str:

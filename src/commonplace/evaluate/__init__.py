@@ -11,9 +11,9 @@ import tempfile
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotAvailable, NotFound, Unavailable
+from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound, Unavailable
 from ..home import Home
-from ..index import Index
+from ..index import Index, Progress, silent
 from ..index.follow import View
 from ..index.meaning import Meaning
 from ..model import EVERYTHING, Hit, Query
@@ -22,7 +22,6 @@ from ..settings import PROVIDERS, SearchSettings
 from .figures import Comparison, Figures, Lines, compare, hit_figures, turn_figures
 from .questions import Question, are_conversations, items_of, own_questions, sessions
 
-Progress = Callable[[str, int, int], None]  # what is going on, how far it is, and of how much
 Reading = Callable[[Sequence[Lines], Sequence[Hit]], Figures]
 _NAMED = 5  # of what is missing, how many a warning names
 _FEW = 30  # questions: below this an interval itself is a guess
@@ -78,7 +77,7 @@ def measure(
     """
     if limit is not None and limit < 1:
         raise InvalidArgument(f"the limit must be 1 or more, not {limit}: it says how many questions are asked")
-    items, settings, tell = items_of(file), _settings(home, provider), progress or _silent
+    items, settings, tell = items_of(file), _settings(home, provider), progress or silent
     if not are_conversations(items):
         return _of_memory(home, spread(own_questions(items), limit), settings, tell)
     with tempfile.TemporaryDirectory(prefix="commonplace-eval-") as folder:
@@ -92,10 +91,6 @@ def spread(questions: list[Question], limit: int | None) -> list[Question]:
     if limit is None or limit >= len(questions):
         return questions
     return [questions[at * len(questions) // limit] for at in range(limit)]
-
-
-def _silent(_: str, __: int, ___: int) -> None:
-    """For callers who do not watch."""
 
 
 def _settings(home: Home, provider: str | None) -> SearchSettings:
@@ -112,8 +107,7 @@ def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, 
     if not os.path.isdir(home.root):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.check()
-    if not settings.enabled:
-        raise NotAvailable(f"search is off for {home.agent}: set memorySearch.enabled to true in commonplace.yaml")
+    home.require_search()
     missing = _missing(home, questions)
     warnings = []
     if missing:

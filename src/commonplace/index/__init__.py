@@ -72,8 +72,12 @@ class Coverage(NamedTuple):
     vectors: int
 
     @property
+    def behind(self) -> int:
+        return self.passages - self.seen
+
+    @property
     def whole(self) -> bool:
-        return self.seen >= self.passages
+        return self.behind <= 0
 
 
 Progress = Callable[[str, int, int], None]  # what, how much of it is done, and of how much

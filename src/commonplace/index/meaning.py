@@ -113,7 +113,7 @@ class Meaning:
         if embedder.quick:
             while embed_some(index, embedder, embedder.batch):
                 pass
-        elif _behind(index, embedder) > _FEW or self._is_working():
+        elif index.coverage(embedder.space).behind > _FEW or self._is_working():
             self._start(index, embedder)
         else:
             embed_some(index, embedder, _FEW, waiting=True)
@@ -185,11 +185,6 @@ def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tu
     vectors = dict(zip(texts, embedder.passages(texts, waiting=waiting), strict=True)) if texts else {}
     found = ((key, vectors[text]) for key, text in pending.texts.items() if text in vectors)
     return {key: vector for key, vector in found if vector.any()}
-
-
-def _behind(index: Index, embedder: Embedder) -> int:
-    seen, passages, _ = index.coverage(embedder.space)
-    return passages - seen
 
 
 def _nearly_whole(index: Index, embedder: Embedder) -> bool:

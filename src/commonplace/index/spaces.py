@@ -16,7 +16,7 @@ from ..errors import Unavailable
 from ..markdown.passages import meant
 from ..model import EVERYTHING, Filters, Viewer
 from . import Coverage, Pending
-from .visible import allowed, visible_owners
+from .visible import allowed, placeholders, visible_owners
 
 if TYPE_CHECKING:
     from ..embed import Vectors
@@ -52,7 +52,7 @@ class Spaces:
         return [row[0] for row in self._db.execute("SELECT name FROM spaces ORDER BY id")]
 
     def coverage(self, name: str) -> Coverage:
-        total = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
+        total = self._passages()
         row = self._db.execute("SELECT seen, rows FROM spaces WHERE name = ?", (name,)).fetchone()
         if not row:
             return Coverage(0, total, 0)
@@ -93,7 +93,8 @@ class Spaces:
         self._db.execute(
             "UPDATE spaces SET rows = ?, seen = max(seen, ?) WHERE id = ?", (count + len(new), upto, space)
         )
-        self._tidy(name)
+        if count + len(new) > 2 * self._passages() + _SLACK:  # most rows stand for texts that are gone
+            self.compact(name)
 
     def nearest(
         self, name: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
@@ -226,12 +227,9 @@ class Spaces:
         if path := self._path(space, epoch):
             self._unwanted.append(path)
 
-    def _tidy(self, name: str) -> None:
-        """Write a space anew when most of its rows stand for texts that are gone."""
-        _, _, _, count, _ = self._made(name, 0)
-        passages = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
-        if count > 2 * passages + _SLACK:
-            self.compact(name)
+    def _passages(self) -> int:
+        found: int = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
+        return found
 
     def compact(self, name: str) -> None:
         """Within a transaction: keep the rows that stand for a passage, in a new file."""
@@ -261,5 +259,5 @@ def _each(db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequenc
     out: list[tuple[int, int]] = []
     for start in range(0, len(values), _MANY):
         some = values[start : start + _MANY]
-        out += db.execute(sql % ",".join("?" * len(some)), (*some, *more)).fetchall()
+        out += db.execute(sql % placeholders(some), (*some, *more)).fetchall()
     return out

@@ -34,6 +34,11 @@ def as_rows(vectors: Array, owners: list[int]) -> Array:
     return rows
 
 
+def _as_vectors(rows: Array) -> Array:
+    vectors: Array = rows["numbers"].astype(np.float32) * rows["unit"][:, None]
+    return vectors
+
+
 class VectorFile:
     """The rows of one space. Without a path they are kept in this process alone."""
 
@@ -103,7 +108,7 @@ class VectorFile:
             return None
         if self._spread is None:
             some = self._rows[: self._count : self._count // _SAMPLE][:_SAMPLE]
-            vectors = some["numbers"].astype(np.float32) * some["unit"][:, None]
+            vectors = _as_vectors(some)
             alike = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
             self._spread = float(alike.mean()), float(alike.std())
         return self._spread
@@ -115,8 +120,7 @@ class VectorFile:
             self._few, start = self._few[:0], 0
         if start < self._count:
             some = self._rows[start : self._count]
-            vectors = some["numbers"].astype(np.float32) * some["unit"][:, None]
-            self._few = np.concatenate([self._few, vectors])
+            self._few = np.concatenate([self._few, _as_vectors(some)])
         mine = np.flatnonzero(np.isin(self._rows["owner"][: self._count], owners))
         likeness: Array = np.vecdot(self._few, question)  # not @: threads for so little cost more than they save
         return mine, likeness[mine]
@@ -134,7 +138,7 @@ class _Sieve:
 
     def __init__(self, rows: Array, dims: int) -> None:
         some = rows[:: max(1, len(rows) // 2_000)]
-        self._middle = (some["numbers"] * some["unit"][:, None]).mean(axis=0)
+        self._middle = _as_vectors(some).mean(axis=0)
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
         self._owners: Array = np.zeros(0, np.int32)

@@ -51,7 +51,7 @@ def visible_rule(viewer: Viewer) -> Sql:
         values.append(pattern)
     for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
         known = [name for name in names if name is not None]
-        some = f"(scope = '{scope}' AND who IN ({','.join('?' * len(known))}))"
+        some = f"(scope = '{scope}' AND who IN ({placeholders(known)}))"
         rules.append(some if viewer.one_conversation else f"scope = '{scope}'")
         values += known if viewer.one_conversation else []
     return f"({' OR '.join(rules)})", values

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
 import click
@@ -40,12 +39,8 @@ def _fetch(home: Home) -> None:
     from ...embed.weights import BGE_EN, BGE_ZH, RERANKER, fetch
 
     wanted = [BGE_EN, BGE_ZH, *([RERANKER] if home.search_settings.rerank else [])]
-    fetch(wanted, _telling())
+    fetch(wanted, lambda sentence: click.echo(sentence, err=True))
     answer({"fetched": [weight.name for weight in wanted]}, lambda: say("The weights are there."))
-
-
-def _telling() -> Callable[[str], None]:
-    return lambda sentence: click.echo(sentence, err=True)
 
 
 class _Bar:
