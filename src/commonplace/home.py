@@ -204,6 +204,7 @@ class Home:
             found = answer(view.index, query, meaning)
             return Found(found, view.stale, (*found.reasons, *self.warnings(view)))
 
+        meaning.think(query.text)
         return self.index.ask(ask)
 
     def filters(self, **named: Any) -> Filters:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -26,7 +27,7 @@ from commonplace.search.rank import Weights
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Server, fail, running
+from ..embed.server import Handler, Server, fail, running, serve
 
 TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -165,6 +166,29 @@ def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
     told = reply(write(Memory(home, clock=clock), FACTS))
     assert (told["mode"], told["fallback"]) == ("keyword", True)
     assert len(server.seen) <= SEARCHING.tries
+
+
+def test_others_write_while_a_question_waits_for_a_slow_server(home: Path, clock: FrozenClock, server: Server) -> None:
+    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    memory = write(Memory(home, clock=clock), FACTS)
+    assert reply(memory)["mode"] == "hybrid"
+    asked, go_on = threading.Event(), threading.Event()
+
+    def think(handler: Handler) -> None:
+        asked.set()
+        go_on.wait(30)
+        serve(handler)
+
+    server.otherwise = think
+    found: list[dict[str, Any]] = []
+    asker = threading.Thread(target=lambda: found.append(reply(memory)))
+    asker.start()
+    assert asked.wait(30)
+    write(memory, {"tea": "Ann drinks rooibos."})
+    assert asker.is_alive()
+    go_on.set()
+    asker.join()
+    assert found[0]["mode"] == "hybrid"
 
 
 def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, clock: FrozenClock, server: Server) -> None:

@@ -48,6 +48,7 @@ class Meaning:
         self._reranker: Reranker | None = None
         self._failure, self._retry_at = "", 0.0
         self._lock = threading.Lock()
+        self._answers, self._thought = False, threading.local()
         self._working: threading.Thread | None = None
         self._process = os.getpid()
 
@@ -62,8 +63,8 @@ class Meaning:
         except Unavailable as error:
             self.fail(error)
             return Served((), None, settings.provider, settings.model, True, str(error))
-        ready = [each for each in embedders if each.quick or _nearly_whole(index, each)]
-        if len(ready) == len(embedders):
+        self._answers = all(each.quick or _nearly_whole(index, each) for each in embedders)
+        if self._answers:
             model = settings.model or ", ".join(each.model for each in embedders)
             return Served(embedders, self._beside(index), settings.provider, model)
         return self._meanwhile(index, embedders)
@@ -75,6 +76,25 @@ class Meaning:
                     raise Unavailable(self._failure)
                 self._opened = open_embedders(self.settings)
             return self._opened
+
+    def think(self, text: str) -> None:
+        """Embed a question that may take long before the index is asked: nobody else waits for it meanwhile.
+
+        Only where the embedder answered last time: one that still catches up would be asked for nothing.
+        """
+        if not self._answers:
+            return
+        try:
+            slow = [each for each in self.embedders() if not each.quick and each.takes(text)]
+            self._thought.vectors = {(each.space, text): each.question(text) for each in slow}
+        except Unavailable as error:
+            self.fail(error)
+
+    def question(self, embedder: Embedder, text: str) -> Vectors:
+        """A question as an embedder sees it; this thread may have thought of it before."""
+        thought: dict[tuple[str, str], Vectors] = getattr(self._thought, "vectors", {})
+        known = thought.get((embedder.space, text))
+        return embedder.question(text) if known is None else known
 
     def reranker(self) -> Reranker | None:
         """The model that reads a question and a passage together, where the settings ask for it."""
@@ -166,7 +186,7 @@ class Meaning:
         with self._lock:
             if str(error) != self._failure or time.monotonic() >= self._retry_at:
                 self._retry_at = time.monotonic() + _RETRY
-            self._failure, self._opened = str(error), None
+            self._failure, self._opened, self._answers = str(error), None, False
 
 
 def embed_some(index: Index, embedder: Embedder, limit: int, space: str = "", *, waiting: bool = False) -> bool:

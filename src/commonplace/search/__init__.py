@@ -19,7 +19,7 @@ from .words import Asked, excerpt, weighed
 if TYPE_CHECKING:
     from ..embed import Vectors
 
-Mode = Literal["hybrid", "keyword", "vector"]
+Mode = Literal["hybrid", "keyword"]
 _POOL = 60  # candidates of each leg
 _BESIDE = 0.33  # what the model in the package adds to a larger one
 
@@ -76,7 +76,9 @@ def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
     if not served.beside:
         takers = takers or list(served.embedders)
     try:
-        questions = [_Question(each.space, _asked_in(index, each, query.text), beside=False) for each in takers]
+        questions = [
+            _Question(each.space, _asked_in(index, meaning, each, query.text), beside=False) for each in takers
+        ]
     except Unavailable as error:
         meaning.fail(error)
         return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
@@ -85,8 +87,8 @@ def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
     return _Legs(served, tuple(questions))
 
 
-def _asked_in(index: Index, embedder: Embedder, text: str) -> Vectors:
-    question = embedder.question(text)
+def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> Vectors:
+    question = meaning.question(embedder, text)
     if not index.fits(embedder.space, len(question)):
         index.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")

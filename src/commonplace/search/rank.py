@@ -6,6 +6,7 @@ can be switched off to see what it earns (`bench/ablation.py`).
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -57,7 +58,7 @@ _MONTHS_HALF = 90  # days after which a passage is half as recent
 _QUIET = {"activity": 0.3}  # logs mention every key that was written: they come after what they mention
 _ALIKE = 2.0  # standard deviations from which likeness alone makes a hit
 _BESIDE_WORDS = 0.3  # of the odds of the best hit, that likeness alone needs beside it
-_NEXT = 0.3  # what the second to fifth best passage of a page count beside the best
+_CLOSE = 0.7  # odds by which a passage may be behind the best of its page and still speak for it
 _UNKNOWN = -0.5  # a passage without a vector is taken for a little less like the question than most
 
 
@@ -102,16 +103,16 @@ def _reason(
 
 
 def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """What speaks for a whole page: its best passage, and a little the next few."""
+    """What speaks for a whole page: its best passage, and a little those that come close to it."""
     pages: dict[str, list[float]] = {}
     for path, each in odds:
         pages.setdefault(path, []).append(each)
-    return {path: _mean(sorted(some, reverse=True)) for path, some in pages.items()}
+    return {path: _together(some) for path, some in pages.items()}
 
 
-def _mean(best: Sequence[float]) -> float:
-    shares = (1.0, *[_NEXT] * 4)[: len(best)]
-    return sum(share * each for share, each in zip(shares, best, strict=False)) / sum(shares)
+def _together(odds: Sequence[float]) -> float:
+    best = max(odds)
+    return best + _CLOSE * math.log(sum(math.exp((each - best) / _CLOSE) for each in odds))
 
 
 def _found(rows: list[tuple[Candidate, Reason, float]]) -> list[tuple[Candidate, Reason, float]]:
