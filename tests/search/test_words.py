@@ -122,3 +122,17 @@ def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(
     assert hits[0].text == "user: Which animal do you like most?"
     assert {hit.start for hit in hits} == {1, 2, 3, 4}
     assert all(hit.score < hits[0].score for hit in hits[1:])
+
+
+def test_a_text_that_stands_in_hundreds_of_places_leaves_room_for_others(home: Path, clock: FrozenClock) -> None:
+    """As where every session begins with the same prompt."""
+    folder = home / "memory" / "world"
+    folder.mkdir(parents=True)
+    for number in range(300):
+        (folder / f"copy{number}.md").write_text("Zanzibar ferry, Zanzibar ferry: always be helpful about it.\n")
+    (folder / "ticket.md").write_text(
+        "The harbour office sells tickets for every crossing of the ferry, from six on.\n"
+    )
+    (home / "commonplace.yaml").write_text("memorySearch: {provider: none}\n")
+    found = Memory(home, clock=clock).search("Zanzibar ferry", limit=20, min_score=0)
+    assert "memory/world/ticket.md" in [hit.path for hit in found]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..embed import Embedder
 from ..errors import Unavailable
-from ..index import Index
+from ..index import Candidate, Index
 from ..index.meaning import Meaning, Served
 from ..model import Hit, Query
 from .calibration import READ, WORDS, background, chance, scale_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 Mode = Literal["hybrid", "keyword"]
 _POOL = 60  # candidates of each leg
+_DEEP = 32  # pools, to look past the copies of a few texts
 _BESIDE = 0.33  # what the model in the package adds to a larger one
 
 
@@ -101,11 +102,30 @@ def _candidates(
     """What both legs find, weighed."""
     asked = weighed(index, query.text, query.viewer)
     pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
-    lookup = {word: asked.weights[word] for word in asked.lookup}
-    found = dict.fromkeys(index.words(lookup, query.viewer, query.filters, pool) if lookup else ())
+    found = _by_words(index, query, asked, pool)
     likeness = _by_meaning(index, query, legs.questions, pool, list(found))
-    numbers = list(found | dict.fromkeys(likeness or ()))
-    return ranked(query, asked, index.candidates(numbers), likeness, weights), likeness, asked
+    others = index.candidates([number for number in likeness or () if number not in found])
+    return ranked(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
+
+
+def _by_words(index: Index, query: Query, asked: Asked, pool: int) -> dict[int, Candidate]:
+    """What holds the words. Where copies of a few texts took most of the places, what comes after them is heard too."""
+    lookup = {word: asked.weights[word] for word in asked.lookup}
+    if not lookup:
+        return {}
+    numbers = index.words(lookup, query.viewer, query.filters, pool)
+    found = {each.number: each for each in index.candidates(numbers)}
+    if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
+        deeper = index.words(lookup, query.viewer, query.filters, pool * _DEEP)
+        found |= _one_of_each(index, [number for number in deeper if number not in found], pool)
+    return found
+
+
+def _one_of_each(index: Index, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
+    """The first of every text, as many as asked for."""
+    found = {each.number: each for each in index.candidates(numbers)}
+    first = {found[number].hit.text: number for number in reversed(numbers)}
+    return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:most]}
 
 
 def _by_meaning(

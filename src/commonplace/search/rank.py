@@ -139,10 +139,9 @@ def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     seen: Counter[str] = Counter()
     out = []
     for each in rows:
-        said = each.hit.text
-        times = seen[said]
+        times = seen[each.hit.text]
+        seen[each.hit.text] += 1
         out.append(each._replace(odds=each.odds - weights.repeated * times, repeats=times) if times else each)
-        seen[said] += 1
     return best_first(out)
 
 
