@@ -26,6 +26,7 @@ from .markdown.times import stamp
 from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
 from .pages import ABSENT
 from .pages.folder import FolderPages
+from .pages.history import History
 from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .pages.records import Channels, Globals, Shelf, record_at
 from .pages.skills import Skills
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from .index.meaning import Meaning
     from .search import Answer
 
-INDEX_FOLDER = ".index"
+INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
 _MOST_FILTERS = 50
 _MOST_STARS = 6  # of a pattern: matching takes longer with each, and nobody needs more
 _LONGEST_QUESTION = 10_000  # characters; a page pasted as a question says enough by then
@@ -61,15 +62,17 @@ class Found(NamedTuple):
 
 
 class Home:
-    def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now) -> None:
+    def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now, session: str = "") -> None:
         if root.startswith(("postgresql://", "postgres://")):
             raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
         _refuse_odd("home", root)
         _refuse_odd("agent", agent)
         self.root = os.path.abspath(os.path.expanduser(root))
-        self.agent, self.clock = agent, clock
+        self.agent, self.clock, self.session = agent, clock, session
         self.settings: Settings = settings_of.load(self.root)
-        self.pages = FolderPages(self.root, self._wrote)
+        locks = os.path.join(self.root, LOCKS_FOLDER)
+        self.history = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock)
+        self.pages = FolderPages(self.root, self._wrote, self.history)
         self._unfollowed: deque[str] = deque()
         self.layout: Layout = replace(_layout(self.settings), stands=self._stands)
         self.has_memory = settings_of.has_memory(os.path.join(self.root, self.layout.agent_file(agent)))
@@ -155,11 +158,13 @@ class Home:
     def text(self, path: str) -> tuple[str, list[str]]:
         """What a page says, and what kept it from being read; a page that is not there says nothing."""
         try:
-            return self.pages.read(path).text, []
+            page = self.pages.read(path)
         except PageNotFound:
             return "", []
         except CommonplaceError as error:
             return "", [f"skipped: {error}"]
+        self.pages.saw(page)
+        return page.text, []
 
     def check(self) -> None:
         """StorageError when something that is not a folder stands where the home should be."""

@@ -18,8 +18,11 @@ if TYPE_CHECKING:
 class Memory:
     """One memory, for one agent. Opening is cheap; sharing between threads is safe; any number of processes may."""
 
-    def __init__(self, home: str | os.PathLike[str], agent: str = MAIN, *, clock: Clock = utc_now) -> None:
-        self.home = Home(os.fspath(home), agent, clock)
+    def __init__(
+        self, home: str | os.PathLike[str], agent: str = MAIN, *, clock: Clock = utc_now, session: str = ""
+    ) -> None:
+        """`session` names the conversation that writes, for history."""
+        self.home = Home(os.fspath(home), agent, clock, session)
         self.home.welcome()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:

@@ -69,6 +69,15 @@ class MemoryPages:
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
 
+    def rewrite(self, path: str, text: str) -> str:
+        return self.write(path, text)
+
+    def saw(self, page: Page) -> None:
+        """Nobody else writes here."""
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Nor are earlier versions kept."""
+
     def remove(self, path: str, if_version: str | None = None) -> None:
         self._check(path)
         with self._lock:

@@ -3,12 +3,15 @@ from __future__ import annotations
 import errno
 import os
 import stat
+import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from commonplace.errors import LockTimeout, NotText, OutsideHome, StorageError
+from commonplace.pages import exchange
 from commonplace.pages.folder import FolderPages
 from commonplace.pages.locks import lock
 
@@ -16,6 +19,16 @@ from commonplace.pages.locks import lock
 @pytest.fixture
 def pages(tmp_path: Path) -> FolderPages:
     return FolderPages(str(tmp_path / "home"))
+
+
+@pytest.fixture
+def without_exchange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As on systems that can not let two files change places."""
+    monkeypatch.setattr(sys, "platform", "elsewhere")
+    exchange._system_call.cache_clear()
+    yield
+    monkeypatch.undo()
+    exchange._system_call.cache_clear()
 
 
 def test_files_and_folders_that_hold_memory_are_private(pages: FolderPages) -> None:
@@ -84,6 +97,7 @@ def test_an_edit_made_by_hand_meanwhile_is_read_again_not_overwritten(pages: Fol
 
 @pytest.mark.parametrize(("number", "word"), [(errno.ENOSPC, "full"), (errno.EROFS, "read-only"), (errno.EIO, "a.md")])
 @pytest.mark.parametrize("operation", ["write", "fsync", "replace"])
+@pytest.mark.usefixtures("without_exchange")
 def test_a_failed_write_leaves_the_old_page_and_no_litter(
     pages: FolderPages, monkeypatch: pytest.MonkeyPatch, number: int, word: str, operation: str
 ) -> None:

@@ -55,6 +55,18 @@ class Pages(Protocol):
         """Add text to the end, whole or not at all."""
         ...
 
+    def rewrite(self, path: str, text: str) -> str:
+        """Replace the whole page; what others changed elsewhere on it since this handle `saw` it stays."""
+        ...
+
+    def saw(self, page: Page) -> None:
+        """This version was read by who will write next: what others write after it is not lost unnoticed."""
+        ...
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Pages that changed by other hands: history keeps what they are now."""
+        ...
+
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove the page, or PageNotFound."""
         ...

@@ -1,7 +1,8 @@
 """Bytes on disk: read whole, replaced whole or not at all, in folders only their owner can open.
 
 The order of a write is what makes it safe: the new bytes are on disk under another name before they take the place of
-the old ones, and the folder's own entry is on disk before the write is reported.
+the old ones, and the folder's own entry is on disk before the write is reported. And the old ones are looked at once
+they are out of the way: what an editor saved in the last moment is not lost either.
 """
 
 from __future__ import annotations
@@ -9,15 +10,23 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from ..errors import NotText, PageNotFound, StorageError
+from .exchange import CanNot, exchange, put
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
+_STILL_WRITING = 1.0  # seconds to wait for an editor that is in the middle of saving
 _ADVICE = {
     errno.ENOSPC: "the disk is full: free some space and try again",
     errno.EDQUOT: "the disk quota is used up: free some space and try again",
@@ -67,40 +76,137 @@ def read_bytes_or_none(place: str, path: str) -> bytes | None:
         return None
 
 
-def replace(place: str, data: bytes, still_as_read: Callable[[], bool]) -> bool:
-    """Put new bytes in place of a page, all of them or none. False when the page changed while they were written."""
+class Overtaken(Exception):
+    """Somebody else saved the page since it was read. `found` is what they saved.
+
+    `in_place`: our bytes stand there already, and what they took the place of is in the file `kept`, and only there.
+    """
+
+    def __init__(self, found: bytes | None, *, in_place: bool, kept: str = "") -> None:
+        self.found, self.in_place, self.kept = found, in_place, kept
+
+
+def replace(place: str, data: bytes, as_read: bytes | None) -> None:
+    """Put new bytes in place of those that were read (None: of no page), all of them or none; or Overtaken."""
     folder, name = os.path.split(place)
     handle, temporary, made = _create(folder, name)
     try:
         try:
             _keep_mode(handle, place)
-            _write_all(handle, data)
+            write_all(handle, data)
             os.fsync(handle)
         finally:
             os.close(handle)
-        if not still_as_read():
-            os.unlink(temporary)
-            return False
-        os.replace(temporary, place)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
+    _take_place(temporary, place, as_read)
+    _confirm(name, (folder, *made))
+
+
+def put_whole(place: str, data: bytes) -> None:
+    """The same for a file that is ours alone, whatever stood there."""
     try:
-        for parent in (folder, *made):
-            sync_folder(parent)
+        replace(place, data, read_bytes_or_none(place, place))
+    except Overtaken as moved:
+        if moved.in_place:
+            os.unlink(moved.kept)
+        else:
+            put_whole(place, data)
+
+
+def take_away(place: str, as_read: bytes) -> None:
+    """Remove a page that still is as it was read; or Overtaken, and it is back."""
+    folder, name = os.path.split(place)
+    aside = _beside(folder, name)
+    os.rename(place, aside)
+    found = _settled(aside, place)
+    if found != as_read:
+        _back(aside, place)
+        raise Overtaken(found, in_place=False)
+    os.unlink(aside)
+    _confirm(name, (folder,))
+
+
+def _take_place(temporary: str, place: str, as_read: bytes | None) -> None:
+    """From the exchange on, the temporary file is what stood there: it goes when its bytes are known to be safe."""
+    try:
+        if as_read is None:
+            return put(temporary, place)
+        exchange(temporary, place)
+    except CanNot:
+        return _rename_at_last(temporary, place, as_read)
+    except OSError as error:
+        os.unlink(temporary)
+        if isinstance(error, (FileExistsError, FileNotFoundError)):  # made, or removed, since it was read
+            raise Overtaken(read_bytes_or_none(place, place), in_place=False) from None
+        raise
+    found = _settled(temporary, place)
+    if found != as_read:
+        raise Overtaken(found, in_place=True, kept=temporary)
+    os.unlink(temporary)
+
+
+def _rename_at_last(temporary: str, place: str, as_read: bytes | None) -> None:
+    """Where files can not be exchanged: a last look, then a rename. What is saved between the two is lost."""
+    try:
+        found = read_bytes_or_none(place, place)
+        if found != as_read:
+            raise Overtaken(found, in_place=False)
+        os.replace(temporary, place)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _back(aside: str, place: str) -> None:
+    try:
+        put(aside, place)
+    except CanNot:
+        os.replace(aside, place)
+    except FileExistsError:  # saved once more meanwhile: that is the later one
+        os.unlink(aside)
+
+
+def _settled(place: str, path: str) -> bytes:
+    """What was taken away, once nobody writes to it any more: an editor may have opened it before."""
+    deadline = time.monotonic() + _STILL_WRITING
+    while _is_being_written(place) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return read_bytes(place, path)
+
+
+def _is_being_written(place: str) -> bool:
+    """Whether anybody has the file open for writing, as far as the system tells: a lease is only given if not."""
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
+    handle = os.open(place, _READ)
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    finally:
+        os.close(handle)
+    return False
+
+
+def _confirm(name: str, folders: Iterable[str]) -> None:
+    try:
+        for folder in folders:
+            sync_folder(folder)
     except OSError as error:
         sentence = (
             f"the new text is in place, but the disk did not confirm it ({error.strerror}): look before you retry"
         )
         raise StorageError(f"{name}: {sentence}") from error
-    return True
 
 
 def _create(folder: str, name: str) -> tuple[int, str, list[str]]:
     """An empty private file beside the page, its path, and the folders whose entries changed on the way to it."""
     for attempt in range(100):
-        temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
+        temporary = _beside(folder, name)
         made = make_folders(folder)
         try:
             return os.open(temporary, _CREATE, 0o600), temporary, made
@@ -110,7 +216,12 @@ def _create(folder: str, name: str) -> tuple[int, str, list[str]]:
     raise AssertionError("unreachable")
 
 
-def _write_all(handle: int, data: bytes) -> None:
+def _beside(folder: str, name: str) -> str:
+    """A name for a file that nobody reads as a page."""
+    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
+
+
+def write_all(handle: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(handle, view) :]

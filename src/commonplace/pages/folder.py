@@ -1,25 +1,27 @@
 """Pages as files in a folder.
 
-Every write is a temporary file in the same folder, fsync, rename, fsync of the folder: a page is the old one or the
+Every write is a temporary file in the same folder, fsync, exchange, fsync of the folder: a page is the old one or the
 new one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of
 the bytes, so a person's edit is seen even when neither size nor time tells. Nothing outside the home is touched.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import stat
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
+from ..errors import CommonplaceError, NotText, OutsideHome, PageNotFound, StaleVersion
 from ..markdown.jsontext import is_unicode
 from ..model import Page
-from . import ABSENT, UNSURE, Changes, Paths, Root, Sentences, Texts
-from .files import read_bytes, read_bytes_or_none, replace, storage_errors, sync_folder
-from .locks import Kind, lock
+from . import UNSURE, Changes, Paths, Root, Sentences, Texts
+from .files import Overtaken, put_whole, read_bytes, read_bytes_or_none, replace, storage_errors, take_away
+from .history import History
+from .locks import PATIENCE, Kind, lock
+from .versions import version_of
+from .witness import Witness
 
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
@@ -27,58 +29,115 @@ _TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two 
 
 
 class FolderPages:
-    def __init__(self, root: str, wrote: Callable[[str, int], None] = lambda path, size: None) -> None:
-        """`wrote` is told of every page written, with its size in bytes (0: removed), once it is safe on disk."""
-        self._wrote = wrote
+    def __init__(
+        self, root: str, wrote: Callable[[str, int], None] = lambda path, size: None, history: History | None = None
+    ) -> None:
+        """`wrote` is told of every page written, with its size in bytes (0: removed), once it is safe on disk.
+
+        Without a `history` earlier versions are not kept.
+        """
+        self._wrote, self._witness = wrote, Witness(history)
         self.root = os.path.abspath(root)
         self._real = os.path.realpath(root)
 
     def read(self, path: str) -> Page:
         with storage_errors(path):
             data = read_bytes(self._locate(path), path)
-        return Page(path, _decode(data, path), _version(data))
+        return Page(path, _decode(data, path), version_of(data))
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        place = self._locate(path)
-        with storage_errors(path), self._lock("page", path):
-            if if_version is not None and self._current(place, path) != if_version:
+        def change(old: bytes | None) -> bytes:
+            if if_version is not None and version_of(old) != if_version:
                 raise StaleVersion(path)
-            data = text.encode()
-            replace(place, data, lambda: True)
-        self._wrote(path, len(data))
-        return _version(data)
+            return text.encode()
+
+        return self._change(path, change)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        place = self._locate(path)
-        with storage_errors(path), self._lock("page", path):
-            while True:
-                old = read_bytes_or_none(place, path)
-                text = "" if old is None else _decode(old, path)
-                new = change(text).encode()
-                if new == (old or b""):
-                    return _version(new)
-                # An editor takes no lock: what it saved since we read is read again, never overwritten.
-                if replace(place, new, lambda old=old: read_bytes_or_none(place, path) == old):  # type: ignore[misc]
-                    break
-        self._wrote(path, len(new))
-        return _version(new)
+        def changed(old: bytes | None) -> bytes | None:
+            new = change("" if old is None else _decode(old, path)).encode()
+            return new if new or old is not None else None  # a page that is not there and shall be empty is not made
+
+        return self._change(path, changed)
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
 
+    def rewrite(self, path: str, text: str) -> str:
+        return self._change(path, lambda old: self._witness.rewritten(path, old, text).encode())
+
+    def saw(self, page: Page) -> None:
+        self._witness.saw(page.path, page.version)
+
+    def _change(self, path: str, change: Callable[[bytes | None], bytes | None]) -> str:
+        """Read, change, replace; nothing, when `change` gives what is there or None."""
+        place = self._locate(path)
+        with storage_errors(path), self._lock("page", path):
+            old = read_bytes_or_none(place, path)
+            new = change(old)
+            if new is None or new == old:
+                self._witness.saw(path, version_of(old))
+                return version_of(new)
+            old, new = self._replaced(path, place, old, new, change)
+            self._witness.replaced(path, old, new)
+            self._witness.kept(path, old, new)
+        self._witness.saw(path, version_of(new))
+        self._wrote(path, len(new))
+        return version_of(new)
+
+    def _replaced(
+        self, path: str, place: str, old: bytes | None, new: bytes, change: Callable[[bytes | None], bytes | None]
+    ) -> tuple[bytes | None, bytes]:
+        """What was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
+        standing = old
+        while new != standing:
+            self._found(path, old, place)
+            try:
+                replace(place, new, standing)
+                break
+            except Overtaken as moved:
+                old, standing = moved.found, new if moved.in_place else moved.found
+                if moved.in_place:
+                    self._found(path, old, moved.kept)
+                    os.unlink(moved.kept)
+            try:
+                new = change(old) or b""
+            except BaseException:  # what they saved rules it out: theirs stands
+                if old != standing and old is not None:
+                    put_whole(place, old)
+                raise
+        return old, new
+
     def remove(self, path: str, if_version: str | None = None) -> None:
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
-            current = self._current(place, path)
-            if current == ABSENT:
-                raise PageNotFound(path)
-            if if_version is not None and current != if_version:
-                raise StaleVersion(path)
-            os.unlink(place)
-            sync_folder(os.path.dirname(place))
+            while True:
+                old = read_bytes_or_none(place, path)
+                if old is None:
+                    raise PageNotFound(path)
+                if if_version is not None and version_of(old) != if_version:
+                    raise StaleVersion(path)
+                self._found(path, old, place)
+                with suppress(Overtaken):  # saved since it was read: it is that which is removed, if it still is to be
+                    take_away(place, old)
+                    break
+            self._witness.kept(path, old, None)
             with suppress(OSError):  # an empty folder says nothing; one that is not empty stays
                 os.rmdir(os.path.dirname(place))
+        self._witness.forget(path)
         self._wrote(path, 0)
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Pages that changed by other hands: history keeps what they are now. One that is busy waits for next time."""
+        for path in paths:
+            with suppress(CommonplaceError, OSError):
+                place = self._locate(path)
+                with self._lock("page", path, 0):
+                    self._found(path, read_bytes_or_none(place, path), place)
+
+    def _found(self, path: str, data: bytes | None, place: str) -> None:
+        with suppress(FileNotFoundError):
+            self._witness.found(path, data, None if data is None else os.stat(place).st_mtime)
 
     def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
@@ -132,12 +191,8 @@ class FolderPages:
         with storage_errors(name), self._lock("area", name):
             yield
 
-    def _lock(self, kind: Kind, name: str) -> AbstractContextManager[None]:
-        return lock(self._locate(".locks"), kind, name)
-
-    def _current(self, place: str, path: str) -> str:
-        data = read_bytes_or_none(place, path)
-        return ABSENT if data is None else _version(data)
+    def _lock(self, kind: Kind, name: str, patience: float = PATIENCE) -> AbstractContextManager[None]:
+        return lock(self._locate(".locks"), kind, name, patience)
 
     def _locate(self, path: str) -> str:
         """The file of a path; OutsideHome when that is not below the home, or is reached through a link."""
@@ -231,10 +286,6 @@ def _decode(data: bytes, path: str) -> str:
         return data.decode()
     except UnicodeDecodeError as error:
         raise NotText(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-
-
-def _version(data: bytes) -> str:
-    return hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
 def _stamp(info: os.stat_result, settled: int) -> int:

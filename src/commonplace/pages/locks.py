@@ -36,8 +36,19 @@ except ImportError:  # Windows
 @contextmanager
 def lock(folder: str, kind: Kind, name: str, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock of a name; LockTimeout names who has it when it does not come free."""
-    path = os.path.join(folder, f"{kind}-{hashlib.blake2b(name.encode(), digest_size=1).hexdigest()}")
-    handle = _acquire(path, name, patience)
+    with lock_slot(folder, kind, slot_of(name), name, patience):
+        yield
+
+
+def slot_of(name: str) -> str:
+    """Which of the 256 lock files serves a name."""
+    return hashlib.blake2b(name.encode(), digest_size=1).hexdigest()
+
+
+@contextmanager
+def lock_slot(folder: str, kind: Kind, slot: str, name: str, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the lock of all names that share a slot; `name` is what is said of it."""
+    handle = _acquire(os.path.join(folder, f"{kind}-{slot}"), name, patience)
     try:
         _sign(handle)
         yield

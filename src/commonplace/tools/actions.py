@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..home import Home
+from ..markdown.jsontext import whole_characters
 from .catalog import call
 from .define import Reply
 
@@ -54,4 +55,5 @@ def _act(home: Home, action: Any) -> Reply:
     tool = action.get("tool")
     if not isinstance(tool, str):
         return {"success": False, "error": "Missing required parameter: tool"}
-    return call(home, tool, action.get("arguments")).reply
+    why = action.get("reasoning")
+    return call(home, tool, action.get("arguments"), why=whole_characters(why) if isinstance(why, str) else "").reply

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..home import Home
 from ..markdown.jsontext import whole_characters
+from ..pages.sign import Signature, signed
 from .define import Reply, Tool, Toolset, with_warning
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
@@ -44,8 +45,10 @@ def load(name: str) -> Toolset:
     return toolset
 
 
-def call(home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> Outcome:
-    """Run a tool by the name under which some toolsets (all, when none is said) offer it."""
+def call(
+    home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None, why: str = ""
+) -> Outcome:
+    """Run a tool by the name under which some toolsets (all, when none is said) offer it. `why` goes into history."""
     family: Toolset | None = None
     given: Mapping[str, Any] = {}
     try:
@@ -57,12 +60,18 @@ def call(home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[s
             raise problem
         if name not in family.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
-        return Outcome(_invoke(home, family.tools[name], given))
+        with signed(Signature(name, home.agent, home.session, why)) as told:
+            reply = _invoke(home, family.tools[name], given)
+        return Outcome(_with_conflicts(with_warning(reply, *told.warnings), told.conflicts))
     except CommonplaceError as error:
         reply = family.refuse(error, tool, given) if family else _nobodys(error)
         return Outcome(_whole(reply), error)
     finally:
         home.follow()
+
+
+def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
+    return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
 
 
 def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:

@@ -44,7 +44,7 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
 def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Reply:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
-    home.pages.write(path, content)
+    home.pages.rewrite(path, content)
     return {"success": True, "content": f"Rewrote {path}."}
 
 
@@ -56,7 +56,7 @@ def update_world(
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)
-    home.pages.write(path, content)
+    home.pages.rewrite(path, content)
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 

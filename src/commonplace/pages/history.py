@@ -1,0 +1,236 @@
+"""Earlier versions of every page: what it said, who changed it, when and why.
+
+One file a slot: the slots of the page locks, so that whoever writes a page already keeps others off its history. A
+version is one line (`versions.py`), in the order they came. Nothing is waited for: after a power cut the last seconds
+of history may be missing, never a page.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from ..errors import NotFound
+from ..markdown.times import stamp
+from ..model import Clock
+from . import ABSENT
+from .files import make_folders, put_whole, read_bytes_or_none, write_all
+from .locks import lock_slot, slot_of
+from .sign import Signature
+from .versions import Change, Line, content, contents, line_of, lines, parsed, version_of, written
+
+_TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+_SLOTS = 256
+HAND = Signature(tool="")
+
+Versions = list[tuple[Change, bytes | None]]
+
+
+class Head(NamedTuple):
+    """The last known version of a page, who made it, and on how many lines it stands."""
+
+    version: str
+    depth: int
+    by: Signature
+    at: str
+
+
+class _Known(NamedTuple):
+    """What was read of a slot: good as long as nobody else wrote to it."""
+
+    file: tuple[int, int]
+    heads: dict[str, Head]
+
+
+class History:
+    """The methods that write are called by who holds the lock of the page; the others take it where they must."""
+
+    def __init__(self, folder: str, locks: str, clock: Clock) -> None:
+        self._folder, self._locks, self._clock = folder, locks, clock
+        self._known: dict[str, _Known] = {}
+
+    def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
+        """Keep what stands there, if it is not what was last known: a hand was at it."""
+        head = self.head(path)
+        if version_of(data) == (head.version if head else ABSENT):
+            return None
+        now = self._clock()
+        at = min(now, datetime.fromtimestamp(saved, UTC)) if saved else now
+        moment = max(stamp(at), head.at) if head else stamp(at)
+        return self._add(path, None, data, HAND, moment, head)
+
+    def changed(self, path: str, old: bytes | None, new: bytes | None, by: Signature) -> Change:
+        """Keep what a page became. `old` was noticed before."""
+        return self._add(path, old, new, by, stamp(self._clock()), self.head(path))
+
+    def head(self, path: str) -> Head | None:
+        slot = slot_of(path)
+        known = self._current(slot)
+        if path not in known.heads:
+            head = self._look_up(slot, path)
+            if head is None:
+                return None
+            known.heads[path] = head
+        return known.heads[path]
+
+    def changes(self, path: str | None = None) -> list[Change]:
+        """All changes, of one page or of every page, oldest first."""
+        if path is not None:
+            return [line.change for line in self._lines(path)]
+        every = (line.change for slot in self._slots() for line in lines(self._raw(slot)))
+        return sorted(every, key=lambda change: change.at)
+
+    def change(self, name: str) -> Change:
+        """A change by its id, or the beginning of it."""
+        found = [each for slot in self._slots() if slot.startswith(name[:2]) for each in self._in_slot(slot, name)]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            raise NotFound(f"{name} is the beginning of {len(found)} changes: give more of it")
+        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+
+    def content(self, path: str, version: str) -> bytes | None:
+        """What a page was; None when it was not there. NotFound when history does not hold it any more."""
+        return None if version == ABSENT else content(self._lines(path), version, path)
+
+    def versions(self, path: str) -> Versions:
+        """Every version of a page that can be made out, oldest first."""
+        return list(contents(self._lines(path)))
+
+    def paths(self) -> list[str]:
+        return sorted({line.change.path for slot in self._slots() for line in lines(self._raw(slot))})
+
+    def size(self) -> int:
+        """Bytes on disk."""
+        return sum(os.path.getsize(self._file(slot)) for slot in self._slots())
+
+    def rewrite(self, choose: Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]) -> int:
+        """Keep of every page only what `choose` leaves of its versions; how many lines went."""
+        return sum(self._rewrite_slot(slot, choose) for slot in self._slots())
+
+    def _rewrite_slot(self, slot: str, choose: Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]) -> int:
+        with lock_slot(self._locks, "page", slot, f"the history {slot}"):
+            raw = self._raw(slot)
+            before = list(lines(raw))
+            pages: dict[str, list[Line]] = {}
+            for line in before:
+                pages.setdefault(line.change.path, []).append(line)
+            after = [line for path, some in pages.items() for line in _again(choose(path, list(contents(some))))]
+            if len(after) == len(before) and b"".join(map(written, after)) == raw:
+                return 0
+            self._known.pop(slot, None)
+            after.sort(key=lambda line: line.change.at)
+            self._replace(slot, b"".join(map(written, after)))
+            return len(before) - len(after)
+
+    def _replace(self, slot: str, data: bytes) -> None:
+        if data:
+            put_whole(self._file(slot), data)
+        else:
+            os.unlink(self._file(slot))
+
+    def _add(
+        self, path: str, old: bytes | None, new: bytes | None, by: Signature, at: str, head: Head | None
+    ) -> Change:
+        slot = slot_of(path)
+        before = head.version if head else ABSENT
+        file, _ = self._current(slot)
+        said = f"{at} {path} {file[1]}"
+        name = slot + hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+        change = Change(name, at, path, version_of(new), before, *by)
+        depth = head.depth if head and version_of(old) == before else -1
+        line = line_of(change, old, new, depth)
+        self._append(slot, written(line), path, Head(change.version, line.depth, by, at))
+        return change
+
+    def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
+        make_folders(self._folder)
+        known = self._known.pop(slot)
+        handle = os.open(self._file(slot), _APPEND, 0o600)
+        try:
+            write_all(handle, data)
+            info = os.fstat(handle)
+        finally:
+            os.close(handle)
+        known.heads[path] = head
+        self._known[slot] = _Known((info.st_ino, info.st_size), known.heads)
+
+    def _current(self, slot: str) -> _Known:
+        """What is known of a slot, without what may not be so any more."""
+        try:
+            info = os.stat(self._file(slot))
+            file = (info.st_ino, info.st_size)
+        except FileNotFoundError:
+            file = (0, 0)
+        known = self._known.get(slot)
+        if known is None or known.file != file:
+            known = self._known[slot] = _Known(file, {})
+        return known
+
+    def _look_up(self, slot: str, path: str) -> Head | None:
+        """The last line of a page: near the end, as a rule."""
+        raw = self._raw(slot, _TAIL)
+        line = _last(raw, path)
+        if line is None and len(raw) >= _TAIL:
+            line = _last(self._raw(slot), path)
+        if line is None:
+            return None
+        change = line.change
+        by = Signature(change.tool, change.agent, change.session, change.why)
+        return Head(change.version, line.depth, by, change.at)
+
+    def _lines(self, path: str) -> list[Line]:
+        return [line for line in lines(self._raw(slot_of(path))) if line.change.path == path]
+
+    def _in_slot(self, slot: str, name: str) -> Iterator[Change]:
+        return (line.change for line in lines(self._raw(slot)) if line.change.id.startswith(name))
+
+    def _raw(self, slot: str, most: int = 0) -> bytes:
+        if not most:
+            return read_bytes_or_none(self._file(slot), slot) or b""
+        try:
+            with open(self._file(slot), "rb") as file:
+                file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+                return file.read()
+        except FileNotFoundError:
+            return b""
+
+    def _slots(self) -> list[str]:
+        """Those that have history."""
+        try:
+            names = set(os.listdir(self._folder))
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+        return [slot for number in range(_SLOTS) if f"{(slot := f'{number:02x}')}.jsonl" in names]
+
+    def _file(self, slot: str) -> str:
+        return os.path.join(self._folder, f"{slot}.jsonl")
+
+
+def _last(raw: bytes, path: str) -> Line | None:
+    """The last whole line of a page in some bytes of history. Quotes inside of text are escaped: this finds fields."""
+    field = f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
+    at = len(raw)
+    while (at := raw.rfind(field, 0, at)) >= 0:
+        start, end = raw.rfind(b"\n", 0, at) + 1, raw.find(b"\n", at)
+        line = parsed(raw[start:end]) if start and end >= 0 else None
+        if line:
+            return line
+    return None
+
+
+def _again(kept: Iterable[tuple[Change, bytes | None]]) -> list[Line]:
+    """Versions as lines once more: some that they stood on may be gone."""
+    out: list[Line] = []
+    last: bytes | None = None
+    for change, data in kept:
+        before = out[-1].change.version if out else change.before
+        line = line_of(change._replace(before=before), last, data, out[-1].depth if out else -1)
+        out.append(line)
+        last = data
+    return out

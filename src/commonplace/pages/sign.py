@@ -1,0 +1,44 @@
+"""Who is writing, and why: said once around a call, and found wherever a page is changed below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import NamedTuple
+
+
+class Signature(NamedTuple):
+    """`session` and `why` where they are known."""
+
+    tool: str = "library"
+    agent: str = ""
+    session: str = ""
+    why: str = ""
+
+
+class Signed:
+    """A call, and what is to be said about its writes when it is done."""
+
+    def __init__(self, signature: Signature) -> None:
+        self.signature = signature
+        self.conflicts: list[str] = []
+        self.warnings: list[str] = []
+
+
+_current: ContextVar[Signed | None] = ContextVar("signed", default=None)
+
+
+@contextmanager
+def signed(signature: Signature) -> Iterator[Signed]:
+    call = Signed(signature)
+    token = _current.set(call)
+    try:
+        yield call
+    finally:
+        _current.reset(token)
+
+
+def current() -> Signed:
+    """The call that is under way; outside of any, one that nobody asks."""
+    return _current.get() or Signed(Signature())
