@@ -151,6 +151,7 @@ class Home:
         self.check()
         place = self.layout.place(path)
         try:
+            self.text(path)  # from now on this handle has seen the page
             return record_at(self.pages, path, place) if place else None
         except PageNotFound:
             return None

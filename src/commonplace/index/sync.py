@@ -22,10 +22,12 @@ from ..pages.skills import DATA, PAGE
 from ..pages.skills import parse as parse_skill
 from . import Entry, Index, Progress, silent
 
-Work = dict[str, tuple[Place, int]]  # pages to read, what they are, and the stamp they are read at
+# Pages to read, what they are, and the stamp they are read at; None: a look did not see them, but they may be there now.
+Work = dict[str, tuple[Place, int | None]]
 LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
 _MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
 _BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
+_LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written
 
 
 @dataclass(frozen=True)
@@ -76,16 +78,16 @@ def catch_up(
     roots = territory.roots() if below is None else [Root(below)]
     known = index.stamps(below)
     changes = pages.changes(known, roots)
-    work = {path: (place, changes.changed[path]) for path in changes.changed if (place := territory.place(path))}
+    work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := territory.place(path))}
     removed = [path for path in changes.removed if not territory.place(path)]
-    work |= {path: (place, UNSURE) for path in changes.removed if (place := territory.place(path))}  # it may be back
+    work |= {path: (place, None) for path in changes.removed if (place := territory.place(path))}
     _with_their_skills(work, removed, territory)
     ordered = sorted(work.items())
     with alone() if len(ordered) > _MUCH else nullcontext():
         for start in range(0, max(len(ordered), 1), _BATCH):
             some = dict(ordered[start : start + _BATCH])
             if some or removed:
-                _apply(index, pages, some, removed)
+                pages.notice(_apply(index, pages, some, removed))
             removed = []
             progress("pages", start + len(some), len(ordered))
     return list(changes.warnings)
@@ -105,7 +107,7 @@ def rebuild(index: Index, pages: Pages, territory: Territory, progress: Progress
 
 def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[str]) -> None:
     """Bring the index up to date for single pages that were just written."""
-    work = {path: (place, UNSURE) for path in paths if (place := territory.place(path))}
+    work: Work = {path: (place, UNSURE) for path in paths if (place := territory.place(path))}
     _with_their_skills(work, [], territory)
     _apply(index, pages, work, [])
 
@@ -116,11 +118,14 @@ def _with_their_skills(work: Work, removed: list[str], territory: Territory) -> 
         beside = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
         place = territory.place(beside) if beside else None
         if place:
-            work.setdefault(beside, (place, UNSURE))
+            work.setdefault(beside, (place, None))
 
 
-def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> None:
-    """Read the pages while nobody else writes to the index: an earlier reading never replaces a later one."""
+def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[str]:
+    """Read the pages while nobody else writes to the index: an earlier reading never replaces a later one.
+
+    The pages that are not what they were, transcripts aside: those only grow, and nobody edits them.
+    """
     with index.writing():
         versions = index.versions(path for path, (place, _) in work.items() if place.kind != "skill")
         entries: list[Entry] = []
@@ -130,6 +135,8 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> None:
             except PageNotFound:
                 removed.append(path)
         index.apply(entries, removed)
+    changed = [entry.path for entry in entries if entry.passages is not None]
+    return [path for path in (*changed, *removed) if not path.endswith(".jsonl")]
 
 
 def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:
@@ -141,6 +148,8 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
     except PageNotFound:
         raise
     except (CommonplaceError, ValueError, RecursionError) as error:  # a page nobody can make sense of stops no other
+        if isinstance(error.__cause__, OSError):  # the disk's fault: the page looks the same when it can be read again
+            stamp = UNSURE
         return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _naming(path, str(error)))
 
 

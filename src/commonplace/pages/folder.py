@@ -13,13 +13,13 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from ..errors import CommonplaceError, NotText, OutsideHome, PageNotFound, StaleVersion
+from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import UNSURE, Changes, Paths, Root, Sentences, Texts
 from .files import Overtaken, put_whole, read_bytes, read_bytes_or_none, replace, storage_errors, take_away
 from .history import History
-from .locks import PATIENCE, Kind, lock
+from .locks import Kind, lock, lock_slot, slot_of
 from .versions import version_of
 from .witness import Witness
 
@@ -128,12 +128,16 @@ class FolderPages:
         self._wrote(path, 0)
 
     def notice(self, paths: Iterable[str]) -> None:
-        """Pages that changed by other hands: history keeps what they are now. One that is busy waits for next time."""
+        """One that is busy, or can not be read, waits for next time."""
+        slots: dict[str, Paths] = {}
         for path in paths:
-            with suppress(CommonplaceError, OSError):
-                place = self._locate(path)
-                with self._lock("page", path, 0):
-                    self._found(path, read_bytes_or_none(place, path), place)
+            slots.setdefault(slot_of(path), []).append(path)
+        for slot, some in slots.items():
+            with suppress(LockTimeout, OSError), lock_slot(self._locate(".locks"), "page", slot, some[0], 0):
+                for path in some:
+                    with suppress(CommonplaceError, OSError):
+                        place = self._locate(path)
+                        self._found(path, read_bytes_or_none(place, path), place)
 
     def _found(self, path: str, data: bytes | None, place: str) -> None:
         with suppress(FileNotFoundError):
@@ -191,8 +195,8 @@ class FolderPages:
         with storage_errors(name), self._lock("area", name):
             yield
 
-    def _lock(self, kind: Kind, name: str, patience: float = PATIENCE) -> AbstractContextManager[None]:
-        return lock(self._locate(".locks"), kind, name, patience)
+    def _lock(self, kind: Kind, name: str) -> AbstractContextManager[None]:
+        return lock(self._locate(".locks"), kind, name)
 
     def _locate(self, path: str) -> str:
         """The file of a path; OutsideHome when that is not below the home, or is reached through a link."""

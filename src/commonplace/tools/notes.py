@@ -78,6 +78,7 @@ def memory_update(home: Home, key: Key, content: Content, tags: Tags = None) -> 
 def memory_read(home: Home, key: Key) -> Reply:
     """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
     kept, warnings = _canonical(home, _key(key))
+    home.text(kept.path)  # from now on this handle has seen the page
     at = kept.block.at
     return _ok({**_row(home, kept), "created_at": at, "updated_at": at}, warnings)
 

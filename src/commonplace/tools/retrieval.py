@@ -57,7 +57,9 @@ def memory_get(
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
     if lines is not None and lines < 1:
         raise InvalidArgument(f"lines must be 1 or more, not {lines}")
-    text = home.pages.read(_allowed(home, path)).text
+    page = home.pages.read(_allowed(home, path))
+    home.pages.saw(page)
+    text = page.text
     shown = text.removesuffix("\n").split("\n") if text else []
     if path.endswith(".jsonl"):
         shown = as_said(shown)
