@@ -133,10 +133,12 @@ def _take_place(temporary: str, place: str, as_read: bytes | None) -> None:
     """From the exchange on, the temporary file is what stood there: it goes when its bytes are known to be safe."""
     try:
         if as_read is None:
-            return put(temporary, place)
+            put(temporary, place)
+            return
         exchange(temporary, place)
     except CanNot:
-        return _rename_at_last(temporary, place, as_read)
+        _rename_at_last(temporary, place, as_read)
+        return
     except OSError as error:
         os.unlink(temporary)
         if isinstance(error, (FileExistsError, FileNotFoundError)):  # made, or removed, since it was read
@@ -150,12 +152,13 @@ def _take_place(temporary: str, place: str, as_read: bytes | None) -> None:
 
 def _rename_at_last(temporary: str, place: str, as_read: bytes | None) -> None:
     """Where files can not be exchanged: a last look, then a rename. What is saved between the two is lost."""
+    found = read_bytes_or_none(place, place)
+    if found != as_read:
+        os.unlink(temporary)
+        raise Overtaken(found, in_place=False)
     try:
-        found = read_bytes_or_none(place, place)
-        if found != as_read:
-            raise Overtaken(found, in_place=False)
         os.replace(temporary, place)
-    except BaseException:
+    except OSError:
         os.unlink(temporary)
         raise
 

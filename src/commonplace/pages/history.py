@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from ..errors import NotFound
@@ -29,6 +29,7 @@ _SLOTS = 256
 HAND = Signature(tool="")
 
 Versions = list[tuple[Change, bytes | None]]
+Choose = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
 
 
 class Head(NamedTuple):
@@ -47,11 +48,23 @@ class _Known(NamedTuple):
     heads: dict[str, Head]
 
 
+class Bounds(NamedTuple):
+    """How much history is kept: for so many days, and so many bytes in all. The last version of a page always is."""
+
+    days: int = 365
+    size: int = 1 << 30
+
+    @property
+    def slot(self) -> int:
+        """Bytes of one file: half of it goes when they are used up."""
+        return max(1 << 18, self.size // _SLOTS)
+
+
 class History:
     """The methods that write are called by who holds the lock of the page; the others take it where they must."""
 
-    def __init__(self, folder: str, locks: str, clock: Clock) -> None:
-        self._folder, self._locks, self._clock = folder, locks, clock
+    def __init__(self, folder: str, locks: str, clock: Clock, bounds: Bounds | None = None) -> None:
+        self._folder, self._locks, self._clock, self._bounds = folder, locks, clock, bounds or Bounds()
         self._known: dict[str, _Known] = {}
 
     def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
@@ -109,24 +122,39 @@ class History:
         """Bytes on disk."""
         return sum(os.path.getsize(self._file(slot)) for slot in self._slots())
 
-    def rewrite(self, choose: Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]) -> int:
-        """Keep of every page only what `choose` leaves of its versions; how many lines went."""
-        return sum(self._rewrite_slot(slot, choose) for slot in self._slots())
+    def collect(self, bounds: Bounds) -> int:
+        """Let go of what is older, or more, than is to be kept; how many versions went."""
+        oldest = stamp(self._clock() - timedelta(days=bounds.days))
+        sizes = [(line.change.at, len(written(line))) for slot in self._slots() for line in lines(self._raw(slot))]
+        return self.rewrite(_since(max(oldest, _fitting(sizes, bounds.size))))
 
-    def _rewrite_slot(self, slot: str, choose: Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]) -> int:
-        with lock_slot(self._locks, "page", slot, f"the history {slot}"):
-            raw = self._raw(slot)
-            before = list(lines(raw))
-            pages: dict[str, list[Line]] = {}
-            for line in before:
-                pages.setdefault(line.change.path, []).append(line)
-            after = [line for path, some in pages.items() for line in _again(choose(path, list(contents(some))))]
-            if len(after) == len(before) and b"".join(map(written, after)) == raw:
-                return 0
+    def rewrite(self, choose: Choose) -> int:
+        """Keep of every page only what `choose` leaves of its versions; how many went."""
+        gone = 0
+        for slot in self._slots():
+            with lock_slot(self._locks, "page", slot, f"the history {slot}"):
+                gone += self._rewrite_slot(slot, choose)
+        return gone
+
+    def _rewrite_slot(self, slot: str, choose: Choose) -> int:
+        raw = self._raw(slot)
+        before = list(lines(raw))
+        pages: dict[str, list[Line]] = {}
+        for line in before:
+            pages.setdefault(line.change.path, []).append(line)
+        after = [line for path, some in pages.items() for line in _again(choose(path, list(contents(some))))]
+        after.sort(key=lambda line: line.change.at)
+        data = b"".join(map(written, after))
+        if data != raw:
             self._known.pop(slot, None)
-            after.sort(key=lambda line: line.change.at)
-            self._replace(slot, b"".join(map(written, after)))
-            return len(before) - len(after)
+            self._replace(slot, data)
+        return len(before) - len(after)
+
+    def _trim(self, slot: str) -> None:
+        """A slot that is full loses its older half."""
+        sizes = [(line.change.at, len(written(line))) for line in lines(self._raw(slot))]
+        oldest = stamp(self._clock() - timedelta(days=self._bounds.days))
+        self._rewrite_slot(slot, _since(max(oldest, _fitting(sizes, self._bounds.slot // 2))))
 
     def _replace(self, slot: str, data: bytes) -> None:
         if data:
@@ -159,6 +187,8 @@ class History:
             os.close(handle)
         known.heads[path] = head
         self._known[slot] = _Known((info.st_ino, info.st_size), known.heads)
+        if info.st_size > self._bounds.slot:
+            self._trim(slot)
 
     def _current(self, slot: str) -> _Known:
         """What is known of a slot, without what may not be so any more."""
@@ -234,3 +264,24 @@ def _again(kept: Iterable[tuple[Change, bytes | None]]) -> list[Line]:
         out.append(line)
         last = data
     return out
+
+
+def _since(moment: str) -> Choose:
+    """What is younger, and the last version of every page that is there."""
+
+    def choose(_path: str, versions: Versions) -> Versions:
+        young = [each for each in versions if each[0].at >= moment]
+        return young or [each for each in versions[-1:] if each[1] is not None]
+
+    return choose
+
+
+def _fitting(sizes: list[tuple[str, int]], most: int) -> str:
+    """The moment from which on everything fits into so many bytes."""
+    moment = ""
+    for at, size in sorted(sizes, reverse=True):
+        most -= size
+        if most < 0:
+            return moment or at
+        moment = at
+    return ""

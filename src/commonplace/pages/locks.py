@@ -2,7 +2,7 @@
 
 One lock file serves many names (256 of each kind), so that a hundred thousand pages do not need as many lock files.
 Two kinds keep the order that rules out deadlock: an area (a key, a folder of pages) is always taken before a page,
-and nobody holds two of one kind. The `filelock` package does the same but takes longer to import than a write takes.
+and nobody holds two of one kind, but who holds them all, in order. The `filelock` package does the same but takes longer to import than a write takes.
 """
 
 from __future__ import annotations
@@ -12,14 +12,17 @@ import hashlib
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Literal
 
 from ..errors import LockTimeout
 from .files import make_folders
 
 Kind = Literal["area", "page"]
+KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
 PATIENCE = 10.0  # seconds: far longer than any write takes, short enough to be told about
+_SLOTS = 256
+_OPEN_FILES = 4 * _SLOTS  # enough for all locks at once, and for what a program has open besides
 
 try:
     import fcntl
@@ -54,6 +57,33 @@ def lock_slot(folder: str, kind: Kind, slot: str, name: str, patience: float = P
         yield
     finally:
         os.close(handle)  # closing releases the lock, as death would
+
+
+@contextmanager
+def everything(folder: str, patience: float = PATIENCE / 2) -> Iterator[None]:
+    """Hold all locks, to see the whole memory as it is at one moment. In the order that everybody keeps.
+
+    Those who wait have more patience than we have: who gives up here makes no write fail.
+    """
+    deadline = time.monotonic() + patience
+    _allow_open_files()
+    with ExitStack() as held:
+        for kind in KINDS:
+            for number in range(_SLOTS):
+                left = max(0.0, round(deadline - time.monotonic(), 1))
+                held.enter_context(lock_slot(folder, kind, f"{number:02x}", "part of the memory", left))
+        yield
+
+
+def _allow_open_files() -> None:
+    """Some systems let a program have 256 files open, unless it asks for more."""
+    with suppress(ImportError, ValueError, OSError):
+        import resource  # not on Windows
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if 0 <= soft < _OPEN_FILES:
+            most = _OPEN_FILES if hard == resource.RLIM_INFINITY else min(_OPEN_FILES, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _acquire(path: str, name: str, patience: float) -> int:

@@ -216,21 +216,24 @@ class Channels:
     def exists(self, channel: str) -> bool:
         return bool(self.pages.list(self.layout.channel_folder(channel)))
 
-    def names(self) -> list[str]:
-        """The channels that hold records, sorted."""
-        return sorted({name for folder in self.pages.folders(self.layout.channels) for name in self._name(folder)})
+    def names(self) -> tuple[list[str], list[str]]:
+        """The channels that hold records, sorted, and what kept a name from being read."""
+        problems: list[str] = []
+        folders = self.pages.folders(self.layout.channels)
+        return sorted({name for folder in folders for name in self._name(folder, problems)}), problems
 
-    def _name(self, folder: str) -> Iterator[str]:
+    def _name(self, folder: str, problems: list[str]) -> Iterator[str]:
         """The channel of a folder: its name, or, where that is a code, what any of its pages says it codes."""
         paths = self.pages.list(f"{self.layout.channels}/{folder}")
-        claimed = (self._claimed(path, folder) for path in paths if not is_plain(folder))
+        claimed = (self._claimed(path, folder, problems) for path in paths if not is_plain(folder))
         if paths:
             yield next((name for name in claimed if name != folder), folder)
 
-    def _claimed(self, path: str, folder: str) -> str:
+    def _claimed(self, path: str, folder: str, problems: list[str]) -> str:
         try:
             return channel_name(self.pages.read(path).text, folder)
-        except CommonplaceError:
+        except CommonplaceError as error:
+            problems.append(str(error))
             return folder
 
     def purge(self, channel: str) -> int:
