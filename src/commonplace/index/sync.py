@@ -127,16 +127,27 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
     The pages that are not what they were, transcripts aside: those only grow, and nobody edits them.
     """
     with index.writing():
-        versions = index.versions(path for path, (place, _) in work.items() if place.kind != "skill")
+        versions = index.versions(work)
         entries: list[Entry] = []
         for path, (place, stamp) in work.items():
+            known = "" if place.kind in _LEANING else versions.get(path, "")
             try:
-                entries.append(_entry(pages, place, path, stamp, versions.get(path, "")))
+                if stamp is None:
+                    _require(pages, path)
+                entries.append(_entry(pages, place, path, UNSURE if stamp is None else stamp, known))
             except PageNotFound:
                 removed.append(path)
         index.apply(entries, removed)
-    changed = [entry.path for entry in entries if entry.passages is not None]
+    changed = [entry.path for entry in entries if not entry.version or entry.version != versions.get(entry.path)]
     return [path for path in (*changed, *removed) if not path.endswith(".jsonl")]
+
+
+def _require(pages: Pages, path: str) -> None:
+    """PageNotFound unless a look would see the page now: a folder of its name is none, nor is one in another case."""
+    folder, _, name = path.rpartition("/")
+    stands = path in pages.changes({}, [Root(path, is_page=True)]).changed
+    if not stands or (folder and path not in pages.list(folder, name)):
+        raise PageNotFound(path)
 
 
 def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:

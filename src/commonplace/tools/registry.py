@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..home import Home
 from ..index.words import query_words
+from ..markdown.times import sort_key
 from ..model import Json, Record, Skill
 from .define import Parameter, Reply, Tool, toolset, with_warning
 
@@ -92,7 +93,8 @@ def listChannelKeys(home: Home, channelName: Channel) -> Reply:
 
 def listChannels(home: Home) -> Reply:
     """list the channels that hold memories"""
-    return {"success": True, "channels": home.channels.names()}
+    names, warnings = home.channels.names()
+    return with_warning({"success": True, "channels": names}, *warnings)
 
 
 def purgeChannel(home: Home, channelName: Channel) -> Reply:
@@ -169,12 +171,13 @@ def search(home: Home, query: Words) -> Reply:
     words = _words(query)
     shared, warnings = _records(home, home.layout.globals)
     rows = [{**_row(record), "scope": "global"} for record in _best(shared, words)]
-    rows += [{**_summary(skill), "scope": "skill"} for skill in _best_skills(home.skills.all(), words)]
+    skills = home.skills.all()
+    rows += [{**_summary(skill), "scope": "skill"} for skill in _best_skills(skills, words)]
     channels, more = _records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
         found = _best((record for record in channels if record.scope.name == name), words)
         rows += [{**_row(record), "scope": f"channel_memories_{name}"} for record in found]
-    return with_warning({"success": True, "results": rows}, *warnings, *more)
+    return with_warning({"success": True, "results": rows}, *warnings, *(each.warning for each in skills), *more)
 
 
 _NESTED = (
@@ -281,7 +284,19 @@ def _summary(skill: Skill) -> dict[str, Any]:
 def _records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
     """The records below a folder by key, and what is wrong with any of them."""
     records, told = home.records(folder)
+    if folder == home.layout.globals:
+        records = _newest(records)
     return sorted(records, key=lambda record: record.key), told
+
+
+def _newest(records: Iterable[Record]) -> list[Record]:
+    """Of a key that stands in two categories, after a crash or by hand, the record that it is read as."""
+    found: dict[str, Record] = {}
+    for record in records:
+        known = found.get(record.key)
+        if known is None or sort_key(record.updated_at) > sort_key(known.updated_at):
+            found[record.key] = record
+    return [*found.values()]
 
 
 def _results(records: Iterable[Record], warnings: Iterable[str]) -> Reply:
