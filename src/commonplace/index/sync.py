@@ -22,7 +22,7 @@ from ..pages.skills import DATA, PAGE
 from ..pages.skills import parse as parse_skill
 from . import Entry, Index, Progress, silent
 
-# Pages to read, what they are, and the stamp they are read at; None: a look did not see them, but they may be there now.
+# Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
 Work = dict[str, tuple[Place, int | None]]
 LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
 _MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
