@@ -26,9 +26,10 @@ from .markdown.times import stamp
 from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
 from .pages import ABSENT
 from .pages.folder import FolderPages
-from .pages.history import History
+from .pages.history import Bounds, History
 from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .pages.records import Channels, Globals, Shelf, record_at
+from .pages.sign import Signature, signed
 from .pages.skills import Skills
 from .settings import SearchSettings, Settings
 
@@ -71,7 +72,8 @@ class Home:
         self.agent, self.clock, self.session = agent, clock, session
         self.settings: Settings = settings_of.load(self.root)
         locks = os.path.join(self.root, LOCKS_FOLDER)
-        self.history = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock)
+        bounds = Bounds(self.settings.history.days, self.settings.history.megabytes * 1_000_000)
+        self.history = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock, bounds)
         self.pages = FolderPages(self.root, self._wrote, self.history)
         self._unfollowed: deque[str] = deque()
         self.layout: Layout = replace(_layout(self.settings), stands=self._stands)
@@ -136,7 +138,7 @@ class Home:
         path = f"{self.layout.directives}/memory.md"
         if not self.has_memory or os.path.lexists(os.path.join(self.root, path)):
             return
-        with suppress(CommonplaceError):
+        with suppress(CommonplaceError), signed(Signature("init", self.agent, self.session)):
             self.pages.write(path, directive.TEXT, if_version=ABSENT)
 
     def records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:

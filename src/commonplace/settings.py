@@ -34,6 +34,13 @@ class SearchSettings(NamedTuple):
     api_key_env: str = ""
 
 
+class HistorySettings(NamedTuple):
+    """`history`: how long earlier versions are kept, and how much of them."""
+
+    days: int = 365
+    megabytes: int = 1000
+
+
 class Settings(NamedTuple):
     """What a home is set to. `workspace` and `world_path` are relative to the home; empty means the layout's own."""
 
@@ -41,6 +48,7 @@ class Settings(NamedTuple):
     workspace: str = ""
     world_path: str = ""
     timezone: str = "UTC"
+    history: HistorySettings = HistorySettings()
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
 
@@ -63,6 +71,7 @@ def load(home: str) -> Settings:
             n, "world_memory", {"path": lambda p: found.update(world_path=_world(reader, p, home))}
         ),
         "timezone": lambda n: found.update(timezone=_timezone(reader, n)),
+        "history": lambda n: found.update(history=_history(reader, n)),
         "memorySearch": lambda n: found.update(search=_search(reader, n, SearchSettings())),
         "agents": lambda n: found.update(agents_node=n),
     }
@@ -106,6 +115,17 @@ def _agents(reader: _Reader, node: Any, base: SearchSettings) -> dict[str, Searc
         reader.require(node, "mapping", "agents", "a mapping of agent names")
         reader.mapping(node, "agents", {key.value: one(key.value) for key, _ in node.value if key.id == "scalar"})
     return found
+
+
+def _history(reader: _Reader, node: Any) -> HistorySettings:
+    found: dict[str, int] = {}
+    sections: dict[str, Callable[[Any], None]] = {
+        name: lambda n, name=name: found.update({name: int(reader.number(n, name, 0, 1_000_000, whole=True))})  # type: ignore[misc]
+        for name in HistorySettings._fields
+    }
+    if not reader.is_empty(node):
+        reader.mapping(node, "history", sections)
+    return HistorySettings(**found)
 
 
 def _search(reader: _Reader, node: Any, base: SearchSettings) -> SearchSettings:

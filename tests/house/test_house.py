@@ -27,6 +27,7 @@ ROOMS = [
     "search",
     "directive",
     "home",
+    "timeline",
     "context",
     "tools",
     "memory",

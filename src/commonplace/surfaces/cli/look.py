@@ -73,9 +73,13 @@ def _explain_search(arguments: dict[str, Any], named: dict[str, Any]) -> None:
 @click.argument("path")
 @click.option("--from", "first", type=int, help="The first line, counted from 1.")
 @click.option("--lines", type=int, help="How many lines.")
+@click.option("--as-of", "when", metavar="TIME", help="As it was then: 2026-03-14, `2 hours ago`, yesterday.")
 @shared
-def show_command(path: str, first: int | None, lines: int | None) -> None:
+def show_command(path: str, first: int | None, lines: int | None, when: str | None) -> None:
     """Show a page of memory, or the lines of a citation like memory/world/people.md#L3-L5."""
+    if when:
+        _show_as_of(path, when)
+        return
     if cited := _CITATION.fullmatch(path):
         path, first = cited["path"], int(cited["first"])
         lines = int(cited["last"] or first) - first + 1
@@ -88,6 +92,13 @@ def show_command(path: str, first: int | None, lines: int | None) -> None:
             click.secho(f"(more: --from {reply['next']})", dim=True, err=True)
 
     answer(reply, human)
+
+
+def _show_as_of(path: str, when: str) -> None:
+    from ...timeline import page_as_of
+
+    text = page_as_of(open_memory().home, path, when)
+    answer({"path": path, "as_of": when, "text": text}, lambda: say(text.removesuffix("\n")))
 
 
 @click.command("list")

@@ -1,0 +1,136 @@
+"""Looking back from the command line: log, diff, show --as-of, undo, restore, gc."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .test_cli import Shell
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    shell.ok("init")
+    shell.ok("world", "tea", "Green tea.")
+    shell.ok("world", "tea", "Black tea.")
+    return shell
+
+
+PAGE = "memory/world/tea.md"
+
+
+def ids(shell: Shell, *what: str) -> list[str]:
+    return [change["id"] for change in shell.json("--json", "log", *what)["changes"]]
+
+
+def test_the_log_says_who_changed_what_the_latest_first(shell: Shell) -> None:
+    first, second, *_ = shell.json("--json", "log")["changes"]
+    assert (first["tool"], first["agent"], first["path"]) == ("update_world", "main", PAGE)
+    assert first["before"] == second["version"]
+    assert f"new: {PAGE}" in shell.ok("log", PAGE)
+    assert ids(shell, "tea") == ids(shell, PAGE)
+    assert len(ids(shell, "-n", "1")) == 1
+
+
+def test_the_log_of_a_key_shows_only_what_changed_it(shell: Shell) -> None:
+    shell.ok("write", "editor", "vim")
+    shell.ok("write", "shell", "zsh")
+    shell.ok("write", "editor", "emacs", "--update")
+    assert [change["tool"] for change in shell.json("--json", "log", "editor")["changes"]] == [
+        "memory_update",
+        "memory_write",
+    ]
+    shell.ok("call", "write_memory", '{"key": "plan", "content": "rest"}')
+    assert len(ids(shell, "plan")) == 1
+
+
+def test_a_difference_shows_what_a_change_did(shell: Shell) -> None:
+    shown = shell.ok("diff", PAGE)
+    assert "-Green tea." in shown
+    assert "+Black tea." in shown
+    assert shell.ok("diff", ids(shell, PAGE)[-1]).splitlines()[-1] == "+Green tea."
+    assert "No difference" in shell.ok("diff", PAGE, "--since", "now")
+
+
+def test_an_edit_by_hand_is_in_the_log_and_can_be_taken_back(shell: Shell) -> None:
+    page = shell.folder / ".commonplace" / PAGE
+    page.write_text("By hand.")
+    assert shell.json("--json", "log", PAGE)["changes"][0]["tool"] == ""
+    assert "hand" in shell.ok("log", PAGE).splitlines()[0]
+    shell.ok("undo")
+    assert page.read_text() == "Black tea."
+
+
+def test_undo_takes_back_the_last_change_and_itself(shell: Shell) -> None:
+    assert "Took back 1 change" in shell.ok("undo")
+    assert shell.ok("show", PAGE) == "Green tea.\n"
+    shell.ok("undo")
+    assert shell.ok("show", PAGE) == "Black tea.\n"
+
+
+def test_undo_of_all_that_an_agent_did_leaves_what_others_did(shell: Shell) -> None:
+    shell.ok("--agent", "rogue", "world", "tea", "Rogue tea.")
+    shell.ok("--agent", "rogue", "world", "more", "Rogue.")
+    shell.ok("world", "mine", "Mine.")
+    assert shell.ok("undo", "--agent", "rogue", "--since", "1 hour ago", "--dry-run").count("rogue") == 2
+    shell.ok("undo", "--agent", "rogue", "--since", "1 hour ago")
+    assert shell.ok("show", PAGE) == "Black tea.\n"
+    assert shell.ok("world") == "mine\ntea\n"
+
+
+def test_a_page_is_shown_and_restored_as_it_was(shell: Shell) -> None:
+    green = ids(shell, PAGE)[-1]
+    assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"
+    assert "again" in shell.ok("restore", PAGE, "--as-of", green)
+    assert shell.ok("show", PAGE) == "Green tea.\n"
+    assert "already" in shell.ok("restore", PAGE, "--as-of", green)
+    assert "not there" in shell.ok("restore", PAGE, "--as-of", "2020-01-01")
+    assert shell.run("show", PAGE).returncode == 3
+    shell.ok("undo")
+    assert shell.ok("show", PAGE) == "Green tea.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "words"),
+    [
+        (["log", "nothing"], 3, "no page and no key"),
+        (["log", "--since", "gibberish"], 2, "is not a date"),
+        (["diff", "ffff"], 3, "no change ffff"),
+        (["diff", "nothing"], 3, "no page and no key"),
+        (["undo", "0000000000"], 3, "commonplace log"),
+        (["undo", "--since", "now"], 2, "say whose"),
+        (["undo", "--since", "now", "--agent", "nobody"], 3, "nothing to take back"),
+        (["undo", "abcd", "--since", "now"], 2, "either"),
+        (["restore", PAGE], 2, "--as-of"),
+        (["restore", PAGE, "--as-of", "2026-13-45T99:00"], 2, "is not a"),
+        (["restore", "nothing.md", "--as-of", "now"], 3, "knows no page"),
+        (["show", PAGE, "--as-of", "2001-01-01"], 3, "does not exist"),
+        (["gc", "--days", "-1"], 2, "days"),
+    ],
+)
+def test_a_wrong_question_gets_an_answer_that_helps(
+    shell: Shell, arguments: list[str], status: int, words: str
+) -> None:
+    done = shell.run(*arguments)
+    assert (done.returncode, words in done.stderr) == (status, True), done.stderr
+
+
+def test_another_agents_own_pages_are_not_in_the_log_unless_everyones_are(shell: Shell) -> None:
+    shell.ok("--agent", "other", "remember", "a secret plan")
+    assert "agents/other" not in shell.ok("log")
+    assert "agents/other" in shell.ok("log", "--everyone")
+    assert "agents/other" in shell.ok("--agent", "other", "log")
+    (change,) = [
+        each for each in shell.json("--json", "--agent", "other", "log")["changes"] if each["agent"] == "other"
+    ]
+    assert shell.run("diff", change["id"]).returncode == 3
+    assert shell.run("undo", change["id"]).returncode == 3
+    assert shell.run("log", change["path"]).stdout == "No changes.\n"
+
+
+def test_collecting_lets_go_of_old_versions_and_keeps_the_last(shell: Shell) -> None:
+    assert "Let go of 0 versions" in shell.ok("gc")
+    assert shell.json("--json", "gc", "--days", "0")["versions"] >= 1
+    assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"

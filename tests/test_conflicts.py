@@ -1,0 +1,164 @@
+"""Two sides change one page: what does not meet stays on both sides, what does is said and kept."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.pages.folder import FolderPages
+from commonplace.pages.history import History
+from commonplace.testing import FrozenClock
+
+CURATED = "agents/main/memory/MEMORY.md"
+PAGE = "# Ann\n\nLikes tea.\n\n# Bob\n\nLikes coffee.\n\n# Cleo\n\nLikes water.\n"
+
+
+@pytest.fixture
+def page(home: Path) -> Path:
+    return home / CURATED
+
+
+def test_a_hand_edit_elsewhere_on_the_page_survives_a_rewrite(memory: Memory, page: Path) -> None:
+    memory.call("reflect", {"content": PAGE})
+    page.write_text(PAGE.replace("tea", "green tea"))
+    reply = memory.call("reflect", {"content": PAGE.replace("water", "still water")})
+    assert page.read_text() == PAGE.replace("tea", "green tea").replace("water", "still water")
+    assert "both changes" in reply["warning"]
+    assert "conflict" not in reply
+
+
+def test_of_two_rewrites_of_one_place_the_later_stands_and_the_earlier_is_in_history(
+    memory: Memory, home: Path, page: Path, clock: FrozenClock
+) -> None:
+    memory.call("reflect", {"content": PAGE})
+    other = Memory(home, clock=clock)
+    assert "Likes tea" in other.call("recall")["content"]
+    memory.call("reflect", {"content": PAGE.replace("tea", "green tea")})
+    reply = other.call("reflect", {"content": PAGE.replace("tea", "black tea")})
+    assert page.read_text() == PAGE.replace("tea", "black tea")
+    assert f"commonplace diff {CURATED}" in reply["conflict"]
+    kept = [data for _, data in memory.home.history.versions(CURATED)]
+    assert PAGE.replace("tea", "green tea").encode() in kept
+
+
+def test_a_page_of_another_agent_replaced_unread_is_a_conflict_and_ones_own_is_none(home: Path) -> None:
+    ann, bob = Memory(home, "ann"), Memory(home, "bob")
+    assert "conflict" not in ann.call("update_world", {"topic": "tea", "content": "Green."})
+    assert "conflict" not in ann.call("update_world", {"topic": "tea", "content": "Green or black."})
+    assert "conflict" not in Memory(home, "ann").call("update_world", {"topic": "tea", "content": "Green, black."})
+    assert "had not read" in bob.call("update_world", {"topic": "tea", "content": "Rooibos."})["conflict"]
+    assert bob.call("recall")["success"]
+    assert "conflict" not in bob.call("update_world", {"topic": "tea", "content": "Rooibos and mint."})
+
+
+def test_what_was_read_and_not_changed_since_is_rewritten_as_it_is_told(memory: Memory, page: Path) -> None:
+    page.parent.mkdir(parents=True)
+    page.write_text("By hand.\n")
+    memory.call("recall")
+    assert memory.call("reflect", {"content": "New.\n"}) == {"success": True, "content": f"Rewrote {CURATED}."}
+    assert page.read_text() == "New.\n"
+
+
+def test_a_note_that_a_hand_changed_since_it_was_read_is_replaced_and_it_is_said(memory: Memory, page: Path) -> None:
+    memory.call("memory_write", {"key": "tea", "content": "Green.", "target": "summary"})
+    memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
+    memory.call("memory_read", {"key": "tea"})
+    page.write_text(page.read_text().replace("Green.", "Green, from the shop in the harbour."))
+    reply = memory.call("memory_update", {"key": "tea", "content": "Black."})
+    assert reply["success"]
+    assert "conflict" in reply
+    page.write_text(page.read_text().replace("Oat.", "Oat, unsweetened."))
+    reply = memory.call("memory_update", {"key": "tea", "content": "White."})
+    assert "conflict" not in reply
+    assert "Oat, unsweetened." in page.read_text()
+
+
+def test_appends_of_two_sides_both_stay(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    memory.call("write_memory", {"key": "list", "content": "one"})
+    page = home / "agents/main/memory/working/list.md"
+    page.write_text(page.read_text().rstrip("\n") + "\nby hand\n")
+    reply = memory.call("write_memory", {"key": "list", "content": "two", "mode": "append"})
+    assert "conflict" not in reply
+    assert page.read_text().endswith("one\nby hand\ntwo\n")
+
+
+def kept_pages(root: Path) -> FolderPages:
+    return FolderPages(str(root), history=History(str(root / ".history"), str(root / ".locks"), FrozenClock()))
+
+
+def test_an_editor_that_renames_its_save_into_place_in_the_last_instant_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The new text is on disk, and about to take its place, when the editor saves."""
+    pages = kept_pages(tmp_path)
+    pages.write("a.md", "one\n")
+    real, saved = os.fsync, []
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        if not saved:
+            saved.append(True)
+            (tmp_path / "a.md~").write_text("one\nby hand\n")
+            os.rename(tmp_path / "a.md~", tmp_path / "a.md")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    pages.append("a.md", "by tool\n")
+    assert (tmp_path / "a.md").read_text() == "one\nby hand\nby tool\n"
+
+
+def test_an_editor_in_the_middle_of_saving_in_place_is_waited_for(tmp_path: Path) -> None:
+    """It has opened the page, and emptied it, when the tool comes; its text is written only after."""
+    pages = kept_pages(tmp_path)
+    pages.write("a.md", "one\n")
+    editor = (tmp_path / "a.md").open("w")
+    tool = threading.Thread(target=pages.append, args=("a.md", "by tool\n"))
+    tool.start()
+    editor.write("one\nby hand\n")
+    editor.close()
+    tool.join()
+    assert (tmp_path / "a.md").read_text() == "one\nby hand\nby tool\n"
+
+
+def test_a_page_made_or_removed_by_hand_in_the_last_instant_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pages = kept_pages(tmp_path)
+    real, saved = os.fsync, []
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        if not saved:
+            saved.append(True)
+            (tmp_path / "a.md").write_text("by hand\n")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    pages.append("a.md", "by tool\n")
+    assert (tmp_path / "a.md").read_text() == "by hand\nby tool\n"
+    saved.clear()
+    monkeypatch.setattr(os, "fsync", lambda handle: saved or (saved.append(1), (tmp_path / "a.md").unlink()))
+    pages.append("a.md", "again\n")
+    assert (tmp_path / "a.md").read_text() == "again\n"
+
+
+def test_a_save_that_rules_out_what_a_tool_was_doing_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pages = kept_pages(tmp_path)
+    pages.write("a.md", "one\n")
+    version = pages.read("a.md").version
+    real, saved = os.fsync, []
+
+    def fsync(handle: int) -> None:
+        real(handle)
+        if not saved:
+            saved.append(True)
+            (tmp_path / "b").write_text("by hand\n")
+            os.rename(tmp_path / "b", tmp_path / "a.md")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(Exception, match="has changed since"):
+        pages.write("a.md", "by tool\n", if_version=version)
+    assert (tmp_path / "a.md").read_text() == "by hand\n"
+    assert [name for name in os.listdir(tmp_path) if name.endswith(".tmp")] == []
