@@ -78,3 +78,18 @@ def test_a_search_of_the_registry_names_a_skill_it_could_not_read(
     refuse_once(monkeypatch, lambda path: path.endswith("/SKILL.md"))
     assert "skills/s/SKILL.md" in op(memory, "search", query="papaya")["warning"]
     assert len(op(memory, "search", query="papaya")["results"]) == 1
+
+
+def test_a_skill_whose_data_the_disk_refused_once_is_found_by_it_on_the_next_look(
+    memory: Memory, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "skills/s").mkdir(parents=True)
+    (home / "skills/s/SKILL.md").write_text("---\nname: s\ndescription: d\n---\n\ndo\n")
+    (home / "skills/s/data.json").write_text('{"fruit": "papaya"}')
+    now = time.time_ns
+    monkeypatch.setattr(time, "time_ns", lambda: now() + 10**9)
+    refuse_once(monkeypatch, lambda path: path.endswith("/data.json"))
+    assert "skills/s/data.json: Input/output error" in memory.call("memory_search", {"query": "papaya"})["warning"]
+    found = memory.call("memory_search", {"query": "papaya"})
+    assert [hit["path"] for hit in found["results"]] == ["skills/s/SKILL.md"]
+    assert "warning" not in found

@@ -28,6 +28,8 @@ LARGEST = 4_000_000  # characters of one page that are searched; more than any p
 _MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
 _BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
 _LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written
+# What a page can be that nobody can make sense of; a time of writing that no calendar knows is one of the last two.
+_SENSELESS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,7 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
         return _read(pages, place, page, stamp)
     except PageNotFound:
         raise
-    except (CommonplaceError, ValueError, RecursionError) as error:  # a page nobody can make sense of stops no other
+    except _SENSELESS as error:  # a page nobody can make sense of stops no other
         if isinstance(error.__cause__, OSError):  # the disk's fault: the page looks the same when it can be read again
             stamp = UNSURE
         return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _naming(path, str(error)))
@@ -178,8 +180,9 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
         skill = parse_skill(text, pages, path, place.name)
-        owner = Scope("skill", skill.owner)
-        return entry._replace(passages=cut.of_skill(text, skill), scope=owner, warning=warning or skill.warning)
+        again = UNSURE if skill.warning else stamp  # when its data can be read again, the page looks as it does now
+        entry = entry._replace(stamp=again, scope=Scope("skill", skill.owner), warning=warning or skill.warning)
+        return entry._replace(passages=cut.of_skill(text, skill))
     if place.kind == "data":  # found through its skill's page; known here so that a change of it is seen
         return entry
     return entry._replace(passages=cut.of_page(text, place.name.replace("-", " ")))

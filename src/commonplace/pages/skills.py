@@ -38,7 +38,9 @@ def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
         data = jsontext.loads(pages.read(path).text)
     except PageNotFound:
         return {}, ""
-    except (CommonplaceError, ValueError) as error:
+    except CommonplaceError as error:
+        return {}, str(error)
+    except ValueError as error:
         return {}, f"{path} is not JSON ({error})"
     return (data, "") if isinstance(data, dict) else ({}, f"{path} does not hold a JSON object")
 
