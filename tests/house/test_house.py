@@ -18,6 +18,7 @@ SOURCE = Path(commonplace.__file__).parent
 ROOMS = [
     "model",
     "errors",
+    "secrets",
     "yamltext",
     "settings",
     "markdown",
@@ -28,6 +29,9 @@ ROOMS = [
     "directive",
     "home",
     "timeline",
+    "archive",
+    "forget",
+    "doctor",
     "context",
     "tools",
     "memory",
