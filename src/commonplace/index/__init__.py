@@ -62,6 +62,7 @@ class Pending(NamedTuple):
     after: int
     upto: int
     texts: Mapping[tuple[int, bytes], str]  # what to embed, by owner and content; what has a vector is left out
+    space: int = 0  # which space of that name has those vectors: it may be dropped and made anew meanwhile
 
 
 class Coverage(NamedTuple):

@@ -56,6 +56,16 @@ def _remove_unused(folder: str) -> None:
             _remove_index(entry.path)
 
 
+def remove_others(folder: str, name: str) -> None:
+    """Every index but this one, of any schema and any settings: they are made again when somebody asks."""
+    kept = f"words-{SCHEMA}-{name}"
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for file in os.listdir(folder):
+            if file.startswith("words-") and not (name and file.startswith(kept)):
+                with suppress(OSError):
+                    os.unlink(os.path.join(folder, file))
+
+
 def _remove_index(path: str) -> None:
     """An index with all that stands beside it: its log, and its files of vectors."""
     folder, name = os.path.split(path)

@@ -18,7 +18,7 @@ from ..errors import LockTimeout, StorageError
 from ..pages import Pages
 from ..pages.locks import lock
 from . import Index, Progress, silent
-from .files import open_index
+from .files import open_index, remove_others
 from .sqlite import SqliteIndex
 from .sync import Territory, catch_up, rebuild, refresh
 
@@ -86,6 +86,20 @@ class Follower:
                 refresh(self._open(), self._pages, self.territory, paths)
             except sqlite3.Error:
                 self.look_again()
+
+    def purge(self) -> None:
+        """Leave no bytes of what was removed from pages. An index that can not be cleaned is thrown away."""
+        with self._lock:
+            self.look_again()
+            try:
+                self.ask(lambda _: None)
+                index = self._open()
+                index.purge()
+                keep = index.in_place() and not index.in_memory
+            except sqlite3.Error:
+                keep = False
+            self.close()
+            remove_others(self._folder, self.territory.fingerprint if keep else "")
 
     def look_again(self) -> None:
         """The next question looks at the pages itself."""

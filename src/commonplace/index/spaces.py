@@ -70,7 +70,7 @@ class Spaces:
         if not rows:
             return None
         texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in rows if new}
-        return Pending(seen, rows[-1][0], texts)
+        return Pending(seen, rows[-1][0], texts, space)
 
     def add(self, name: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
         """Within a transaction. Another process may have done some of it, or moved on."""
@@ -80,6 +80,8 @@ class Spaces:
 
         dims = len(next(iter(vectors.values()))) if vectors else 0
         space, known_dims, _, count, seen = self._made(name, dims)
+        if pending.space not in (0, space):  # what had a vector then may have none now: look again
+            return
         new = [key for key in vectors if not self._has(space, key)]
         if new and dims != known_dims:  # another model stands behind the name now
             self.drop(name)
@@ -109,7 +111,7 @@ class Spaces:
         among = None
         if filters != EVERYTHING:
             filtered = f"SELECT DISTINCT row FROM passages JOIN vectors USING(owner, hash) WHERE space = ? AND {sql}"
-            among = np.array([row for (row,) in self._db.execute(filtered, (space, *values))], np.int64)
+            among = _within(file, [row for (row,) in self._db.execute(filtered, (space, *values))])
         asked = limit
         while True:
             rows, likeness = file.nearest(question, owners, limit, among)
@@ -133,8 +135,6 @@ class Spaces:
         return sorted(pairs, key=lambda each: (-each[1], each[0]))
 
     def likeness(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        import numpy as np
-
         space, file = self._seen(name)
         if file is None or len(question) != file.dims or not numbers:
             return {}
@@ -145,7 +145,7 @@ class Spaces:
         if not pairs:
             return {}
         ids, rows = zip(*pairs, strict=True)
-        return dict(zip(ids, file.likeness(question, np.array(rows)).tolist(), strict=True))
+        return dict(zip(ids, file.likeness(question, _within(file, rows)).tolist(), strict=True))
 
     def spread(self, name: str) -> tuple[float, float] | None:
         _, file = self._seen(name)
@@ -233,8 +233,6 @@ class Spaces:
 
     def compact(self, name: str) -> None:
         """Within a transaction: keep the rows that stand for a passage, in a new file."""
-        import numpy as np
-
         space, _, epoch, count, _ = self._made(name, 0)
         self._db.execute(
             """DELETE FROM vectors WHERE space = ? AND NOT EXISTS
@@ -246,12 +244,22 @@ class Spaces:
         ).fetchall()
         old = self._file(name)
         old.see(count)
-        rows = old.rows(np.array([row for _, _, row in kept], np.int64))
+        rows = old.rows(_within(old, [row for _, _, row in kept]))
         self._db.execute("UPDATE spaces SET epoch = ?, rows = ? WHERE id = ?", (epoch + 1, len(kept), space))
         self._write(name, 0, rows)
         renumbered = ((number, space, owner, hashed) for number, (owner, hashed, _) in enumerate(kept))
         self._db.executemany("UPDATE vectors SET row = ? WHERE space = ? AND owner = ? AND hash = ?", renumbered)
         self._give_up(space, epoch)
+
+
+def _within(file: VectorFile, rows: Sequence[int]) -> Any:
+    """Numbers of rows, all of them in the file. One that is not is damage like any other."""
+    import numpy as np
+
+    found = np.array(rows)
+    if len(found) and (found.dtype.kind != "i" or found.min() < 0 or found.max() >= file.count):
+        raise sqlite3.DatabaseError("a passage stands for a vector that is not there")
+    return found.astype(np.int64)
 
 
 def _each(db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]) -> list[tuple[int, int]]:

@@ -128,7 +128,7 @@ class SqliteIndex:
 
     def _sees_all(self, viewer: Viewer) -> bool:
         rules, values = visible_rule(viewer)
-        return not self._rows(f"SELECT 1 FROM owners WHERE NOT ({rules}) LIMIT 1", values)
+        return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({rules}) LIMIT 1", values)
 
     def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
@@ -247,6 +247,16 @@ class SqliteIndex:
                 with suppress(sqlite3.Error):
                     self._db.execute("COMMIT")
 
+    def purge(self) -> None:
+        """Leave no bytes of what was removed: not among vectors, nor in freed places of the file, nor in its log."""
+        with self.writing():
+            for name in self._spaces.names():
+                self._spaces.compact(name)
+            self._db.execute("INSERT INTO words(words) VALUES('optimize')")
+        with self._lock:
+            self._db.execute("VACUUM")
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def _forget(self, path: str) -> None:
         self._remove([row[0] for row in self._db.execute("SELECT id FROM passages WHERE path = ?", (path,))])
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
@@ -254,7 +264,9 @@ class SqliteIndex:
     def _remove(self, numbers: Sequence[int]) -> None:
         sql = "SELECT owner, length, body, around FROM passages JOIN words ON words.rowid = id WHERE id = ?"
         for number in numbers:
-            owner, length, body, around = self._db.execute(sql, (number,)).fetchone()
+            owner, length, body, around = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None)
+            if not (isinstance(body, str) and isinstance(around, str) and isinstance(length, int)):
+                raise sqlite3.DatabaseError("the words of a passage are not there")
             self._count(owner, length, {*body.split(), *around.split()}, -1)
             self._db.execute("DELETE FROM words WHERE rowid = ?", (number,))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))

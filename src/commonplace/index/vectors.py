@@ -45,7 +45,7 @@ class VectorFile:
     def __init__(self, path: str | None, dims: int) -> None:
         self.path, self.dims, self._type = path, dims, row_type(dims)
         self._rows: Array = np.zeros(0, self._type)
-        self._count = 0
+        self.count = 0
         self._few: Array = np.zeros((0, dims), np.float32)
         self._sieve: _Sieve | None = None
         self._spread: tuple[float, float] | None = None
@@ -68,7 +68,7 @@ class VectorFile:
         """Look at the first `count` rows; False when the file does not have them."""
         if self.path is not None and not self._map(self.path, count):
             return False
-        self._count = count
+        self.count = count
         return len(self._rows) >= count
 
     def _map(self, path: str, count: int) -> bool:
@@ -76,7 +76,7 @@ class VectorFile:
         try:
             if os.path.getsize(path) < count * self._type.itemsize:
                 return False
-            if count != self._count:
+            if count != self.count:
                 self._rows = np.memmap(path, self._type, "r", shape=(count,)) if count else np.zeros(0, self._type)
         except OSError:
             return False
@@ -87,7 +87,7 @@ class VectorFile:
 
     def nearest(self, question: Array, owners: Array, limit: int, among: Array | None = None) -> tuple[Array, Array]:
         """The rows most like a question, best first, and how like it: only those of these owners, or these rows."""
-        if among is None and self._count <= _EXACT:
+        if among is None and self.count <= _EXACT:
             candidates, likeness = self._all(question, owners)
         else:
             candidates = self._sifted(question, owners, limit) if among is None else among
@@ -104,10 +104,10 @@ class VectorFile:
 
     def spread(self) -> tuple[float, float] | None:
         """How alike rows are that have nothing to do with each other, by a sample; None of too few."""
-        if self._count < _SAMPLE:
+        if self.count < _SAMPLE:
             return None
         if self._spread is None:
-            some = self._rows[: self._count : self._count // _SAMPLE][:_SAMPLE]
+            some = self._rows[: self.count : self.count // _SAMPLE][:_SAMPLE]
             vectors = _as_vectors(some)
             alike = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
             self._spread = float(alike.mean()), float(alike.std())
@@ -116,19 +116,19 @@ class VectorFile:
     def _all(self, question: Array, owners: Array) -> tuple[Array, Array]:
         """Every row of these owners. So few rows are kept as they are computed with."""
         start = len(self._few)
-        if start > self._count:
+        if start > self.count:
             self._few, start = self._few[:0], 0
-        if start < self._count:
-            some = self._rows[start : self._count]
+        if start < self.count:
+            some = self._rows[start : self.count]
             self._few = np.concatenate([self._few, _as_vectors(some)])
-        mine = np.flatnonzero(np.isin(self._rows["owner"][: self._count], owners))
+        mine = np.flatnonzero(np.isin(self._rows["owner"][: self.count], owners))
         likeness: Array = np.vecdot(self._few, question)  # not @: threads for so little cost more than they save
         return mine, likeness[mine]
 
     def _sifted(self, question: Array, owners: Array, limit: int) -> Array:
-        if self._sieve is None or self._sieve.count > self._count:
+        if self._sieve is None or self._sieve.count > self.count:
             self._sieve = _Sieve(self._rows, self.dims)
-        self._sieve.grow(self._rows, self._count)
+        self._sieve.grow(self._rows, self.count)
         return self._sieve.sift(question, owners, max(_LEAST_SIFTED, _SIFTED * limit))
 
 
