@@ -175,3 +175,8 @@ class LineCounter:
         self._line += self._text.count("\n", self._at, offset)
         self._at = offset
         return self._line
+
+
+def one_line(text: str) -> str:
+    """Text that fits in a line whatever it holds: what can not be printed is spelt out."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

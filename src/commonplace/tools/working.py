@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, WrongType
 from ..home import Home
 from ..index.words import query_words
+from ..markdown.scan import one_line
 from ..markdown.times import sort_key
 from ..model import Json, Record
 from ..pages.layout import stem
@@ -133,7 +134,7 @@ def _score(asked: str, record: Record) -> tuple[int, int]:
 def _log(home: Home, key: str, mode: str) -> str:
     """Note the write in the day's activity log. The note itself is safe already: a failure here is only told."""
     now = home.clock().astimezone(UTC)
-    line = f"- [{now:%H:%M:%S} UTC] write_memory key='{_one_line(key)}' mode='{mode}'\n"
+    line = f"- [{now:%H:%M:%S} UTC] write_memory key='{one_line(key)}' mode='{mode}'\n"
 
     def add(old: str) -> str:
         text = old or f"Daily activity log for {now:%Y-%m-%d}\n"
@@ -144,10 +145,6 @@ def _log(home: Home, key: str, mode: str) -> str:
     except CommonplaceError as error:
         return f"the note is saved, but the activity log is not: {error}"
     return ""
-
-
-def _one_line(key: str) -> str:
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in key)
 
 
 def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:

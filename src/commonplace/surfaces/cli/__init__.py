@@ -34,6 +34,7 @@ COMMANDS = {
     "diff": ("history", "Show what a change did."),
     "undo": ("history", "Take back a change, or all that an agent did."),
     "restore": ("history", "Let a page be what it was at a time."),
+    "forget": ("forget", "Remove something everywhere, for good."),
     "gc": ("history", "Let go of old history."),
     "status": ("look", "Show where memory is and how it is doing."),
     "export": ("archive", "Write all of memory into one file, also while it is in use."),

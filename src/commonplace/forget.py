@@ -1,0 +1,265 @@
+"""HOW IS SOMETHING GONE FOR GOOD? What a key, a page, a tag, a scope, a session or a source left anywhere: on pages, in
+history, in the index, in files that killed processes left behind. It is found first and removed after; afterwards no
+file of the home holds it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from .errors import InvalidArgument
+from .home import Home
+from .markdown import blocks
+from .markdown.scan import one_line
+from .pages.files import read_bytes_or_none, storage_errors
+from .pages.globs import compile_glob
+from .pages.history import Versions
+from .pages.layout import Place
+from .pages.names import file_name
+from .pages.records import parse
+from .pages.sign import Signature, signed
+from .pages.versions import Change, version_of
+
+_LEFT_BEHIND = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp")
+_TELLING = 12  # characters: a line that is shorter may stand elsewhere by chance
+
+
+class Wanted(NamedTuple):
+    """What is to be forgotten. What is named must all be true: a tag within a scope, a key on a page."""
+
+    key: str = ""
+    page: str = ""  # a path, a folder, or a pattern
+    tag: str = ""
+    scope: str = ""
+    session: str = ""
+    source: str = ""
+
+
+class Trace(NamedTuple):
+    """Where something was found. `kind` is page, history, index or leftover; `mention`: the same words elsewhere."""
+
+    kind: str
+    path: str
+    what: str
+
+
+class Found(NamedTuple):
+    traces: tuple[Trace, ...]
+    mentions: tuple[Trace, ...]  # pages that say the same words, and are not removed
+
+
+def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
+    """What would be forgotten, and where the same words stand besides."""
+    search = _Search(home, wanted, everyone=everyone)
+    pages = {path: data for path, data in search.pages() if search.left(path, data) != data}
+    traces = [Trace("page", path, search.told(path, data)) for path, data in pages.items()]
+    traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
+    kept = {path: count for path in home.history.paths() if (count := search.versions_of(path))}
+    traces += [Trace("history", path, f"{count} earlier version{'s' * (count > 1)}") for path, count in kept.items()]
+    indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
+    if indexed:
+        traces.append(Trace("index", ".index", f"{indexed} page{'s' * (indexed > 1)}"))
+    gone = [*pages.items(), *((path, data) for path in kept for _, data in home.history.versions(path) if data)]
+    said = {line for path, data in gone for line in search.lines(path, data)}
+    return Found(tuple(traces), tuple(search.mentions(said, pages)))
+
+
+def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
+    """Remove it everywhere; what was found. Run again, it finishes what was interrupted."""
+    found = find(home, wanted, everyone=everyone)
+    search = _Search(home, wanted, everyone=everyone)
+    with signed(Signature("forget", home.agent)):
+        for trace in found.traces:
+            if trace.kind == "page":
+                search.remove(trace.path)
+            elif trace.kind == "leftover":
+                os.unlink(os.path.join(home.root, trace.path))
+    home.history.rewrite(search.rest)
+    if found.traces:
+        home.index.purge()
+    return found
+
+
+class _Search:
+    def __init__(self, home: Home, wanted: Wanted, *, everyone: bool) -> None:
+        if not any(wanted):
+            raise InvalidArgument("say what to forget: a key, a page, a tag, a scope, a session or a source")
+        if wanted.source not in ("", "memory", "session", "extra"):
+            raise InvalidArgument(f"source is one of memory, session, extra, not {wanted.source!r}")
+        self.home, self.wanted, self.everyone = home, wanted, everyone
+        self.parts = bool(wanted.key or wanted.tag)
+
+    def pages(self) -> Iterator[tuple[str, bytes]]:
+        """The pages there are, transcripts included whether or not they are searched."""
+        home = self.home
+        roots = home.layout.roots(home.index.territory.extra, sessions=True)
+        for path in sorted(home.pages.changes({}, roots).changed):
+            if (place := self._place(path)) and self._is_meant(path, place):
+                data = _bytes(home, path)
+                if data is not None:
+                    yield path, data
+
+    def left(self, path: str, data: bytes) -> bytes | None:
+        """What stays of a version of a page; None when nothing does."""
+        place = self._place(path)
+        if place is None or not self._is_meant(path, place):
+            return data
+        if not self.parts:
+            return None
+        if place.kind in ("record", "skill", "data"):
+            return None if self._is_record(path, place, data) else data
+        if place.kind == "session":
+            return data
+        text = data.decode("utf-8", "surrogateescape")
+        text = self._without_activity(text) if place.kind == "activity" else self._without_blocks(text)
+        return text.encode("utf-8", "surrogateescape")
+
+    def remove(self, path: str) -> None:
+        """The page, or what is meant of it."""
+        home = self.home
+        data = _bytes(home, path)
+        if data is None:
+            return
+        left = self.left(path, data)
+        if left is None:
+            home.pages.remove(path)
+        elif left != data:
+            home.pages.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
+
+    def rest(self, path: str, versions: Versions) -> Versions:
+        """What stays of the history of a page."""
+        if self._goes_whole(path):
+            return []
+        out: Versions = []
+        for change, data in versions:
+            left = None if data is None else self.left(path, data)
+            if (data is not None and left is None) or (out and left == out[-1][1]):
+                continue
+            out.append((self._unmarked(change)._replace(version=version_of(left)), left))
+        return out if any(data is not None for _, data in out) else []
+
+    def versions_of(self, path: str) -> int:
+        """How many versions of a page hold it."""
+        versions = self.home.history.versions(path)
+        if self._goes_whole(path):
+            return len(versions)
+        return sum(data is not None and self.left(path, data) != data for _, data in versions)
+
+    def leftovers(self) -> Iterator[str]:
+        """Files that killed processes left beside pages, with what is meant in them."""
+        for folder, folders, files in os.walk(self.home.root):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in files:
+                if found := _LEFT_BEHIND.fullmatch(name):
+                    beside = os.path.relpath(os.path.join(folder, found["name"]), self.home.root).replace(os.sep, "/")
+                    place = os.path.join(folder, name)
+                    with open(place, "rb") as file:
+                        data = file.read()
+                    if self.left(beside, data) != data:
+                        yield os.path.relpath(place, self.home.root)
+
+    def lines(self, path: str, data: bytes) -> Iterator[str]:
+        """The telling lines of what goes from a page."""
+        left = self.left(path, data)
+        kept = set(_lines(left or b""))
+        return (line for line in _lines(data) if line not in kept)
+
+    def mentions(self, said: set[str], gone: Iterable[str]) -> Iterator[Trace]:
+        if not said:
+            return
+        roots = self.home.layout.roots(self.home.index.territory.extra, sessions=True)
+        for path in sorted(self.home.pages.changes({}, roots).changed):
+            place = self._place(path)
+            if place is None or path in gone or not (self.everyone or self.home.may_see(place)):
+                continue
+            same = said.intersection(_lines(_bytes(self.home, path) or b""))
+            if same:
+                yield Trace("mention", path, f"says {len(same)} of the same lines")
+
+    def told(self, path: str, data: bytes) -> str:
+        left = self.left(path, data)
+        if left is None:
+            return "the whole page"
+        count = data.count(b"\n") - left.count(b"\n")
+        return f"{count} lines of it"
+
+    def _place(self, path: str) -> Place | None:
+        return self.home.layout.place(path, self.home.index.territory.extra)
+
+    def _is_meant(self, path: str, place: Place) -> bool:
+        wanted = self.wanted
+        return (
+            (self.everyone or self.home.may_see(place))
+            and (not wanted.page or _below(path, wanted.page))
+            and (not wanted.scope or self._in_scope(place))
+            and (not wanted.source or place.source == wanted.source)
+            and (not wanted.session or _is_session(place, wanted.session))
+        )
+
+    def _in_scope(self, place: Place) -> bool:
+        kind, _, name = self.wanted.scope.partition(":")
+        return place.scope.kind == kind and (not name or place.scope.name in (name, file_name(name)))
+
+    def _is_record(self, path: str, place: Place, data: bytes) -> bool:
+        if self.wanted.key and not self._has_name(place):
+            return False
+        if not self.wanted.tag:
+            return True
+        if place.kind != "record":
+            return False
+        record = parse(data.decode("utf-8", "replace"), path, place, lambda: 0.0)
+        return self.wanted.tag in record.tags
+
+    def _has_name(self, place: Place) -> bool:
+        return place.name in (self.wanted.key, file_name(self.wanted.key))
+
+    def _goes_whole(self, path: str) -> bool:
+        """Whether nothing stays of a page, whatever it said: its name alone tells of it."""
+        place = self._place(path)
+        if place is None or not self._is_meant(path, place):
+            return False
+        is_kept_by_name = place.kind in ("record", "skill", "data") and self._has_name(place)
+        return not self.parts or (is_kept_by_name and not self.wanted.tag)
+
+    def _without_blocks(self, text: str) -> str:
+        key, tag = self.wanted.key, self.wanted.tag
+        for block in reversed(blocks.read(text)):
+            if (not key or block.key == key) and (not tag or tag in block.tags):
+                text = blocks.remove(text, block)
+        return text
+
+    def _without_activity(self, text: str) -> str:
+        if not self.wanted.key or self.wanted.tag:
+            return text
+        named = f"key='{one_line(self.wanted.key)}' mode="
+        return "".join(line for line in text.splitlines(keepends=True) if named not in line)
+
+    def _unmarked(self, change: Change) -> Change:
+        """A change that stays does not tell of what goes."""
+        told = self.wanted.session and change.session == self.wanted.session
+        why = "" if self.wanted.key and self.wanted.key in change.why else change.why
+        return change._replace(why="" if told else why, session="" if told else change.session)
+
+
+def _is_session(place: Place, name: str) -> bool:
+    return place.kind == "session" and place.name.removesuffix(".jsonl") == name.removesuffix(".jsonl")
+
+
+def _below(path: str, page: str) -> bool:
+    page = page.removeprefix("./").rstrip("/")
+    if set(page) & set("*?"):
+        return compile_glob(page).fullmatch(path) is not None
+    return path == page or path.startswith(f"{page}/")
+
+
+def _bytes(home: Home, path: str) -> bytes | None:
+    """A page as it is, text or not."""
+    with storage_errors(path):
+        return read_bytes_or_none(os.path.join(home.root, path), path)
+
+
+def _lines(data: bytes) -> Iterator[str]:
+    every = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
+    return (line for line in every if len(line) >= _TELLING)
