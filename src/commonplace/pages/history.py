@@ -177,9 +177,12 @@ class History:
         return change
 
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
-        make_folders(self._folder)
         known = self._known.pop(slot)
-        handle = os.open(self._file(slot), _APPEND, 0o600)
+        try:
+            handle = os.open(self._file(slot), _APPEND, 0o600)
+        except FileNotFoundError:
+            make_folders(self._folder)
+            handle = os.open(self._file(slot), _APPEND, 0o600)
         try:
             write_all(handle, data)
             info = os.fstat(handle)

@@ -2,7 +2,8 @@
 
 One lock file serves many names (256 of each kind), so that a hundred thousand pages do not need as many lock files.
 Two kinds keep the order that rules out deadlock: an area (a key, a folder of pages) is always taken before a page,
-and nobody holds two of one kind, but who holds them all, in order. The `filelock` package does the same but takes longer to import than a write takes.
+and nobody holds two of one kind, but who takes all, in order. The `filelock` package does the same but takes longer to
+import than a write takes.
 """
 
 from __future__ import annotations

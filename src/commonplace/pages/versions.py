@@ -10,6 +10,7 @@ import hashlib
 import json
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..errors import NotFound
@@ -50,6 +51,7 @@ class Line(NamedTuple):
     data: str
 
 
+@lru_cache(maxsize=8)  # one write asks several times for what it replaces and what by
 def version_of(data: bytes | None) -> str:
     return ABSENT if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
 
