@@ -1,0 +1,55 @@
+"""Homes to carry around, and what is on disk in one."""
+
+from __future__ import annotations
+
+import io
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from commonplace.archive import Exported, Format, Imported, export_to, import_from
+from commonplace.home import Home
+
+
+class File(NamedTuple):
+    data: bytes
+    mode: int
+    modified: int
+
+
+def put(home: Path, path: str, data: str | bytes, mode: int = 0o600, modified: int = 1_700_000_000_123_456_789) -> Path:
+    place = home / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_bytes(data.encode() if isinstance(data, str) else data)
+    place.chmod(mode)
+    os.utime(place, ns=(modified, modified))
+    return place
+
+
+def tree(home: Path, *, history: bool = False) -> dict[str, File]:
+    """Every file of a home but for what can be lost."""
+    ours = {".index", ".locks"} | (set() if history else {".history"})
+    found = {}
+    for folder, folders, names in os.walk(home):
+        folders[:] = [name for name in folders if name not in ours]
+        for name in names:
+            place = Path(folder) / name
+            info = place.stat()
+            found[str(place.relative_to(home))] = File(place.read_bytes(), info.st_mode & 0o777, info.st_mtime_ns)
+    return found
+
+
+def exported(home: Path, format: Format = "tar", *, history: bool = False, compress: bool = False) -> bytes:
+    return export(home, format, history=history, compress=compress)[0]
+
+
+def export(
+    home: Path, format: Format = "tar", *, history: bool = False, compress: bool = False
+) -> tuple[bytes, Exported]:
+    out = io.BytesIO()
+    done = export_to(Home(str(home)), out, format, history=history, compress=compress)
+    return out.getvalue(), done
+
+
+def imported(home: Path, archive: bytes, *, overwrite: bool = False, dry_run: bool = False) -> Imported:
+    return import_from(Home(str(home)), io.BytesIO(archive), overwrite=overwrite, dry_run=dry_run)

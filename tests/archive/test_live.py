@@ -1,0 +1,230 @@
+"""A backup taken while others write is a state that existed: nothing torn, nothing double, nothing out of order."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.archive import export_to
+from commonplace.errors import LockTimeout
+from commonplace.home import Home
+from commonplace.pages.locks import everything, lock
+
+from .places import export, exported, imported, put, tree
+
+# Four writes a turn, always in this order: a note, its line in the log, a global that moves, a line of the day.
+WRITER = """
+import sys
+from commonplace import Memory
+home, name = sys.argv[1:]
+m = Memory(home, agent=name)
+turn = 0
+while True:
+    assert m.call("write_memory", {"key": f"{name}-{turn}", "content": f"{turn} start " + "x" * 2000 + f" end {turn}"})["status"] == "ok"
+    where = {"key": f"g-{name}", "value": turn, "category": f"place-{turn % 3}"}
+    assert m.call("MemoryTool", {"op": "setGlobal", **where})["success"]
+    assert m.call("remember", {"content": f"turn {turn} of {name}"})["success"]
+    if turn == 2:
+        print("under way", flush=True)
+    turn += 1
+"""
+
+
+def check(home: Path, name: str) -> int:
+    """How far a writer was; every trace of it tells the same."""
+    agent = home / "agents" / name / "memory"
+    notes = sorted(int(path.stem.rpartition("-")[2]) for path in (agent / "working").glob(f"{name}-*.md"))
+    for turn in notes:
+        text = (agent / f"working/{name}-{turn}.md").read_text()
+        assert f"\n{turn} start {'x' * 2000} end {turn}\n" in text
+    log, days = ("".join(map(Path.read_text, sorted((agent / kind).glob("*.md")))) for kind in ("activity", "daily"))
+    logged = [int(turn) for turn in re.findall(rf"key='{name}-(\d+)'", log)]
+    said = [int(turn) for turn in re.findall(rf"^turn (\d+) of {name}$", days, re.MULTILINE)]
+    (page,) = (home / "memory/global").glob(f"*/g-{name}.md")
+    moved = int(page.read_text().split("\n")[-2])
+    assert page.parent.name == f"place-{moved % 3}"
+    for turns in (notes, logged, said):
+        assert turns == list(range(len(turns)))
+    counts = [len(notes), len(logged), moved + 1, len(said)]
+    assert counts == sorted(counts, reverse=True)
+    assert counts[0] - counts[-1] <= 1
+    return len(said)
+
+
+@pytest.mark.slow
+def test_every_backup_during_writes_is_a_state_that_existed(home: Path, tmp_path: Path) -> None:
+    names = ["ann", "bob", "eve"]
+    Memory(home)
+    for number in range(60):  # a home that takes a while to read
+        put(home, f"memory/loose/{number}.md", f"page {number}\n" * 10_000)
+    writers = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(home), name], stdout=subprocess.PIPE) for name in names
+    ]
+    try:
+        for writer in writers:
+            assert writer.stdout
+            assert writer.stdout.readline()
+        backups = [exported(home, "tar" if number % 2 else "jsonl", history=number % 3 == 0) for number in range(10)]
+        assert [writer.poll() for writer in writers] == [None] * 3
+    finally:
+        for writer in writers:
+            writer.kill()
+            writer.communicate()
+    before = dict.fromkeys(names, 0)
+    for number, backup in enumerate(backups):
+        restored = tmp_path / f"restored-{number}"
+        imported(restored, backup)
+        for name in names:
+            turns = check(restored, name)
+            assert turns >= before[name]
+            before[name] = turns
+        assert len(list((restored / "memory/loose").iterdir())) == 60
+        assert number % 3 or check_history(restored)
+    assert all(before.values())
+
+
+def check_history(home: Path) -> bool:
+    """History of the same moment: its last version of every page is the page."""
+    history = Home(str(home)).history
+    for path in history.paths():
+        ((_, last),) = history.versions(path)[-1:]
+        assert last == ((home / path).read_bytes() if (home / path).exists() else None), path
+    return True
+
+
+def test_writers_wait_for_a_backup_and_go_on(memory: Memory, home: Path) -> None:
+    done = threading.Event()
+
+    def write() -> None:
+        assert memory.call("remember", {"content": "after"})["success"]
+        done.set()
+
+    with everything(str(home / ".locks")):
+        thread = threading.Thread(target=write)
+        thread.start()
+        assert not done.wait(0.1)
+    thread.join()
+    assert done.is_set()
+
+
+def test_a_writer_that_does_not_let_go_is_named_and_nothing_stays_held(home: Path, memory: Memory) -> None:
+    locks = str(home / ".locks")
+    with (
+        lock(locks, "page", "memory/a.md"),
+        pytest.raises(LockTimeout, match=f"process {os.getpid()}"),
+        everything(locks, patience=0.05),
+    ):
+        pass
+    with everything(locks, patience=1):
+        pass
+    assert memory.call("remember", {"content": "x"})["success"]
+
+
+def test_two_backups_at_once_wait_for_each_other(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "x"})
+    found: list[bytes] = []
+    threads = [threading.Thread(target=lambda: found.append(exported(home))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert found == [found[0]] * 4
+
+
+def test_a_page_written_while_the_archive_is_written_is_not_in_it_by_half(memory: Memory, home: Path) -> None:
+    put(home, "memory/a.md", "before " * 1000)
+    put(home, "memory/b.md", "before " * 1000)
+
+    class Stream(io.BytesIO):
+        """Somebody writes whenever a piece of the archive is taken."""
+
+        def write(self, data: object) -> int:
+            memory.home.pages.write("memory/b.md", "after " * 3000)
+            memory.home.pages.write("memory/c.md", "after")
+            return super().write(data)  # type: ignore[arg-type]
+
+    out = Stream()
+    export_to(memory.home, out)
+    new = home.parent / "new"
+    imported(new, out.getvalue())
+    assert sorted(tree(new)) == ["directives/memory.md", "memory/a.md", "memory/b.md"]
+    assert (new / "memory/b.md").read_text() == "before " * 1000
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_home_that_can_not_be_written_is_exported_with_a_word_about_it(memory: Memory, home: Path) -> None:
+    put(home, "memory/a.md", "x")
+    home.chmod(0o500)
+    try:
+        _, done = export(home)
+    finally:
+        home.chmod(0o700)
+    assert done.files == 2
+    assert "could not be held" in done.warnings[0]
+
+
+HOLDER = """
+import sys
+from commonplace.archive import export_to
+from commonplace.home import Home
+from commonplace.pages.locks import everything
+what, home = sys.argv[1:]
+def wait():
+    print("here", flush=True)
+    sys.stdin.read()
+class Stream:
+    def write(self, data):
+        wait()
+if what == "writing":
+    export_to(Home(home), Stream())
+with everything(home + "/.locks"):
+    wait()
+"""
+
+
+@pytest.mark.parametrize("what", ["holding", "writing"])
+def test_a_killed_export_holds_nobody_and_leaves_nothing(memory: Memory, home: Path, what: str) -> None:
+    memory.call("remember", {"content": "x"})
+    before = sorted(home.parent.rglob("*.md"))
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLDER, what, str(home)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert holder.stdout
+    assert holder.stdout.readline() == b"here\n"
+    os.kill(holder.pid, signal.SIGKILL)
+    holder.communicate()
+    assert memory.call("remember", {"content": "y"})["success"]
+    assert sorted(home.parent.rglob("*.md")) == before
+
+
+@pytest.mark.slow
+def test_an_export_killed_at_any_time_leaves_the_whole_file_or_none(home: Path, tmp_path: Path) -> None:
+    Memory(home)
+    for number in range(400):
+        put(home, f"memory/{number}.md", os.urandom(20_000))
+    out = tmp_path / "out"
+    out.mkdir()
+    whole = exported(home)
+    outcomes = set()
+    for number in range(25):
+        target = out / f"{number}.tar"
+        command = [sys.executable, "-m", "commonplace", "--home", str(home), "export", str(target)]
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            running.wait(0.15 + number * 0.03)
+        except subprocess.TimeoutExpired:
+            running.kill()
+        running.wait()
+        outcomes.add(target.exists())
+        assert not target.exists() or target.read_bytes() == whole
+    assert {path.suffix for path in out.iterdir()} <= {".tar"}
+    assert outcomes == {True, False}
