@@ -32,3 +32,6 @@ speed:
 
 peers:
     ./dev peers
+
+history:
+    ./dev history

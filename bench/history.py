@@ -1,6 +1,6 @@
 """What history costs a write: pages written with and without it, in turns, on the same disk.
 
-Run: ./dev bench-history. Printed: the time and the CPU time of a write with history, as a ratio to one without.
+Run: ./dev history. Printed: the time and the CPU time of a write with history, as a ratio to one without.
 """
 
 from __future__ import annotations

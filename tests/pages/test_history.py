@@ -179,6 +179,21 @@ def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: Froz
     assert texts(history, "kept.md") == ["kept 2\n", "kept 3\n"]
 
 
+def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    text = os.urandom(300).hex() + "\n"
+    for number in range(10):
+        clock.advance(hours=1 if number % 3 else -5)
+        text += f"line {number}\n"
+        pages.write("a.md", text)
+    pages.write("b.md", "one\n")
+    before = texts(history, "a.md")
+    assert history.collect(Bounds(days=3650)) == 0
+    assert history.rewrite(lambda path, versions: versions if path == "a.md" else []) == 1
+    assert texts(history, "a.md") == before
+    assert len(before) == 10
+
+
 def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenClock) -> None:
     bounds = Bounds(size=1)  # the least there is: a quarter of a megabyte a file
     pages, history = opened(tmp_path, clock, bounds)

@@ -34,6 +34,11 @@ def test_the_log_says_who_changed_what_the_latest_first(shell: Shell) -> None:
     assert len(ids(shell, "-n", "1")) == 1
 
 
+def test_the_session_that_writes_is_in_history(shell: Shell) -> None:
+    shell.ok("remember", "tea", COMMONPLACE_SESSION="s-1")
+    assert shell.json("--json", "log")["changes"][0]["session"] == "s-1"
+
+
 def test_the_log_of_a_key_shows_only_what_changed_it(shell: Shell) -> None:
     shell.ok("write", "editor", "vim")
     shell.ok("write", "shell", "zsh")
@@ -52,6 +57,16 @@ def test_a_difference_shows_what_a_change_did(shell: Shell) -> None:
     assert "+Black tea." in shown
     assert shell.ok("diff", ids(shell, PAGE)[-1]).splitlines()[-1] == "+Green tea."
     assert "No difference" in shell.ok("diff", PAGE, "--since", "now")
+
+
+def test_a_key_that_looks_like_the_name_of_a_change_is_found(shell: Shell) -> None:
+    shell.ok("world", "cafe", "Opens at nine.")
+    assert "+Opens at nine." in shell.ok("diff", "cafe")
+
+
+def test_a_conflict_is_told_to_people(shell: Shell) -> None:
+    (shell.folder / ".commonplace" / PAGE).write_text("By hand.")
+    assert "commonplace diff" in shell.run("world", "tea", "Mint tea.").stderr
 
 
 def test_an_edit_by_hand_is_in_the_log_and_can_be_taken_back(shell: Shell) -> None:
@@ -97,7 +112,7 @@ def test_a_page_is_shown_and_restored_as_it_was(shell: Shell) -> None:
     [
         (["log", "nothing"], 3, "no page and no key"),
         (["log", "--since", "gibberish"], 2, "is not a date"),
-        (["diff", "ffff"], 3, "no change ffff"),
+        (["diff", "ffff"], 3, "no page and no key"),
         (["diff", "nothing"], 3, "no page and no key"),
         (["undo", "0000000000"], 3, "commonplace log"),
         (["undo", "--since", "now"], 2, "say whose"),

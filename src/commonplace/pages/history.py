@@ -143,7 +143,8 @@ class History:
         for line in before:
             pages.setdefault(line.change.path, []).append(line)
         after = [line for path, some in pages.items() for line in _again(choose(path, list(contents(some))))]
-        after.sort(key=lambda line: line.change.at)
+        order = {line.change.id: number for number, line in enumerate(before)}
+        after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(written, after))
         if data != raw:
             self._known.pop(slot, None)

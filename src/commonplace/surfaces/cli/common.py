@@ -70,7 +70,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     refuse_file(home)
     if not to_write and not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
-    return Memory(home, agent_name())
+    return Memory(home, agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
 
 
 def refuse_file(home: str) -> None:
@@ -91,8 +91,9 @@ def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> 
             print_json(outcome.reply)
             sys.exit(outcome.error.exit_status)
         raise outcome.error
-    if warning := outcome.reply.get("warning"):
-        warn(warning)
+    for told in ("warning", "conflict"):
+        if sentence := outcome.reply.get(told):
+            warn(sentence)
     return outcome.reply
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from ... import timeline
@@ -64,7 +66,8 @@ def _one(home: Home, what: str, *, everyone: bool) -> Change:
     """A change by its id; of a page or key, the last one."""
     if timeline.is_change(what):
         timeline.look(home)
-        return timeline.change(home, what, everyone=everyone)
+        with suppress(NotFound):  # a key may look like an id
+            return timeline.change(home, what, everyone=everyone)
     found = timeline.changes(home, what, everyone=everyone)
     if not found:
         raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
