@@ -101,7 +101,9 @@ class Index(Protocol):
         """See one state of the index, whatever others write meanwhile."""
         ...
 
-    def versions(self, paths: Iterable[str]) -> dict[str, str]: ...
+    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
+        """The version of every page the index knows, or of these."""
+        ...
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
         """Make the index say what these pages say, within `writing`."""

@@ -19,6 +19,7 @@ from ..pages import Pages
 from ..pages.locks import lock
 from . import Index, Progress, silent
 from .files import open_index, remove_others
+from .promise import promised
 from .sqlite import SqliteIndex
 from .sync import Territory, catch_up, rebuild, refresh
 
@@ -56,12 +57,12 @@ class View:
 
 class Follower:
     def __init__(self, folder: str, pages: Pages, territory: Territory) -> None:
-        self._folder, self._pages, self.territory = folder, pages, territory
+        self.folder, self._pages, self.territory = folder, pages, territory
         self._index: SqliteIndex | None = None
         self._note = ""
         self._process = 0
         self._retry_at = float("inf")
-        self._look_again, self._seen = 0.0, list[str]()
+        self._look_again, self._looks, self._seen = 0.0, 0, list[str]()
         self._lock = RLock()
 
     def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
@@ -99,11 +100,17 @@ class Follower:
             except sqlite3.Error:
                 keep = False
             self.close()
-            remove_others(self._folder, self.territory.fingerprint if keep else "")
+            remove_others(self.folder, self.territory.fingerprint if keep else "")
+
+    def another(self) -> Follower:
+        """One of its own over the same pages: neither waits for the other."""
+        return Follower(self.folder, self._pages, self.territory)
 
     def look_again(self) -> None:
-        """The next question looks at the pages itself."""
+        """The next question looks at the pages itself, whatever was promised."""
         self._look_again = 0.0
+        if self._index and (promise := promised(self._index.place)):
+            promise.asked = True
 
     def close(self) -> None:
         with self._lock:
@@ -117,14 +124,14 @@ class Follower:
             self._index.close()
             self._index = None
         if self._index is None or forked or time.monotonic() > self._retry_at:
-            self._use(*open_index(self._folder, self.territory.fingerprint))
+            self._use(*open_index(self.folder, self.territory.fingerprint))
         assert self._index is not None
         return self._index
 
     def _use(self, index: SqliteIndex, note: str) -> None:
         """Answer from this index from now on; one in memory, because of some hindrance, is not kept for long."""
         self._index, self._note, self._process = index, note, os.getpid()
-        self._look_again = 0.0
+        self._look_again, self._looks = 0.0, 0
         self._retry_at = time.monotonic() + _RETRY if note and index.in_memory else float("inf")
 
     def _caught_up(self, index: SqliteIndex, below: str | None) -> View:
@@ -150,7 +157,7 @@ class Follower:
                 return self._built(progress, anew=anew)
             except sqlite3.DatabaseError as error:
                 if _in_the_way(error):
-                    reason = f"the index in {self._folder} can not be written ({error}): try again"
+                    reason = f"the index in {self.folder} can not be written ({error}): try again"
                     raise StorageError(reason) from error
                 self._replace(error)
                 return self._built(progress, anew=anew)
@@ -167,15 +174,16 @@ class Follower:
         """Keeps other processes from doing the same long work."""
         if index.in_memory:
             return nullcontext
-        return lambda: lock(self._folder, "area", f"the index {self.territory.fingerprint}", patience)
+        return lambda: lock(self.folder, "area", f"the index {self.territory.fingerprint}", patience)
 
     def _looked(
         self, index: SqliteIndex, below: str | None, progress: Progress = silent, patience: float = 0
     ) -> list[str]:
-        """Look what changed. Where looking takes long, many questions in a row share a look: see `_SHARED`."""
+        """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
+        see `_SHARED`."""
         started, worked = time.monotonic(), time.thread_time()
-        if below is None and started < self._look_again:
-            return self._seen
+        if below is None and (seen := self._need_not_look(index, started)) is not None:
+            return seen
         changed: list[int] = []
 
         def told(what: str, done: int, total: int) -> None:
@@ -187,17 +195,28 @@ class Follower:
             took = time.thread_time() - worked  # not the clock: a busy machine does not make a home large
             shared = took > _LONG and not any(changed)  # what took long was looking, not reading
             self._seen, self._look_again = seen, started + min(1.0, (1 + _SHARED) * took) if shared else 0.0
+            self._looks += 1
         return seen
+
+    def _need_not_look(self, index: SqliteIndex, now: float) -> list[str] | None:
+        """What could not be seen at the last look, where that is new enough or somebody watches the pages.
+
+        The first look is always its own: what this handle wrote before, nobody may have followed.
+        """
+        if now < self._look_again:
+            return self._seen
+        promise = promised(index.place) if self._looks else None
+        return promise.seen if promise and promise.holds() else None
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
         """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""
         if self._index:
             self._index.close()
         if _in_the_way(error):
-            note = f"the index in {self._folder} can not be used ({error}): this process keeps its own"
+            note = f"the index in {self.folder} can not be used ({error}): this process keeps its own"
             self._use(SqliteIndex(":memory:"), note)
         else:
-            self._use(*open_index(self._folder, self.territory.fingerprint, damaged=str(error)))
+            self._use(*open_index(self.folder, self.territory.fingerprint, damaged=str(error)))
 
 
 def _in_the_way(error: sqlite3.Error) -> bool:

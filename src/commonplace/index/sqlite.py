@@ -6,22 +6,19 @@ on one home keep an index each and do not fight. One that nobody has used for a 
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 import sqlite3
 import threading
 import weakref
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
-from ..markdown.passages import meant
-from ..markdown.times import day_of
-from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Viewer
+from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from . import AROUND, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
+from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .spaces import TABLES, Spaces
 from .visible import allowed, matches, placeholders, visible_rule
 from .words import words
@@ -81,16 +78,23 @@ class SqliteIndex:
         with self._lock:
             self._closing()
 
+    @property
+    def place(self) -> tuple[int, int] | None:
+        """Which file this is, whatever it is called; None when it is kept in memory."""
+        return self._place and self._place[1]
+
     def in_place(self) -> bool:
         """Whether the file that is open is the one that others see: somebody may have removed the index."""
-        return self._place is None or self._place[1] == _identity(self._place[0])[1]
+        return self._place is None or self.place == _identity(self._place[0])[1]
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         if below is None:
             return dict(self._rows("SELECT path, stamp FROM pages"))
         return dict(self._rows(f"SELECT path, stamp FROM pages WHERE {_BELOW}", _below(below)))
 
-    def versions(self, paths: Iterable[str]) -> dict[str, str]:
+    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
+        if paths is None:
+            return dict(self._rows("SELECT path, version FROM pages"))
         rows = (self._rows("SELECT path, version FROM pages WHERE path = ?", (path,)) for path in paths)
         return dict(row[0] for row in rows if row)
 
@@ -135,7 +139,7 @@ class SqliteIndex:
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
             CROSS JOIN words ON words.rowid = passages.id
             WHERE passages.id IN ({placeholders(numbers)})"""
-        return _read(_candidate, self._rows(sql, numbers))
+        return read_rows(candidate_of, self._rows(sql, numbers))
 
     def before(self, number: int) -> str:
         sql = """
@@ -200,7 +204,7 @@ class SqliteIndex:
         return Corpus(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
 
     def records(self, prefix: str) -> list[Record]:
-        return _read(_record, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
+        return read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
 
     def warnings(self) -> list[tuple[str, str]]:
         rows = self._rows("SELECT path, warning FROM pages WHERE warning != '' ORDER BY path")
@@ -281,7 +285,7 @@ class SqliteIndex:
         new: list[tuple[bytes, Passage]] = []
         moved: list[tuple[int, int, int]] = []
         for passage in passages:
-            digest = _digest(owner, entry, passage)
+            digest = digest_of(owner, entry, passage)
             if not (same := known.get(digest)):
                 new.append((digest, passage))
                 continue
@@ -293,13 +297,13 @@ class SqliteIndex:
         self._add(entry, owner, new)
         self._db.execute("DELETE FROM records WHERE path = ?", (entry.path,))
         if entry.record:
-            self._db.execute("INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", _record_row(entry.record))
+            self._db.execute("INSERT INTO records VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)", record_row(entry.record))
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
         for digest, passage in passages:
             body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
             length = weighed_length(len(body), len(around))
-            row = (*_passage_row(entry, owner, passage, length), digest)
+            row = (*passage_row(entry, owner, passage, length), digest)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
             columns = (number, "  ".join(body), "  ".join(around))  # a space either side of each, for counting
             self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", columns)
@@ -342,60 +346,3 @@ def _identity(path: str) -> tuple[str, tuple[int, int]]:
     except OSError:
         return path, (0, 0)
     return path, (found.st_dev, found.st_ino)
-
-
-Row = TypeVar("Row")
-
-
-def _read(read: Callable[[tuple[Any, ...]], Row], rows: list[tuple[Any, ...]]) -> list[Row]:
-    """Rows as values. One that makes no sense is damage like any other, and the index is replaced."""
-    try:
-        return [read(row) for row in rows]
-    except (ValueError, TypeError, AttributeError) as error:
-        raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
-
-
-def _passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
-    content = _hash(meant(passage.lead, passage.text))
-    return (
-        entry.path, passage.start, passage.end, passage.text, passage.lead, passage.key, json.dumps(passage.tags),
-        passage.at, day_of(passage.at) if passage.at else None, entry.kind, owner, entry.source, length, content,
-    )  # fmt: skip
-
-
-def _digest(owner: int, entry: Entry, passage: Passage) -> bytes:
-    """Names everything the index keeps of a passage but the lines it stands on."""
-    return _hash(str(owner), entry.kind, entry.source, *map(str, passage[2:]))
-
-
-def _hash(*parts: str) -> bytes:
-    return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=16).digest()
-
-
-def _candidate(row: tuple[Any, ...]) -> Candidate:
-    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
-    if not isinstance(text, str):
-        raise TypeError("a passage is text")
-    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tuple(json.loads(tags)), at)
-    return Candidate(number, hit, kind, f" {body} ", f" {around} ", length, day)
-
-
-def _record_row(record: Record) -> tuple[str, ...]:
-    return (
-        record.path, record.key, json.dumps(record.value, ensure_ascii=False), record.category,
-        json.dumps(record.tags), record.created_at, record.updated_at, record.scope.kind, record.scope.name,
-    )  # fmt: skip
-
-
-def _record(row: tuple[Any, ...]) -> Record:
-    path, key, value, category, tags, created_at, updated_at, scope, who = row
-    return Record(
-        key,
-        json.loads(value),
-        category,
-        tuple(json.loads(tags)),
-        created_at,
-        updated_at,
-        path,
-        Scope(scope, who),
-    )
