@@ -117,6 +117,12 @@ class ReservedKey(Refused):
     code = "RESERVED_KEY"
 
 
+class HoldsSecret(Refused):
+    """The settings keep keys and passwords out of memory, and the text holds one."""
+
+    code = "HOLDS_SECRET"
+
+
 class NotAvailable(Refused):
     """The tool exists, but the settings switch it off for this agent."""
 

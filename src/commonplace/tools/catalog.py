@@ -12,7 +12,9 @@ from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..home import Home
 from ..markdown.jsontext import whole_characters
 from ..pages.sign import Signature, signed
+from ..secrets import redact
 from .define import Reply, Tool, Toolset, with_warning
+from .guard import guarded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
@@ -60,9 +62,11 @@ def call(
             raise problem
         if name not in family.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
-        with signed(Signature(name, home.agent, home.session, why)) as told:
-            reply = _invoke(home, family.tools[name], given)
-        return Outcome(_with_conflicts(with_warning(reply, *told.warnings), told.conflicts))
+        chosen = family.tools[name]
+        given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
+        with signed(Signature(name, home.agent, home.session, redact(why))) as told:
+            reply = _invoke(home, chosen, given)
+        return Outcome(_with_conflicts(with_warning(reply, warning, *told.warnings), told.conflicts))
     except CommonplaceError as error:
         reply = family.refuse(error, tool, given) if family else _nobodys(error)
         return Outcome(_whole(reply), error)

@@ -1,0 +1,89 @@
+"""Keys and passwords on their way into memory: warned of, redacted, or refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.testing import FrozenClock
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+WRITES: list[tuple[str, dict[str, Any]]] = [
+    ("remember", {"content": f"use {TOKEN} for it"}),
+    ("reflect", {"content": f"use {TOKEN} for it"}),
+    ("update_world", {"topic": "hosts", "content": f"use {TOKEN} for it"}),
+    ("memory_write", {"key": "host", "content": f"use {TOKEN} for it", "tags": ["a"]}),
+    ("write_memory", {"key": "host", "content": f"use {TOKEN} for it"}),
+    ("write_session_handoff", {"content": f"use {TOKEN} for it"}),
+    ("scratch_note", {"mode": "replace", "content": f"use {TOKEN} for it"}),
+    ("MemoryTool", {"op": "setGlobal", "key": "host", "value": {"deep": [f"use {TOKEN} for it"]}}),
+    ("MemoryTool", {"op": "setChannel", "channelName": "dev", "key": "host", "value": TOKEN}),
+    ("MemoryTool", {"op": "createSkill", "name": "host", "description": "d", "instructions": f"use {TOKEN}"}),
+]
+
+
+def opened(home: Path, clock: FrozenClock, setting: str) -> Memory:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text(f"secrets: {setting}\n")
+    return Memory(home, clock=clock)
+
+
+def held(home: Path) -> list[str]:
+    return [str(path) for path in home.rglob("*") if path.is_file() and TOKEN.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize(("tool", "arguments"), WRITES, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_secret_is_warned_of_by_default_and_written(
+    home: Path, clock: FrozenClock, tool: str, arguments: dict[str, Any]
+) -> None:
+    reply = Memory(home, clock=clock).call(tool, arguments)
+    assert "GitHub" in reply["warning"]
+    assert TOKEN not in str(reply.get("warning"))
+    assert held(home)
+
+
+@pytest.mark.parametrize(("tool", "arguments"), WRITES, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_secret_is_left_out_where_the_settings_say_so(
+    home: Path, clock: FrozenClock, tool: str, arguments: dict[str, Any]
+) -> None:
+    memory = opened(home, clock, "redact")
+    reply = memory.call(tool, arguments)
+    assert "left out" in reply["warning"]
+    assert held(home) == []
+    assert any("[secret: GitHub" in path.read_text() for path in home.rglob("*") if path.suffix in (".md", ".json"))
+
+
+@pytest.mark.parametrize(("tool", "arguments"), WRITES, ids=lambda value: value if isinstance(value, str) else "")
+def test_a_secret_is_refused_where_the_settings_say_so(
+    home: Path, clock: FrozenClock, tool: str, arguments: dict[str, Any]
+) -> None:
+    memory = opened(home, clock, "refuse")
+    before = sorted(home.rglob("*.md"))
+    outcome = memory.attempt(tool, arguments)
+    assert outcome.error
+    assert outcome.error.code == "HOLDS_SECRET"
+    assert "nothing was written" in str(outcome.reply)
+    assert sorted(home.rglob("*.md")) == before
+
+
+def test_a_password_in_structured_data_is_known_by_its_name(home: Path, clock: FrozenClock) -> None:
+    memory = opened(home, clock, "redact")
+    value = {"user": "ann", "password": "kJ8#mQ2$vR5!xZ9w"}
+    assert "left out" in memory.call("MemoryTool", {"op": "setGlobal", "key": "db", "value": value})["warning"]
+    kept = memory.call("MemoryTool", {"op": "getGlobal", "key": "db"})["value"]
+    assert kept["user"] == "ann"
+    assert kept["password"].startswith("[secret: ")
+
+
+def test_the_reason_for_a_change_never_holds_a_secret(memory: Memory, home: Path) -> None:
+    action = {"tool": "remember", "arguments": {"content": "x"}, "reasoning": f"they said {TOKEN}"}
+    memory.run({"actions": [action]})
+    assert "[secret: GitHub" in memory.home.history.changes()[-1].why
+    assert held(home) == []
+
+
+def test_looking_for_a_secret_is_no_writing(memory: Memory) -> None:
+    assert "warning" not in memory.call("memory_search", {"query": TOKEN})
