@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 
 from ..errors import Unavailable
@@ -27,16 +27,24 @@ class Porch:
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
-        self._knock, self._at, self._count = "", 0.0, 0
+        self._knock, self._at, self._count, self._place = "", 0.0, 0, (0, 0)
 
     def open(self) -> None:
         """Unavailable where nobody can knock."""
+        self._forget()
         try:
             if os.path.islink(os.path.dirname(self.folder)) or os.path.islink(self.folder):
                 raise Unavailable(f"{self.folder} is a link and was not used")
             make_folders(self.folder)
+            self._place = place_of(self.folder)
         except OSError as error:
             raise Unavailable(f"{self.folder} can not be made ({error.strerror})") from error
+
+    def stands(self) -> bool:
+        """Whether it is the folder that was opened."""
+        with suppress(OSError):
+            return place_of(self.folder) == self._place
+        return False
 
     def knock(self) -> None:
         if self._knock:
@@ -83,7 +91,7 @@ class _Asked:
 
 def rings(
     folders: Sequence[str], porch: Porch, ended: Callable[[], bool], due: Callable[[], bool]
-) -> Iterator[tuple[set[str], bool]]:
+) -> Generator[tuple[set[str], bool], None, None]:
     """What changed, as often as something did, and whether a knock was heard: first of all, and when one is `due`.
 
     Until `ended`. Unavailable where there are no events, or no more.
@@ -105,6 +113,12 @@ def rings(
         raise Unavailable(f"the file system does not tell of changes ({error})") from error
     if porch.unheard():
         raise Unavailable("the file system does not tell of changes")
+
+
+def place_of(folder: str) -> tuple[int, int]:
+    """Which folder it is: one of the same name may take the place of another."""
+    info = os.lstat(folder)
+    return info.st_dev, info.st_ino
 
 
 def elsewhere(folders: Sequence[str], beside: str) -> str:

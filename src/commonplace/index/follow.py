@@ -19,7 +19,7 @@ from ..pages import Pages
 from ..pages.locks import lock
 from . import Index, Progress, silent
 from .files import open_index, remove_others
-from .promise import promised
+from .promise import Promise, promise_for, promised
 from .sqlite import SqliteIndex
 from .sync import Territory, catch_up, rebuild, refresh
 
@@ -105,6 +105,18 @@ class Follower:
     def another(self) -> Follower:
         """One of its own over the same pages: neither waits for the other."""
         return Follower(self.folder, self._pages, self.territory)
+
+    def promise(self) -> Promise | None:
+        """What others in this process may rely on, by who keeps this index up to date. Nobody sees one in memory."""
+        place = self._index.place if self._index else None
+        promise = promise_for(place) if place else None
+        if promise:
+            promise.seen = self._seen
+        return promise
+
+    def in_place(self) -> bool:
+        """Whether the index is the one that others see."""
+        return self._index is None or self._index.in_place()
 
     def look_again(self) -> None:
         """The next question looks at the pages itself, whatever was promised."""
