@@ -86,6 +86,21 @@ def test_appends_of_two_sides_both_stay(memory: Memory, home: Path, clock: Froze
     assert page.read_text().endswith("one\nby hand\ntwo\n")
 
 
+def test_a_stale_save_by_hand_stands_and_what_it_left_out_is_said(memory: Memory, page: Path) -> None:
+    memory.call("memory_write", {"key": "tea", "content": "Green.", "target": "summary"})
+    opened = page.read_text()
+    memory.call("memory_write", {"key": "milk", "content": "Oat.", "target": "summary"})
+    page.write_text(opened.replace("Green.", "Black."))  # the editor had opened the page before
+    reply = memory.call("memory_write", {"key": "sugar", "content": "None.", "target": "summary"})
+    assert "left out what main (memory_write) wrote" in reply["conflict"]
+    assert "Black." in page.read_text()
+    assert "Oat." not in page.read_text()
+    assert any(b"Oat." in (data or b"") for _, data in memory.home.history.versions(CURATED))
+    assert [change.why for change in memory.home.history.changes(CURATED) if not change.tool] == [
+        "left out what main (memory_write) wrote"
+    ]
+
+
 def kept_pages(root: Path) -> FolderPages:
     return FolderPages(str(root), history=History(str(root / ".history"), str(root / ".locks"), FrozenClock()))
 

@@ -20,12 +20,14 @@ from ..model import Clock
 from . import ABSENT
 from .files import make_folders, put_whole, read_bytes_or_none, write_all
 from .locks import lock_slot, slot_of
+from .merge import left_out
 from .sign import Signature
 from .versions import Change, Line, content, contents, line_of, lines, parsed, version_of, written
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 _SLOTS = 256
+_SINCE_OPENED = timedelta(minutes=10)
 HAND = Signature(tool="")
 
 Versions = list[tuple[Change, bytes | None]]
@@ -75,11 +77,20 @@ class History:
         now = self._clock()
         at = min(now, datetime.fromtimestamp(saved, UTC)) if saved else now
         moment = max(stamp(at), head.at) if head else stamp(at)
-        return self._add(path, None, data, HAND, moment, head)
+        why = self._left_out(path, data, now) if head and data is not None and head.by.tool else ""
+        return self._add(path, None, data, HAND._replace(why=why), moment, head)
 
     def changed(self, path: str, old: bytes | None, new: bytes | None, by: Signature) -> Change:
         """Keep what a page became. `old` was noticed before."""
         return self._add(path, old, new, by, stamp(self._clock()), self.head(path))
+
+    def _left_out(self, path: str, data: bytes, now: datetime) -> str:
+        """Who saves what they opened some time ago may not know of what was written since: it is said, not guessed."""
+        known = self.versions(path)[-2:]
+        if len(known) < 2 or known[-1][0].at < stamp(now - _SINCE_OPENED):
+            return ""
+        (_, base), (last, theirs) = known
+        return f"left out what {last.by} wrote" if left_out(_text(base), _text(theirs), _text(data)) else ""
 
     def head(self, path: str) -> Head | None:
         slot = slot_of(path)
@@ -244,6 +255,10 @@ class History:
 
     def _file(self, slot: str) -> str:
         return os.path.join(self._folder, f"{slot}.jsonl")
+
+
+def _text(data: bytes | None) -> str:
+    return "" if data is None else data.decode("utf-8", "replace")
 
 
 def _last(raw: bytes, path: str) -> Line | None:

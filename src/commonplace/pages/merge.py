@@ -40,6 +40,15 @@ def _joined(lines: list[str]) -> str:
 
 def lost(base: str, theirs: str, ours: str) -> bool:
     """Whether something that stands in theirs, and did not in the base, is not in ours any more."""
-    added = Counter(theirs.splitlines()) - Counter(base.splitlines())
-    missing = added - Counter(ours.splitlines())
-    return any(not _STAMPS.match(line) for line in missing)
+    return bool(_added(base, theirs) - Counter(ours.splitlines()))
+
+
+def left_out(base: str, theirs: str, ours: str) -> bool:
+    """Whether nothing that theirs added to the base is in ours: as if it had never been there."""
+    added = _added(base, theirs)
+    return bool(added) and not added.keys() & set(ours.splitlines())
+
+
+def _added(base: str, text: str) -> Counter[str]:
+    added = Counter(text.splitlines()) - Counter(base.splitlines())
+    return Counter({line: count for line, count in added.items() if not _STAMPS.match(line)})

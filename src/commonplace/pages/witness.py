@@ -31,7 +31,10 @@ class Witness:
         """What stands there, before it is replaced: if history does not have it, a hand made it."""
         if self.history:
             with _without_history():
-                self.history.noticed(path, data, saved)
+                change = self.history.noticed(path, data, saved)
+                if change and change.why:
+                    sentence = f"{path}: a save by hand {change.why}: `commonplace diff {change.id}` shows it"
+                    current().conflicts.append(sentence)
 
     def kept(self, path: str, old: bytes | None, new: bytes | None) -> None:
         """What a page became."""
