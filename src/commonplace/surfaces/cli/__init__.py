@@ -37,6 +37,7 @@ COMMANDS = {
     "forget": ("forget", "Remove something everywhere, for good."),
     "gc": ("history", "Let go of old history."),
     "status": ("look", "Show where memory is and how it is doing."),
+    "doctor": ("doctor", "Look for what is wrong with memory, and mend what can be mended."),
     "export": ("archive", "Write all of memory into one file, also while it is in use."),
     "import": ("archive", "Bring a file that export made back into a memory."),
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
