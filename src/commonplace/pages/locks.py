@@ -17,7 +17,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Literal
 
 from ..errors import LockTimeout
-from .files import make_folders
+from .files import make_folders, sync_folder
 
 Kind = Literal["area", "page"]
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
@@ -104,7 +104,8 @@ def _acquire(path: str, name: str, patience: float) -> int:
 
 def _open(path: str) -> int:
     for _ in range(100):
-        make_folders(os.path.dirname(path))
+        for parent in make_folders(os.path.dirname(path)):  # the first lock makes the home itself: that has to last
+            sync_folder(parent)
         with suppress(FileNotFoundError):  # the folder was removed after it was made
             return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
     raise LockTimeout(f"{os.path.dirname(path)} is removed again and again: stop what removes it, then try again")
