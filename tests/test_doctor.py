@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sqlite3
+import threading
 import time
 from contextlib import closing
 from pathlib import Path
@@ -218,6 +220,20 @@ def test_a_record_that_says_the_same_twice_is_removed_once_and_comes_back(sick: 
         assert f"commonplace undo {change.id}" in finding.advice
         undo(memory.home.pages, memory.home.history, [change])
     assert copy.read_bytes() == before
+
+
+@pytest.mark.parametrize("copy", ["---\ntype: json\n---\n\n1\n", "---\nmine: too\n---\n\n1\n", "---\na: [\n---\n\n1\n"])
+def test_a_record_that_only_looks_the_same_is_left_to_a_person(sick: Path, clock: FrozenClock, copy: str) -> None:
+    put(sick, "memory/global/a/one.md", "---\nupdated_at: 2026-03-01T00:00:00Z\n---\n\n1\n")
+    page = put(sick, "memory/global/b/one.md", copy)
+    done = mended(sick, clock, "duplicate-records")
+    assert not done.fixable
+    assert page.exists()
+
+
+def test_what_was_mended_of_another_agent_can_be_taken_back_by_name(sick: Path, clock: FrozenClock) -> None:
+    put(sick, "agents/other/memory/daily/2026-03-10.md", note("tea", "green") * 2)
+    assert "--everyone" in mended(sick, clock, "duplicate-notes").advice
 
 
 def test_a_page_with_a_persons_name_for_a_key_beside_ours_is_told(sick: Path, clock: FrozenClock) -> None:
@@ -583,6 +599,42 @@ def test_nothing_is_mended_that_history_could_not_give_back(sick: Path, clock: F
     assert copy.exists()
 
 
+def test_in_folders_that_extra_paths_name_only_what_they_name_is_looked_at(home: Path, clock: FrozenClock) -> None:
+    put(home, "commonplace.yaml", "layout: openclaw\nmemorySearch:\n  extraPaths: ['docs/*.md', 'notes/**/*.md']\n")
+    home.chmod(0o755)
+    for path in ("docs/a.md", "docs/deep/b.md", "docs/A.md", "SOUL.md", "notes/x.md"):
+        put(home, path, "x")
+    (home / "docs/link.md").symlink_to("a.md")
+    put(home, "docs/latin.md", b"caf\xe9")
+    put(home, ".MEMORY.md.0123456789ab.tmp", "")
+    with Memory(home, clock=clock) as memory:
+        fill(memory)
+        memory.search("x")
+    (home / "memory").chmod(0o700)
+    assert [(each.check, each.path) for each in look(home, clock).findings] == [
+        ("unreadable", "docs/latin.md"),
+        ("leftovers", ".MEMORY.md.0123456789ab.tmp"),
+    ]
+
+
+@pytest.mark.slow
+def test_looking_while_others_write_finds_nothing_that_is_not_so(sick: Path, clock: FrozenClock) -> None:
+    writer = threading.Thread(target=write_much, args=(sick,))
+    writer.start()
+    while writer.is_alive():
+        findings = examine(str(sick), clock=clock).findings
+        assert [each for each in findings if "has not seen" not in each.what] == []
+    writer.join()
+
+
+def write_much(home: Path) -> None:
+    with Memory(home, clock=FrozenClock()) as memory:
+        for number in range(300):
+            memory.call("MemoryTool", {"op": "setGlobal", "key": f"k{number % 7}", "value": number})
+            memory.call("remember", {"content": f"entry {number}"})
+            memory.call("MemoryTool", {"op": "deleteGlobal", "key": f"k{(number + 3) % 7}"})
+
+
 @pytest.mark.slow
 def test_ten_thousand_pages_are_looked_at_in_seconds(home: Path, clock: FrozenClock) -> None:
     home.mkdir(mode=0o700)
@@ -592,3 +644,8 @@ def test_ten_thousand_pages_are_looked_at_in_seconds(home: Path, clock: FrozenCl
     report = look(home, clock)
     assert report.checked["pages"] == 10_000
     assert time.process_time() - started < 10
+
+
+def test_every_check_is_described() -> None:
+    text = (Path(__file__).parents[1] / "docs/doctor.md").read_text()
+    assert re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE) == [*CHECKS]

@@ -43,8 +43,6 @@ CHECKS = {
     "index": "The search index",
     "old-indexes": "Indexes of other versions",
 }
-BEFORE_READING = (links, names, unread, permissions, leftovers)
-AFTER_READING: tuple[Callable[[Survey], Iterator[Finding]], ...]
 
 
 class Report(NamedTuple):
@@ -70,6 +68,7 @@ def examine(
 
     `now` is the system's time, which file times are compared with; `agent` is who signs what is mended.
     """
+    root = os.path.abspath(os.path.expanduser(root))
     if not os.path.isdir(root):
         raise NotFound(f"there is no memory at {root}: run `commonplace init`, or say which with --home")
     home = _opened(root, agent, clock)
@@ -107,7 +106,8 @@ def _mended(home: Home, findings: list[Finding]) -> Iterator[Finding]:
 
 
 def _findings(found: Survey) -> Iterator[Finding]:
-    for check in (*BEFORE_READING, _pages, *AFTER_READING):
+    """All checks, in an order: what keys and the index are compared with is there once the pages are read."""
+    for check in (links, names, unread, permissions, leftovers, _pages, _agents, duplicates, index, old_indexes):
         for finding in check(found):
             found.told.add(finding.path)
             yield finding
@@ -145,16 +145,13 @@ def _agents(found: Survey) -> Iterator[Finding]:
 
 def _settings(root: str, error: SettingsError) -> Finding:
     """The file and the line, off the sentence, which starts with them."""
-    path, _, rest = str(error).removeprefix(os.path.abspath(os.path.expanduser(root)) + os.sep).partition(".yaml:")
+    path, _, rest = str(error).removeprefix(root + os.sep).partition(".yaml:")
     line, _, what = rest.partition(": ")
     number = int(line) if line.isdigit() else 0
     advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
     if path.endswith("agent"):
         advice = "mend it by hand; until then no tool works for this agent"
     return Finding("settings", f"{path}.yaml", what or rest, advice, number)
-
-
-AFTER_READING = (_agents, duplicates, index, old_indexes)
 
 
 def _counts(found: Survey) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
@@ -12,6 +13,7 @@ from ..home import _LARGE as LARGE
 from ..index.sync import LARGEST
 from ..markdown import blocks, frontmatter, jsontext, sessions
 from ..markdown import skills as skill_page
+from ..markdown.records import fields_of
 from ..markdown.times import parse as parse_time
 from ..markdown.times import sort_key
 from ..model import Record, Skill
@@ -23,7 +25,8 @@ from .look import Claim, Finding, Leaf, Survey
 _AHEAD = timedelta(minutes=10)  # clocks differ
 _FAR_AHEAD = 86400.0  # seconds
 _NEVER_CLOSED = re.compile(r"\ufeff?---[ \t]*\r?\n[A-Za-z_][\w-]*:[ \t\r\n]")
-_DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)\.md$")
+_DAY = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
+_WHERE_AND_WHEN = ("key", "category", "channel", "created_at", "updated_at")
 _MEND = "mend the lines between the two `---` by hand"
 
 
@@ -206,12 +209,22 @@ def digest_of(*parts: str) -> str:
     return hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
 
 
+def digest_of_record(text: str, record: Record) -> str:
+    """Of the value and of every field but those that tell where and when it is kept."""
+    try:
+        fields = fields_of(text)
+    except BrokenFrontMatter:
+        return ""
+    rest = {name: value for name, value in fields.items() if name not in _WHERE_AND_WHEN}
+    return digest_of(json.dumps([record.value, rest], sort_keys=True))
+
+
 def _record_claim(leaf: Leaf, record: Record) -> Claim:
     """Within a folder, the page with the name that tools give it counts."""
     folder, name = leaf.path.rpartition("/")[0], stem(leaf.path)
     taken = FIXED_NAMES if record.scope.kind == "agent" else frozenset[str]()
     rank = (name in FIXED_PAGES or name == file_name(record.key, taken),)
-    return Claim(folder, record.key, leaf.path, 0, rank, digest_of(record.text, *record.tags), record.updated_at)
+    return Claim(folder, record.key, leaf.path, 0, rank, digest_of_record(leaf.text, record), record.updated_at)
 
 
 OF_A_PAGE = (_as_kind, _notes, _size, _file_time, _day, _secrets)
@@ -256,7 +269,7 @@ def _note_twice(hidden: Claim, counts: Claim) -> Finding:
 
 
 def _record_twice(hidden: Claim, counts: Claim) -> Finding:
-    same = hidden.digest == counts.digest
+    same = hidden.digest == counts.digest != ""
     what = f"the record {hidden.key!r} is kept twice: {counts.path} counts, this one is not read"
     what += ", and says the same" if same else ""
     advice = "--fix removes this one" if same else "put what you want to keep into the one that counts, remove this one"

@@ -15,9 +15,10 @@ from ..markdown import blocks
 from ..markdown.times import sort_key
 from ..pages.files import read_bytes, read_bytes_or_none
 from ..pages.locks import lock, lock_slot
-from ..pages.records import record_at
+from ..pages.records import parse
 from ..pages.sign import Signature, current, signed
-from .contents import digest_of
+from ..pages.versions import Change
+from .contents import digest_of, digest_of_record
 from .folders import held
 from .look import Finding
 
@@ -64,7 +65,7 @@ def _keep(home: Home, path: str, page: str) -> str:
     home.history.noticed(page, standing, saved)
     made = home.history.changed(page, standing, data, current().signature)
     home.history.changed(page, data, standing, current().signature)
-    return f"removed; `commonplace restore {page} --as-of {made.id}` puts what it held in the place of that page"
+    return f"removed; {_restore(home, page, made)} puts what it held in the place of that page"
 
 
 def _tighten(home: Home, finding: Finding) -> str:
@@ -116,13 +117,15 @@ def _record(home: Home, finding: Finding) -> str:
     key, counts, digest = finding.about
     version = _require_history(home, finding.path)
     with home.pages.hold(f"global {key}"):
-        for path in (finding.path, counts):
-            place = home.layout.place(path)
-            record = record_at(home.pages, path, place) if place else None
-            if record is None or digest_of(record.text, *record.tags) != digest:
-                raise Conflict(_MEANWHILE)
+        if any(_digest(home, path) != digest for path in (finding.path, counts)):
+            raise Conflict(_MEANWHILE)
         home.pages.remove(finding.path, if_version=version)
     return _undo(home, finding.path)
+
+
+def _digest(home: Home, path: str) -> str:
+    place, text = home.layout.place(path), home.pages.read(path).text
+    return digest_of_record(text, parse(text, path, place, lambda: 0.0)) if place else ""
 
 
 def _require_history(home: Home, path: str) -> str:
@@ -138,11 +141,19 @@ def _require_history(home: Home, path: str) -> str:
 
 def _undo(home: Home, path: str) -> str:
     change = home.history.changes(path)[-1]
-    place = home.layout.place(path)
-    everyone = "" if place is None or home.may_see(place) else " --everyone"
     if change.tool == "doctor":
-        return f"removed; `commonplace undo {change.id}{everyone}` takes it back"
-    return f"removed; `commonplace restore {path} --as-of {change.id}{everyone}` takes it back"
+        return f"removed; `commonplace undo {change.id}{_everyone(home, path)}` takes it back"
+    return f"removed; {_restore(home, path, change)} takes it back"
+
+
+def _restore(home: Home, path: str, change: Change) -> str:
+    return f"`commonplace restore {path} --as-of {change.id}{_everyone(home, path)}`"
+
+
+def _everyone(home: Home, path: str) -> str:
+    """Commands that look back show an agent its own, unless they are told to show all."""
+    place = home.layout.place(path)
+    return "" if place is None or home.may_see(place) else " --everyone"
 
 
 FIXES: dict[str, Callable[[Home, Finding], str]] = {

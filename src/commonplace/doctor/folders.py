@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import unicodedata
 from collections.abc import Iterator
@@ -15,9 +14,8 @@ from ..pages.files import read_bytes, read_bytes_or_none
 from ..pages.skills import PAGE
 from ..pages.versions import version_of
 from ..settings import OURS
-from .look import Entry, Finding, Folder, Survey
+from .look import Entry, Finding, Folder, Survey, page_of_leftover
 
-_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp")
 _UNFINISHED = 60.0  # seconds: a younger temporary file may belong to a write that is under way
 _PAGES = (".md", ".markdown")
 _EVERYBODY = 0o077  # but the owner
@@ -46,7 +44,7 @@ def names(found: Survey) -> Iterator[Finding]:
     for folder in found.folders:
         if folder.problem:
             advice = "check that it is a folder, who owns it and its access rights; until then nothing in it is read"
-            yield Finding("unreadable", folder.path or ".", f"this folder can not be read ({folder.problem})", advice)
+            yield Finding("unreadable", folder.path or ".", f"can not be read as a folder ({folder.problem})", advice)
         alike: dict[str, list[Entry]] = {}
         for entry in folder.entries:
             if is_unicode(entry.name):
@@ -103,9 +101,9 @@ def permissions(found: Survey) -> Iterator[Finding]:
         mode = stat.S_IMODE(folder.info.st_mode)
         above = enters[folder.path.rpartition("/")[0]] if folder.path else _EVERYBODY
         enters[folder.path] = above & _may_search(mode)
-        if not folder.is_ours or folder.problem:
+        if folder.problem:
             continue
-        exposed = mode & above & 0o066
+        exposed = mode & above & 0o066 if folder.is_ours else 0
         pages = [entry for entry in folder.entries if _is_exposed(found, entry, enters[folder.path])]
         if exposed or pages:
             yield _open(folder, pages, exposed=bool(exposed))
@@ -136,11 +134,9 @@ def _open(folder: Folder, pages: list[Entry], *, exposed: bool) -> Finding:
 def leftovers(found: Survey) -> Iterator[Finding]:
     """Temporary files of processes that were killed while they wrote."""
     for entry in found.entries():
-        left = _LEFTOVER.fullmatch(entry.name) if entry.kind == "file" and is_unicode(entry.path) else None
+        page = page_of_leftover(entry.path) if entry.kind == "file" and is_unicode(entry.path) else ""
         age = found.now - max(entry.info.st_mtime, entry.info.st_ctime)  # one that changed places has an old mtime
-        if left and age > _UNFINISHED:
-            folder = entry.path.rpartition("/")[0]
-            page = f"{folder}/{left['name']}" if folder else left["name"]
+        if page and age > _UNFINISHED:
             yield _leftover(found.home, entry.path, page)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -17,6 +18,7 @@ from ..markdown.jsontext import is_unicode
 from ..pages.layout import MAIN, Place
 from ..settings import OURS
 
+_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)
 Kind = Literal["file", "folder", "link", "other"]
 
 
@@ -46,11 +48,15 @@ class Entry(NamedTuple):
 
 
 class Folder(NamedTuple):
-    """A folder with what is in it. `is_ours`: it belongs to memory, and does not only lead there."""
+    """A folder with what is in it of ours, and what `extraPaths` may name of others' files.
+
+    `is_ours`: the folder itself belongs to memory, and does not only lead there.
+    """
 
     path: str
     info: os.stat_result
     entries: tuple[Entry, ...]
+    extra: tuple[Entry, ...] = ()
     is_ours: bool = True
     problem: str = ""
 
@@ -129,13 +135,13 @@ def survey(home: Home, now: float) -> Survey:
 
 def pages(found: Survey) -> Iterator[tuple[Entry, Place | None]]:
     """The files that somebody reads as pages."""
-    ours = tuple(f"{name}/" for name in OURS)
-    for entry in found.entries():
-        if entry.kind == "link" or entry.name.startswith(".") or entry.path.startswith(ours):
-            continue
-        place = found.territory.place(entry.path) if is_unicode(entry.path) else None
-        if (place or found.is_directive(entry.path)) and (entry.kind != "folder"):
-            yield entry, place
+    for folder in found.folders:
+        for entry in (*folder.entries, *folder.extra):
+            if entry.kind in ("link", "folder") or entry.name[0] == "." or not is_unicode(entry.path):
+                continue
+            place = found.territory.place(entry.path)
+            if place or found.is_directive(entry.path):
+                yield entry, place
 
 
 def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | None:
@@ -154,21 +160,31 @@ def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | N
 
 def _walk(home: Home, territory: Territory) -> Iterator[Folder]:
     """Every folder that memory is in or could be put into, each before those in it. No link is followed."""
-    starts = _starts(home, territory)
+    roots = territory.roots()
+    extra = {root.path for root in roots if root.pattern}
+    ours = {root.path for root in roots if not root.pattern} | {home.layout.directives}
+    if home.layout.base or home.settings.layout == "native":
+        ours.add(home.layout.base)  # a home of another system may be a folder of code, with memory in a corner
     waiting = [""]
     while waiting:
         for found in _folder(home, waiting.pop()):
-            inside = tuple(entry for entry in found.entries if _below(entry.path, starts))
-            yield found._replace(entries=inside, is_ours=_below(found.path, starts))
-            waiting += (entry.path for entry in found.entries if entry.kind == "folder" and _enters(entry, starts))
+            mine = tuple(each for each in found.entries if _is_ours(each.path, ours))
+            rest = (each for each in found.entries if not _is_ours(each.path, ours))
+            others = tuple(each for each in rest if _below(each.path, extra))
+            yield found._replace(entries=mine, extra=others, is_ours=_below(found.path, ours))
+            folders = (each for each in found.entries if each.kind == "folder")
+            waiting += (each.path for each in folders if _enters(each, ours | extra))
 
 
-def _starts(home: Home, territory: Territory) -> set[str]:
-    """Below what everything is ours. A home of another system may be a folder of code, with memory in a corner."""
-    starts = {root.path for root in territory.roots()} | {home.layout.directives}
-    if home.layout.base or home.settings.layout == "native":
-        starts.add(home.layout.base)
-    return starts
+def _is_ours(path: str, ours: set[str]) -> bool:
+    return _below(path, ours) or page_of_leftover(path) in ours
+
+
+def page_of_leftover(path: str) -> str:
+    """The page that a temporary file was made to become; empty when it is none."""
+    folder, slash, name = path.rpartition("/")
+    left = _LEFTOVER.fullmatch(name)
+    return folder + slash + left["name"] if left else ""
 
 
 def _below(path: str, starts: set[str]) -> bool:
