@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import stat
 import time
 from collections.abc import Iterable, Iterator
@@ -26,6 +27,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, 
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
+_IGNORED = getattr(signal, "SIGURG", 0)  # a signal that does nothing
 _STILL_WRITING = 1.0  # seconds to wait for an editor that is in the middle of saving
 _ADVICE = {
     errno.ENOSPC: "the disk is full: free some space and try again",
@@ -77,43 +79,42 @@ def read_bytes_or_none(place: str, path: str) -> bytes | None:
 
 
 class Overtaken(Exception):
-    """Somebody else saved the page since it was read. `found` is what they saved.
+    """Somebody else saved the page since it was read, and that stands. `found` is what they saved."""
 
-    `in_place`: our bytes stand there already, and what they took the place of is in the file `kept`, and only there.
+    def __init__(self, found: bytes | None) -> None:
+        self.found = found
+
+
+def replace(place: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False) -> None:
+    """Put new bytes in place of those that were read (None: of no page), all of them or none; or Overtaken.
+
+    `in_a_hurry`: leave as little time as possible between a last look and the change; the disk is waited for after it.
     """
-
-    def __init__(self, found: bytes | None, *, in_place: bool, kept: str = "") -> None:
-        self.found, self.in_place, self.kept = found, in_place, kept
-
-
-def replace(place: str, data: bytes, as_read: bytes | None) -> None:
-    """Put new bytes in place of those that were read (None: of no page), all of them or none; or Overtaken."""
     folder, name = os.path.split(place)
     handle, temporary, made = _create(folder, name)
     try:
-        try:
-            _keep_mode(handle, place)
-            write_all(handle, data)
+        _keep_mode(handle, place)
+        write_all(handle, data)
+        if not in_a_hurry:
             os.fsync(handle)
-        finally:
-            os.close(handle)
+        _take_place(temporary, place, data, as_read)
+        if in_a_hurry:
+            os.fsync(handle)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
-    _take_place(temporary, place, as_read)
+    finally:
+        os.close(handle)
     _confirm(name, (folder, *made))
 
 
 def put_whole(place: str, data: bytes) -> None:
-    """The same for a file that is ours alone, whatever stood there."""
-    try:
+    """The same for a file that is ours alone, whatever stands there."""
+    with suppress(Overtaken):
         replace(place, data, read_bytes_or_none(place, place))
-    except Overtaken as moved:
-        if moved.in_place:
-            os.unlink(moved.kept)
-        else:
-            put_whole(place, data)
+        return
+    put_whole(place, data)
 
 
 def take_away(place: str, as_read: bytes) -> None:
@@ -124,43 +125,45 @@ def take_away(place: str, as_read: bytes) -> None:
     found = _settled(aside, place)
     if found != as_read:
         _back(aside, place)
-        raise Overtaken(found, in_place=False)
+        raise Overtaken(found)
     os.unlink(aside)
     _confirm(name, (folder,))
 
 
-def _take_place(temporary: str, place: str, as_read: bytes | None) -> None:
-    """From the exchange on, the temporary file is what stood there: it goes when its bytes are known to be safe."""
+def read_settled(place: str, path: str) -> bytes | None:
+    """A page, or None; an editor that is in the middle of saving it is waited for."""
+    try:
+        return _settled(place, path)
+    except FileNotFoundError:
+        return None
+
+
+def _take_place(temporary: str, place: str, data: bytes, as_read: bytes | None) -> None:
+    found = read_settled(place, place)
+    if found != as_read:
+        raise Overtaken(found)
     try:
         if as_read is None:
             put(temporary, place)
             return
         exchange(temporary, place)
-    except CanNot:
-        _rename_at_last(temporary, place, as_read)
+    except CanNot:  # what is saved between the look above and this is lost
+        os.replace(temporary, place)
         return
-    except OSError as error:
-        os.unlink(temporary)
-        if isinstance(error, (FileExistsError, FileNotFoundError)):  # made, or removed, since it was read
-            raise Overtaken(read_bytes_or_none(place, place), in_place=False) from None
-        raise
+    except (FileExistsError, FileNotFoundError):  # made, or removed, since the look above
+        raise Overtaken(read_bytes_or_none(place, place)) from None
     found = _settled(temporary, place)
     if found != as_read:
-        raise Overtaken(found, in_place=True, kept=temporary)
+        _give_back(temporary, place, data)
+        raise Overtaken(found)
     os.unlink(temporary)
 
 
-def _rename_at_last(temporary: str, place: str, as_read: bytes | None) -> None:
-    """Where files can not be exchanged: a last look, then a rename. What is saved between the two is lost."""
-    found = read_bytes_or_none(place, place)
-    if found != as_read:
-        os.unlink(temporary)
-        raise Overtaken(found, in_place=False)
-    try:
-        os.replace(temporary, place)
-    except OSError:
-        os.unlink(temporary)
-        raise
+def _give_back(temporary: str, place: str, data: bytes) -> None:
+    """Let what was taken away stand again; unless it was saved once more meanwhile, over ours: that is the later."""
+    exchange(temporary, place)
+    if read_bytes(temporary, place) != data:
+        exchange(temporary, place)
 
 
 def _back(aside: str, place: str) -> None:
@@ -173,7 +176,7 @@ def _back(aside: str, place: str) -> None:
 
 
 def _settled(place: str, path: str) -> bytes:
-    """What was taken away, once nobody writes to it any more: an editor may have opened it before."""
+    """The bytes of a file once nobody writes to it: an editor may have opened it, and emptied it, a moment ago."""
     deadline = time.monotonic() + _STILL_WRITING
     while _is_being_written(place) and time.monotonic() < deadline:
         time.sleep(0.001)
@@ -186,6 +189,7 @@ def _is_being_written(place: str) -> bool:
         return False
     handle = os.open(place, _READ)
     try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, _IGNORED)  # who opens the file in this moment makes the system tell us
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
     except OSError as error:

@@ -13,11 +13,11 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
-from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion
+from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import UNSURE, Changes, Paths, Root, Sentences, Texts
-from .files import Overtaken, put_whole, read_bytes, read_bytes_or_none, replace, storage_errors, take_away
+from .files import Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
 from .history import History
 from .locks import Kind, lock, lock_slot, slot_of
 from .versions import version_of
@@ -25,6 +25,7 @@ from .witness import Witness
 
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
+_ATTEMPTS, _PATIENT = 100, 3  # to replace a page that others save meanwhile, and how many of them without hurry
 _TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 
 
@@ -73,7 +74,7 @@ class FolderPages:
         """Read, change, replace; nothing, when `change` gives what is there or None."""
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
-            old = read_bytes_or_none(place, path)
+            old = read_settled(place, path)
             new = change(old)
             if new is None or new == old:
                 self._witness.saw(path, version_of(old))
@@ -89,30 +90,25 @@ class FolderPages:
         self, path: str, place: str, old: bytes | None, new: bytes, change: Callable[[bytes | None], bytes | None]
     ) -> tuple[bytes | None, bytes]:
         """What was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
-        standing = old
-        while new != standing:
+        for attempt in range(_ATTEMPTS):
             self._found(path, old, place)
             try:
-                replace(place, new, standing)
-                break
+                replace(place, new, old, in_a_hurry=attempt > _PATIENT)
             except Overtaken as moved:
-                old, standing = moved.found, new if moved.in_place else moved.found
-                if moved.in_place:
-                    self._found(path, old, moved.kept)
-                    os.unlink(moved.kept)
-            try:
+                self._found(path, moved.found, place)
+                old = read_settled(place, path)
                 new = change(old) or b""
-            except BaseException:  # what they saved rules it out: theirs stands
-                if old != standing and old is not None:
-                    put_whole(place, old)
-                raise
-        return old, new
+            else:
+                return old, new
+            if new == old:
+                return old, new
+        raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
             while True:
-                old = read_bytes_or_none(place, path)
+                old = read_settled(place, path)
                 if old is None:
                     raise PageNotFound(path)
                 if if_version is not None and version_of(old) != if_version:
