@@ -118,7 +118,7 @@ class _Watcher:
         self._folders: Marks = {}
         self._pages: Marks = {}
         self._promise: Promise | None = None
-        self._again = self._over = self._testing = False
+        self._hears = self._again = self._over = self._testing = False
         self._looked = self._took = self._rested = self._pulsed = 0.0
         self._owed, self._deaf = float("inf"), ""
 
@@ -142,11 +142,14 @@ class _Watcher:
             raise Unavailable(self._deaf)
         self._ground.refuse_silence()
         self._porch.open()
-        self._folders, self._over = self._ground.folders(), False
+        self._folders, self._hears, self._over = self._ground.folders(), False, False
         if other := elsewhere(list(self._folders), self._porch.folder):
             raise Unavailable(f"{other} lies on another file system than the index")
         with closing(rings(list(self._folders), self._porch, self._ended, self._due)) as bells:
             for paths, knocked in bells:
+                # A folder that is made anew may be the same to all appearances, but nobody listens to it.
+                self._over = not paths.isdisjoint((*self._folders, self._porch.folder))
+                self._hears = self._hears or knocked
                 rang = any(self._ground.matters(path, self._folders) for path in paths)
                 if rang or knocked:
                     self._answer(rang=rang)
@@ -173,15 +176,15 @@ class _Watcher:
         if now < self._pulsed + _PULSE:
             return False
         self._pulsed = now
-        self._over = not self._porch.stands() or self._ground.folders() != self._folders
+        self._over = self._over or not self._porch.stands() or self._ground.folders() != self._folders
         if now > self._owed:
             self._over, self._deaf = True, "pages changed that the file system did not tell of"
         asked = self._promise is not None and self._promise.asked
         known = (self._again and now > self._looked + _SWEEP) or asked or not self._own.in_place()
         known = known or self._ground.pages() != self._pages
         self._testing = not known and now > self._looked + _SAFETY
-        if self._promise and not known and not self._again and not self._over:
-            self._promise.renew()
+        if not known:
+            self._renew()
         return not self._over and (known or self._testing)
 
     def _ended(self) -> bool:
@@ -189,6 +192,7 @@ class _Watcher:
 
     def _by_looking(self, reason: str) -> None:
         """Until it is worth trying events again."""
+        self._hears = False
         self._begin(How(events=False, reason=reason))
         until, folders = time.monotonic() + _RETRY, self._ground.folders()
         while not self._stop.wait(max(_SWEEP, min(_RESTING * self._took, _RETRY))):
@@ -219,9 +223,15 @@ class _Watcher:
             self._took = self._looked - started
         self._again = stale or count > _MANY
         self._rested = self._looked + min(_LONGEST_REST, _RESTING * self._took)
+        self._renew()
         if count:
             self._told(seen)
         return count > 0
+
+    def _renew(self) -> None:
+        """Let others rely on us, while bells ring and there is nothing left to do."""
+        if self._promise and self._hears and not self._again and not self._over:
+            self._promise.renew()
 
     def _read(self, view: View) -> tuple[dict[str, str], bool]:
         if self._meaning:
