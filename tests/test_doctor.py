@@ -350,6 +350,12 @@ def test_what_only_a_temporary_file_holds_is_put_into_history_before_it_goes(
     assert found(sick, clock, "leftovers") == []
 
 
+def test_a_temporary_file_of_something_else_is_left_to_a_person(sick: Path, clock: FrozenClock) -> None:
+    left = leave(sick, "a whole archive", ".backup.zip.0123456789ab.tmp")
+    assert not mended(sick, clock, "leftovers").fixed
+    assert left.exists()
+
+
 def test_a_temporary_file_of_a_write_that_may_be_under_way_is_left_alone(sick: Path, clock: FrozenClock) -> None:
     left = leave(sick, "in a moment")
     os.utime(left, (0, 0))  # a page that changed places with its successor keeps its old time

@@ -79,8 +79,8 @@ def _compared(found: Survey, path: str, known: _Known) -> Iterator[Finding]:
     behind = (other & {*seen.changed}) | (gone & {*seen.removed})
     wrong = {page for page in (other | gone) - behind - told.keys() if _is_wrong(found, page, known)}
     if behind:
-        advice = "the next search reads them; --fix does it now"
-        what = f"the index has not seen {_some(behind)} since they changed"
+        advice = "the next search catches up by itself; --fix does it now"
+        what = f"the index has not seen the last change of {_some(behind)}"
         yield Finding("index", path, what, advice, fixable=True, about=("behind",))
     if wrong:
         what = f"the index says something else than {_some(wrong)}, and would not notice"

@@ -136,8 +136,13 @@ def leftovers(found: Survey) -> Iterator[Finding]:
     for entry in found.entries():
         page = page_of_leftover(entry.path) if entry.kind == "file" and is_unicode(entry.path) else ""
         age = found.now - max(entry.info.st_mtime, entry.info.st_ctime)  # one that changed places has an old mtime
-        if page and age > _UNFINISHED:
+        if not page or age <= _UNFINISHED:
+            continue
+        if found.territory.place(page) or found.is_directive(page) or page.startswith(f"{HISTORY_FOLDER}/"):
             yield _leftover(found.home, entry.path, page)
+        else:
+            what = f"is left by a killed process, and was to become {page}, which is no page of memory"
+            yield Finding("leftovers", entry.path, what, "look at it by hand, then remove it")
 
 
 def _leftover(home: Home, path: str, page: str) -> Finding:
