@@ -1,0 +1,27 @@
+"""A scene of calls on a home, with the n-th operation on its files going wrong: nothing that was acknowledged is lost.
+
+Here some of the operations, in a process of its own, since it wraps what touches files; `./dev crash` tries them all.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from .faults import VARIANTS
+
+ROOT = Path(__file__).parents[2]
+EVERY = 19  # operations between two that are tried
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a case is a process forked off")
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_nothing_acknowledged_is_lost_whichever_operation_goes_wrong(variant: str) -> None:
+    command = [sys.executable, "-m", "tests.crash", "--variant", variant, "--stride", str(EVERY), "--jobs", "1"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr + done.stdout
