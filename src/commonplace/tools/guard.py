@@ -13,7 +13,10 @@ Arguments = Mapping[str, Any]
 
 def guarded(given: Arguments, setting: str) -> tuple[Arguments, str]:
     """The arguments as they may be written, and what is to be said of them."""
-    found = tuple(secret for value in given.values() for secret in _secrets(value))
+    try:
+        found = tuple(secret for value in given.values() for secret in _secrets(value))
+    except RecursionError:  # deeper than anything that can be written: refused further on
+        return given, ""
     if not found:
         return given, ""
     names = ", ".join(dict.fromkeys(secret.rule for secret in found))
