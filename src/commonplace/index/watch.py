@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from itertools import islice
 from typing import NamedTuple
 
 from ..errors import NotFound, Unavailable
@@ -27,6 +28,8 @@ _SWEEP = 1.0  # seconds between looks where there are no events
 _RESTING = 10  # so many times as long as a look took, nothing is looked at: see `Follower`
 _LONGEST_REST = 0.5  # seconds
 _SAFETY = 60.0  # seconds after which a look is taken though no bell rang
+_BURST = 100  # paths in one go: more are coming
+_BREATH = 1.0  # seconds to let them come
 _OWED = 1.0  # seconds within which the bell rings for what such a look found; else there is none
 _MANY = 1_000  # pages: after so much, bells may have been missed, and another look is taken
 _RETRY = 30.0  # seconds after which events are tried again where there were none
@@ -150,19 +153,20 @@ class _Watcher:
                 # A folder that is made anew may be the same to all appearances, but nobody listens to it.
                 self._over = not paths.isdisjoint((*self._folders, self._porch.folder))
                 self._hears = self._hears or knocked
-                rang = any(self._ground.matters(path, self._folders) for path in paths)
+                pages = (path for path in paths if self._ground.matters(path, self._folders))
+                rang = len(list(islice(pages, _BURST)))
                 if rang or knocked:
-                    self._answer(rang=rang)
+                    self._answer(rang)
                 if knocked:
                     self._begin(How(events=True))
         if self._deaf:
             raise Unavailable(self._deaf)
 
-    def _answer(self, *, rang: bool) -> None:
+    def _answer(self, rang: int) -> None:
         """Look, after a rest in proportion: whoever writes without end does not keep us looking without end."""
         if self._promise:
             self._promise.withdraw()
-        self._stop.wait(max(0.0, self._rested - time.monotonic()))
+        self._stop.wait(_BREATH if rang == _BURST else max(0.0, self._rested - time.monotonic()))
         found = self._look()
         if rang:
             self._owed = float("inf")

@@ -30,6 +30,7 @@ COMMANDS = {
     "skills": ("look", "List the skills, or show one."),
     "context": ("look", "Show what a model should read first."),
     "index": ("index", "Bring the search index up to date, or show how far it is."),
+    "watch": ("watch", "Keep the search index up to date, and show which pages change."),
     "log": ("history", "Show who changed what, and when."),
     "diff": ("history", "Show what a change did."),
     "undo": ("history", "Take back a change, or all that an agent did."),
