@@ -5,7 +5,6 @@ file of the home holds it."""
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,7 +12,7 @@ from .errors import InvalidArgument
 from .home import Home
 from .markdown import blocks
 from .markdown.scan import one_line
-from .pages.files import read_bytes_or_none, storage_errors
+from .pages.files import LEFT_BEHIND, read_bytes_or_none, storage_errors
 from .pages.globs import compile_glob
 from .pages.history import Versions
 from .pages.layout import Place
@@ -22,7 +21,6 @@ from .pages.records import parse
 from .pages.sign import Signature, signed
 from .pages.versions import Change, version_of
 
-_LEFT_BEHIND = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp")
 _TELLING = 12  # characters: a line that is shorter may stand elsewhere by chance
 
 
@@ -152,7 +150,7 @@ class _Search:
         for folder, folders, files in os.walk(self.home.root):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
-                if found := _LEFT_BEHIND.fullmatch(name):
+                if found := LEFT_BEHIND.fullmatch(name):
                     beside = os.path.relpath(os.path.join(folder, found["name"]), self.home.root).replace(os.sep, "/")
                     place = os.path.join(folder, name)
                     with open(place, "rb") as file:

@@ -43,7 +43,7 @@ INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
 _MOST_FILTERS = 50
 _MOST_STARS = 6  # of a pattern: matching takes longer with each, and nobody needs more
 _LONGEST_QUESTION = 10_000  # characters; a page pasted as a question says enough by then
-_LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
+LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
 
 
 def utc_now() -> datetime:
@@ -312,7 +312,7 @@ class Home:
             self.index.touched(paths)
 
     def _wrote(self, path: str, size: int) -> None:
-        if size <= _LARGE:
+        if size <= LARGE:
             self._unfollowed.append(path)
         elif "index" in self.__dict__:
             self.index.look_again()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, date, datetime, timedelta
 
 from ..errors import BrokenFrontMatter
-from ..home import _LARGE as LARGE
+from ..home import LARGE
 from ..index.sync import LARGEST
 from ..markdown import blocks, frontmatter, jsontext, sessions
 from ..markdown import skills as skill_page

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
@@ -15,10 +14,10 @@ from ..errors import CommonplaceError, PageNotFound
 from ..home import Home
 from ..index.sync import Territory
 from ..markdown.jsontext import is_unicode
+from ..pages.files import LEFT_BEHIND
 from ..pages.layout import MAIN, Place
 from ..settings import OURS
 
-_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)
 Kind = Literal["file", "folder", "link", "other"]
 
 
@@ -183,7 +182,7 @@ def _is_ours(path: str, ours: set[str]) -> bool:
 def page_of_leftover(path: str) -> str:
     """The page that a temporary file was made to become; empty when it is none."""
     folder, slash, name = path.rpartition("/")
-    left = _LEFTOVER.fullmatch(name)
+    left = LEFT_BEHIND.fullmatch(name)
     return folder + slash + left["name"] if left else ""
 
 
