@@ -16,6 +16,7 @@ from .yamltext import YamlProblem, compose
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
 OURS = (".index", ".locks", ".history")  # folders of a home that hold no pages
+SECRETS = ("warn", "redact", "refuse")
 PROVIDERS = ("static", "local", "openai", "ollama", "sentence-transformers", "none")
 
 
@@ -51,6 +52,7 @@ class Settings(NamedTuple):
     history: HistorySettings = HistorySettings()
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
+    secrets: str = "warn"  # what is done with text that holds a key or a password, when it is written
 
     def search_for(self, agent: str) -> SearchSettings:
         return dict(self.agents).get(agent, self.search)
@@ -72,6 +74,7 @@ def load(home: str) -> Settings:
         ),
         "timezone": lambda n: found.update(timezone=_timezone(reader, n)),
         "history": lambda n: found.update(history=_history(reader, n)),
+        "secrets": lambda n: found.update(secrets=reader.choice(n, "secrets", SECRETS)),
         "memorySearch": lambda n: found.update(search=_search(reader, n, SearchSettings())),
         "agents": lambda n: found.update(agents_node=n),
     }

@@ -20,6 +20,7 @@ from ..pages.layout import Layout, Place
 from ..pages.records import parse
 from ..pages.skills import DATA, PAGE
 from ..pages.skills import parse as parse_skill
+from ..secrets.rules import RULES
 from . import Entry, Index, Progress, silent
 
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
@@ -45,8 +46,7 @@ class Territory:
     sessions: tuple[tuple[str, bool], ...] = ()
 
     def roots(self) -> list[Root]:
-        with_sessions = self.all_sessions or any(on for _, on in self.sessions)
-        return self.layout.roots(self.extra, sessions=with_sessions)
+        return self.layout.roots(self.extra, sessions=self._any_sessions)
 
     def place(self, path: str) -> Place | None:
         place = self.layout.place(path, self.extra)
@@ -56,10 +56,18 @@ class Territory:
 
     @property
     def fingerprint(self) -> str:
-        """A short name for exactly this territory: settings that differ have an index each, not a fight over one."""
+        """A short name for exactly this territory: settings that differ have an index each, not a fight over one.
+
+        Sessions are read anew where another rule says what a secret is: an index may hold what it did not know.
+        """
         roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
-        said = json.dumps([roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared])
+        rules = [rule.pattern for rule in RULES] if self._any_sessions else []
+        said = json.dumps([roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, rules])
         return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+
+    @property
+    def _any_sessions(self) -> bool:
+        return self.all_sessions or any(on for _, on in self.sessions)
 
     def _has_sessions(self, agent: str) -> bool:
         return dict(self.sessions).get(agent, self.all_sessions)

@@ -1,7 +1,8 @@
 """Session transcripts: JSON lines as agents write them, read as turns.
 
 Shapes understood: `{"role", "content"}`, the same inside `message`, content as text or as a list of parts.
-Only what the user and the assistant said counts; tool calls and their results are left out.
+Only what the user and the assistant said counts; tool calls and their results are left out. Secrets are taken out
+here, so that neither the index nor an answer ever holds what somebody pasted into a conversation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..secrets import redact
 from .jsontext import whole_characters
 
 _SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
@@ -17,13 +19,8 @@ _SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
 
 class Turn(NamedTuple):
     line: int
-    speaker: str
-    text: str
+    said: str  # who, and what
     at: str
-
-    @property
-    def said(self) -> str:
-        return f"{self.speaker}: {self.text}"
 
 
 def turns(text: str) -> tuple[list[Turn], list[int]]:
@@ -45,7 +42,7 @@ def as_said(lines: list[str]) -> list[str]:
     """The lines of a transcript as they are shown: what was said where a line is a turn, the line itself elsewhere."""
     found, _ = turns("\n".join(lines))
     said = {turn.line: turn.said for turn in found}
-    return [said.get(number, line) for number, line in enumerate(lines, start=1)]
+    return [said[number] if number in said else redact(line) for number, line in enumerate(lines, start=1)]
 
 
 def _object(line: str) -> dict[str, Any] | None:
@@ -61,10 +58,14 @@ def _turn(number: int, event: dict[str, Any]) -> Turn | None:
     role = str(message.get("role") or event.get("role") or event.get("type") or "")
     if role not in _SPEAKERS:
         return None
-    said = whole_characters("\n".join(_parts(message.get("content", message.get("text")))).strip())
+    text = "\n".join(_parts(message.get("content", message.get("text")))).strip()
     speaker = str(message.get("name") or event.get("name") or role)
-    at = message.get("timestamp") or event.get("timestamp") or ""
-    return Turn(number, whole_characters(speaker), said, whole_characters(str(at))) if said else None
+    at = str(message.get("timestamp") or event.get("timestamp") or "")
+    return Turn(number, _fit_to_keep(f"{speaker}: {text}"), _fit_to_keep(at)) if text else None
+
+
+def _fit_to_keep(text: str) -> str:
+    return redact(whole_characters(text))
 
 
 def _parts(content: Any) -> Iterator[str]:

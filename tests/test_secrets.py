@@ -1,0 +1,506 @@
+from __future__ import annotations
+
+import json
+import random
+import re
+import string
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace import Memory, SettingsError
+from commonplace.home import Home
+from commonplace.index import sync
+from commonplace.secrets import Secret, find, redact, warning
+from commonplace.secrets.rules import RULES
+from commonplace.settings import load
+from commonplace.testing import FrozenClock
+
+from .texts import texts
+
+ROOT = Path(__file__).parent.parent
+HEX = "0123456789abcdef"
+BASE32 = string.ascii_uppercase + "234567"
+ALNUM = string.ascii_letters + string.digits
+BASE64 = ALNUM + "+/"
+WEB = ALNUM + "_-"
+
+
+def made(*parts: str | tuple[str, int], seed: int = 7) -> str:
+    """A fake: text as it is, and (alphabet, length) as characters of that alphabet. No key ever stands in this file."""
+    dice = random.Random(f"{parts}{seed}")
+    return "".join(part if isinstance(part, str) else "".join(dice.choices(part[0], k=part[1])) for part in parts)
+
+
+def pem(kind: str, seed: int = 7) -> str:
+    lines = [made((BASE64, 64), seed=seed + row) for row in range(12)]
+    return "\n".join([f"-----BEGIN {kind}-----", *lines, made((BASE64, 22), "==", seed=seed), f"-----END {kind}-----"])
+
+
+# By rule: what stands before the secret, the secret, and what stands after it.
+FAKES: list[tuple[str, str, str, str]] = [
+    ("AWS access key id", "id: ", made("AK", "IA", (BASE32, 16)), "\n"),
+    ("AWS access key id", "aws sts: ", made("AS", "IA", (BASE32, 16)), "."),
+    ("AWS secret access key", "aws_secret_access_key = ", made((BASE64, 40)), "\n"),
+    ("AWS secret access key", '{"SecretAccessKey": "', made((BASE64, 40)), '"}'),
+    ("AWS secret access key", "the secret access key is ", made((BASE64, 40)), " in eu-west-1"),
+    ("Google API key", "maps?key=", made("AI", "za", (WEB, 35)), "&v=3"),
+    ("Google OAuth secret", "client: ", made("GOC", "SPX-", (WEB, 28)), " "),
+    ("Google Cloud service account key", '"private_key": "', pem("PRIVATE KEY").replace("\n", "\\n"), '\\n",'),
+    ("Azure access key", "AccountName=ann;AccountKey=", made((BASE64, 86), "=="), ";EndpointSuffix=core"),
+    ("Azure access key", "Endpoint=sb://x;SharedAccessKey=", made((BASE64, 43), "="), "\n"),
+    ("Azure shared access signature", "blob?se=2027-01-01&sig=", made((ALNUM, 42), "%3D"), "&sv=2022"),
+    ("OpenAI API key", "OPENAI_API_KEY=", made("sk", "-proj-", (WEB, 120), "a"), "\n"),
+    ("OpenAI API key", "old: ", made("sk", "-", (ALNUM, 20), "T3Blb", "kFJ", (ALNUM, 20)), ""),
+    ("Anthropic API key", "use `", made("sk", "-ant-", "api03-", (WEB, 93), "AA"), "`"),
+    ("OpenRouter API key", "key ", made("sk", "-or-v1-", (HEX, 64)), ", thanks"),
+    ("model API key", "deepseek ", made("sk", "-", (HEX, 32)), " works"),
+    ("Hugging Face token", "login with ", made("h", "f_", (string.ascii_letters, 34)), "\n"),
+    ("Replicate API token", "Token ", made("r", "8_", (ALNUM, 37)), ""),
+    ("Groq API key", "groq: ", made("gs", "k_", (ALNUM, 52)), ""),
+    ("xAI API key", "grok: ", made("xa", "i-", (ALNUM, 80)), ""),
+    ("Perplexity API key", "", made("ppl", "x-", (ALNUM, 48)), ""),
+    ("Mistral API key", "MISTRAL_API_KEY=", made((ALNUM, 32)), "\n"),
+    ("Mistral API key", "for Mistral take ", made((ALNUM, 32)), " now"),
+    ("Cohere API key", 'co = cohere.Client("', made((ALNUM, 40)), '")'),
+    ("GitHub token", "git clone https://", made("gh", "p_", (ALNUM, 36)), "@github.com/a/b"),
+    ("GitHub token", "", made("gh", "o_", (ALNUM, 36)), ""),
+    ("GitHub token", "令牌", made("gh", "s_", (ALNUM, 36)), "。"),
+    ("GitHub token", "fine: ", made("github", "_pat_", (ALNUM, 22), "_", (ALNUM, 59)), ""),
+    ("GitLab token", "", made("gl", "pat-", (WEB, 20)), " "),
+    ("GitLab token", "", made("gl", "pat-", (WEB, 27), ".01.", (string.ascii_lowercase, 9)), " "),
+    ("Bitbucket or Atlassian token", "", made("AT", "BB", (ALNUM, 32)), ""),
+    ("Bitbucket or Atlassian token", "", made("AT", "ATT3", (WEB, 180), "=", ("0123456789ABCDEF", 8)), ""),
+    ("Slack token", "bot: ", made("xo", "xb-", (string.digits, 12), "-", (string.digits, 12), "-", (ALNUM, 24)), ""),
+    ("Slack token", "app: ", made("xa", "pp-1-", ("A0123456789", 11), "-", (string.digits, 13), "-", (HEX, 64)), ""),
+    (
+        "Slack webhook",
+        "https://hooks.slack.com/services/",
+        made("T", (BASE32, 9), "/B", (BASE32, 9), "/", (ALNUM, 24)),
+        "",
+    ),
+    ("Discord bot token", 'bot.run("', made("MT", (ALNUM, 24), ".", (WEB, 6), ".", (ALNUM, 38)), '")'),
+    ("Discord bot token", "our Discord bot: ", made("NDk", (ALNUM, 21), ".", (WEB, 6), ".", (ALNUM, 27)), "\n"),
+    ("Discord webhook", "https://discord.com/api/webhooks/", made((string.digits, 19), "/", (WEB, 68)), " "),
+    ("Stripe key", "", made("sk", "_live_", (ALNUM, 24)), ""),
+    ("Stripe key", "", made("rk", "_live_", (ALNUM, 99)), ""),
+    ("Stripe key", "", made("wh", "sec_", (ALNUM, 32)), ""),
+    ("Twilio API key", "sid ", made("S", "K", (HEX, 32)), ""),
+    ("Twilio auth token", "Twilio: ", made((HEX, 32)), "\n"),
+    ("SendGrid API key", "", made("S", "G.", (WEB, 22), ".", (WEB, 43)), ""),
+    ("npm token", "//registry.npmjs.org/:_authToken=", made("np", "m_", (ALNUM, 36)), "\n"),
+    ("PyPI token", "password = ", made("pyp", "i-AgE", "IcHlwaS5vcmc", (WEB, 150)), "\n"),
+    ("Docker token", "docker login -p ", made("dckr", "_pat_", (WEB, 27)), "\n"),
+    ("DigitalOcean token", "doctl -t ", made("do", "p_v1_", (HEX, 64)), "\n"),
+    ("Telegram bot token", "1234567891:", made("A", "A", (WEB, 33)), " "),
+    ("Shopify token", "", made("shp", "at_", (HEX, 32)), ""),
+    ("Databricks token", "", made("da", "pi", (HEX, 32), "-2"), " "),
+    ("Notion token", "", made("nt", "n_", (ALNUM, 46)), ""),
+    ("Linear API key", "", made("lin", "_api_", (ALNUM, 40)), ""),
+    ("Vault token", "", made("hv", "s.", (ALNUM, 24)), ""),
+    ("age secret key", "", made("AGE-SECRET", "-KEY-1", (BASE32, 58)), ""),
+    ("private key", "", pem("RSA PRIVATE KEY"), "\n"),
+    ("private key", "my key:\n", pem("OPENSSH PRIVATE KEY"), "\nthanks"),
+    ("private key", "> ", pem("EC PRIVATE KEY").replace("\n", "\n> "), ""),
+    ("private key", "", pem("PGP PRIVATE KEY BLOCK"), ""),
+    ("private key", "", pem("RSA PRIVATE KEY")[:-80].rstrip(), ""),
+    ("JSON web token", "cookie=", made("ey", "J", (ALNUM, 33), ".ey", "J", (WEB, 90), ".", (WEB, 43)), ""),
+    ("password in a web address", "postgres://app:", made(("abcdef123", 9)), "@db.internal:5432/app"),
+    ("password in a web address", "redis://:", "corre" + "cthorse", "@cache:6379"),
+    ("password in a web address", "amqp://me:", "p@ss" + "w0rd!", "@host/vhost"),
+    ("authorization header", "Authorization: Bearer ", made((ALNUM, 40)), "\n"),
+    ("authorization header", "-H 'Authorization: Basic ", made((ALNUM, 30), "=="), "'"),
+    ("API key", "api_key = '", made((ALNUM, 32)), "'"),
+    ("API key", "ACME_API_KEY=", made((HEX, 32)), "\n"),
+    ("API key", "The API key is ", made((ALNUM, 24)), "."),
+    ("API key", "- **API key:** `", made((ALNUM, 24)), "`"),
+    ("API key", '{\\"client_secret\\": \\"', made((ALNUM, 40)), '\\"}'),
+    ("API key", 'SECRET_KEY = "', made((ALNUM + "!#$%^&*", 50)), '"'),
+    ("API key", "| access key | ", made((ALNUM, 24)), " |"),
+    ("API key", "密钥：", made((ALNUM, 32)), "，别外传"),
+    ("token", "https://x.test/?token=", made((ALNUM, 30)), "&page=2"),
+    ("token", 'auth_token: str = "', made((HEX, 40)), '"'),
+    ("token", "accessToken -> ", made((WEB, 40), "a"), "\n"),
+    ("password", "password: ", "Tr0ub" + "4dor&3", "\n"),
+    ("password", "DB_PASSWORD=", "xK9#" + "mQ2vL7", "\n"),
+    ("password", "The wifi password is ", "Summer" + "2024!", ""),
+    ("password", "Passwort: ", "gR8$" + "kuchen", "."),
+    ("password", 'config["password"] = "', "a:b=c4" + "D{e9,f", '"'),
+    ("password", "<password>", "s3cr" + "3tP4ss", "</password>"),
+    ("password", "| password | ", "hT7" + "yU2kk", " |"),
+    ("password", "Server=db;Pwd=", "q8W" + "e9Rt1", ";"),
+    ("password", "密码是", "Wo" + "@12345ni", "，不要告诉别人"),
+    ("password", "パスワード：", "Sak" + "ura#77", "です"),
+]
+
+
+@pytest.mark.parametrize(("rule", "before", "secret", "after"), FAKES, ids=[fake[0] for fake in FAKES])
+def test_a_secret_is_found_named_and_replaced_exactly(rule: str, before: str, secret: str, after: str) -> None:
+    text = before + secret + after
+    assert find(text) == (Secret(rule, len(before), len(before) + len(secret)),)
+    assert redact(text) == f"{before}[secret: {rule}]{after}"
+
+
+def test_every_rule_has_a_fake_and_stands_in_the_docs() -> None:
+    assert {rule.name for rule in RULES} == {fake[0] for fake in FAKES}
+    shown = (ROOT / "docs/secrets.md").read_text()
+    assert [rule.name for rule in RULES if f"| {rule.name} | {rule.next_step} |" not in shown] == []
+
+
+PASSAGE = made((ALNUM, 90))
+NEAR_MISSES = [
+    "550e8400-e29b-41d4-a716-446655440000",
+    "request token: 550e8400-e29b-41d4-a716-446655440000",
+    f"fixed in commit {made((HEX, 40))}",
+    f"sha256:{made((HEX, 64))}",
+    f"md5 of the file: {made((HEX, 32))}",
+    f"![dot](data:image/png;base64,iVBORw0KGgo{made((BASE64, 400))}=)",
+    f"integrity sha512-{made((BASE64, 86))}==",
+    f"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAI{made((BASE64, 43))} ann@laptop",
+    f"-----BEGIN CERTIFICATE-----\n{made((BASE64, 64))}\n-----END CERTIFICATE-----",
+    f"-----BEGIN PUBLIC KEY-----\n{made((BASE64, 64))}\n-----END PUBLIC KEY-----",
+    "a key begins with -----BEGIN RSA PRIVATE KEY----- and ends with -----END RSA PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----",
+    "她把密码写在纸上，然后忘记了口令和密钥放在哪里。",
+    "密码：至少八个字符，包含大小写字母和数字",
+    "这个令牌是会议的通行证，第12345678号。",
+    "パスワードは忘れました。비밀번호를 잊었어요.",
+    "The password is required, the token is optional, and the secret is out.",
+    "Password: at least 12 characters, with letters, digits and signs.",
+    "password: see 1Password, vault Acme-Prod-2024",
+    "I forgot my password again: Tuesday's reset went to ann.b2@firm-24.org",
+    "forgotten password: write to support24@firm.example",
+    "The secret ingredient: Worcestershire-sauce-1837",
+    "Secret Santa 2024: bring-a-gift-for-10-euros",
+    "token: base64-encoded-utf8-string-v2",
+    "the token is meta-llama/Llama-3.1-8B-Instruct",
+    "the basic internationalization-plan-2b",
+    "tokens: 128000",
+    "max_tokens = 4096",
+    "tokenizer: Qwen2TokenizerFast-v1.5",
+    "next_page_token: CAUQAA1b2c3d4e5f6g7h8i9j",
+    "password: str",
+    "password: str | None = None",
+    "def login(user: str, password: str = DEFAULT_PASSWORD_2) -> Token:",
+    "token = get_token()",
+    "token = self.session2.tokens_for(user_1234)",
+    "password = request.form['password1']",
+    'password = os.environ["DB_PASSWORD_2024"]',
+    "api_key=os.getenv('ACME_API_KEY_V2')",
+    "apiKey: process.env.OPENAI_API_KEY_2",
+    "private_key: ed25519.Ed25519PrivateKey",
+    "secret = response2.accessToken1.value3",
+    "secret: projects/my-project-123/secrets/db-password/versions/2",
+    "arn:aws:secretsmanager:us-west-2:123456789012:secret:MyTestSecret-a1b2c3",
+    "password = hash_password(raw)",
+    "PWD=/home/ann/Projects-2024/Website_v2",
+    "token: ${{ secrets.GITHUB_TOKEN }}",
+    "password: ${DB_PASSWORD_1}",
+    "password: {{ vault_db_password_2 }}",
+    "password=%(password)s",
+    "password=$DB_PASS_2024",
+    "password: <your-password-123>",
+    "token: <token>",
+    "api_key: YOUR_API_KEY",
+    "api_key: YOUR_API_KEY_1234567890",
+    "api_key: xxxxxxxxxxxxxxxxxxxxxxxx1234",
+    "api_key = 'changeme-1a2b3c4d5e6f'",
+    "password: ********",
+    "password: xxxx",
+    "password: hunter2",
+    "password=password123",
+    "sk-learn, and sk-SK as a locale",
+    "class sk-circle-fade-dot-animation-delay-number-12",
+    "sk-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "sk-1234567890abcdef1234567890abcdef",
+    "sk-ant-api03-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "sk-proj-...",
+    "risk-averse-people-take-the-long-way-round-2024",
+    "ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx",
+    "github_pat_ and ghp_ are prefixes of tokens",
+    "AKIA" + "IOSFODNN7EXAMPLE",
+    "AKIAS AND ASIATICS",
+    "hf_hub_download(repo_id, filename)",
+    "npm_config_registry=https://registry.npmjs.org",
+    "npm_package_devDependencies_typescript_version",
+    "SG.NET and AIza are not keys; eyJ neither",
+    "eyJhbGciOiJIUzI1NiJ9",
+    f"SK{made((HEX, 31))}",
+    "xoxo, see you at 10",
+    "https://example.org/path?q=a:b@c",
+    "https://example.org:8080/@ann",
+    "ssh://git@github.com:22/a/b.git",
+    "scheme://user:password@host",
+    "postgres://postgres:postgres@localhost:5432/db",
+    "mysql://root:${MYSQL_PASSWORD}@db/app",
+    "https://user:<password>@example.org",
+    "https://ann:****@example.org",
+    "at 12:30 ann@example.org wrote: see https://example.org",
+    "Mistral checkpoint " + made((HEX, 32)),
+    "a coherent story, cohere " + made((HEX, 40)),
+    "Bearer of good news: internationalization",
+    "license: Apache-2.0, license key: none",
+    PASSAGE,
+    "",
+    "\n",
+    "\ud800 half a character, password: \udfff",
+]
+
+
+@pytest.mark.parametrize("text", NEAR_MISSES, ids=range(len(NEAR_MISSES)))
+def test_what_only_resembles_a_secret_is_left_alone(text: str) -> None:
+    assert find(text) == ()
+    assert redact(text) is text
+
+
+def test_a_key_is_found_whatever_its_letters_are() -> None:
+    """A thousand of each kind: what is missed would be missed for good."""
+    kinds: list[Callable[[int], str]] = [
+        lambda seed: made("gh", "p_", (ALNUM, 36), seed=seed),
+        lambda seed: made("sk", "-ant-", "api03-", (WEB, 95), seed=seed),
+        lambda seed: made("AI", "za", (WEB, 34), "k", seed=seed),
+        lambda seed: made("AK", "IA", (BASE32, 16), seed=seed),
+        lambda seed: made("api_key=", (ALNUM, 40), seed=seed),
+        lambda seed: made("token: ", (HEX, 40), seed=seed),
+    ]
+    for make in kinds:
+        missed = [text for text in map(make, range(1000)) if not find(text)]
+        assert len(missed) <= 5, missed[:5]
+
+
+def test_of_secrets_that_overlap_the_better_known_gives_its_name_to_all() -> None:
+    key = made("gh", "p_", (ALNUM, 36))
+    assert redact(f"api_key={key}") == "api_key=[secret: GitHub token]"
+    assert redact(f"https://bot:{key}@github.com") == "https://bot:[secret: GitHub token]@github.com"
+
+
+def test_several_secrets_are_found_in_order_and_the_rest_stays() -> None:
+    one, two = made("gh", "p_", (ALNUM, 36)), made("xo", "xb-", (ALNUM, 40))
+    text = f"A {one}\r\n\tB {two} \u2028 末尾"
+    assert [secret.rule for secret in find(text)] == ["GitHub token", "Slack token"]
+    assert redact(text) == "A [secret: GitHub token]\r\n\tB [secret: Slack token] \u2028 末尾"
+
+
+def test_an_escaped_end_of_a_line_before_a_key_does_not_hide_it() -> None:
+    raw = json.dumps({"content": f"here:\n{made('gh', 'p_', (ALNUM, 36))}\n{pem('RSA PRIVATE KEY')}"})
+    assert redact(raw) == '{"content": "here:\\n[secret: GitHub token]\\n[secret: private key]"}'
+
+
+@pytest.mark.parametrize("rule", sorted({rule.name for rule in RULES}))
+def test_what_redact_writes_is_no_secret_nor_makes_one(rule: str) -> None:
+    value = made((ALNUM, 32))
+    for text in (
+        f"[secret: {rule}]",
+        f"password: [secret: {rule}]",
+        f'api_key = "[secret: {rule}]"',
+        f"[secret: {rule}]={value}",
+        f"[secret: {rule}]: {value}",
+        f"postgres://ann:[secret: {rule}]@host",
+    ):
+        assert find(text) == ()
+
+
+pieces = st.one_of(
+    st.sampled_from(FAKES).map(lambda fake: fake[1] + fake[2] + fake[3]),
+    st.sampled_from(FAKES).map(lambda fake: fake[2]),
+    st.sampled_from(FAKES).map(lambda fake: fake[1]),
+    st.sampled_from(FAKES).map(lambda fake: fake[2][: len(fake[2]) // 2]),
+    st.sampled_from(NEAR_MISSES),
+    st.sampled_from(
+        ['"', "'", "=", ": ", "@", "/", "-", "_", ".", "[", "]", "(", " ", "\n", "://", "\\n", "example", "，"]
+    ),
+    st.sampled_from(["password", "token", "api_key", "secret", "mistral ", "Bearer ", "discord ", "12345678"]),
+    texts,
+)
+mixtures = st.lists(pieces, max_size=8).map("".join)
+
+
+@given(mixtures)
+def test_redacting_twice_is_the_same_as_once_and_leaves_no_secret(text: str) -> None:
+    once = redact(text)
+    assert find(once) == ()
+    assert redact(once) == once
+
+
+@given(mixtures)
+def test_spans_are_in_order_apart_and_all_else_is_unchanged(text: str) -> None:
+    found = find(text)
+    rest, done = [], 0
+    for secret in found:
+        assert done <= secret.start < secret.end <= len(text)
+        rest.append(text[done : secret.start])
+        done = secret.end
+    rest.append(text[done:])
+    kept = redact(text)
+    for part, secret in zip(rest, found, strict=False):
+        assert kept.startswith(part)
+        kept = kept.removeprefix(part).removeprefix(f"[secret: {secret.rule}]")
+    assert kept == rest[-1]
+
+
+def test_a_warning_names_the_kinds_and_the_next_step_but_never_the_secret() -> None:
+    key, password = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3"
+    one = warning(find(f"use {key}"))
+    assert one.startswith("the text holds what looks like a secret (GitHub token): move it to a password manager; ")
+    assert "`secrets: redact` keeps such text out" in one
+    assert "GitHub token: revoke it on GitHub, under Developer settings." in one
+    several = warning(find(f"use {key}, not {key}; password: {password}"))
+    assert "3 secrets (GitHub token, password): move them" in several
+    assert key not in one + several
+    assert password not in several
+    assert warning(find("nothing to see")) == ""
+
+
+def test_a_warning_never_repeats_any_secret_however_many_there_are() -> None:
+    text = "\n".join(before + secret + after for _, before, secret, after in FAKES)
+    told = warning(find(text))
+    assert len(told) < 3000
+    assert not any(secret in told for _, _, secret, _ in FAKES)
+
+
+def test_the_setting_is_one_of_three_and_warns_by_default(home: Path) -> None:
+    home.mkdir()
+    assert load(str(home)).secrets == "warn"
+    for choice in ("warn", "redact", "refuse"):
+        (home / "commonplace.yaml").write_text(f"secrets: {choice}\n")
+        assert load(str(home)).secrets == choice
+
+
+@pytest.mark.parametrize("wrong", ["hide", "true", "[redact]", ""])
+def test_a_wrong_choice_is_an_error_with_file_and_line(home: Path, wrong: str) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text(f"timezone: UTC\nsecrets: {wrong}\n")
+    with pytest.raises(SettingsError, match=r"commonplace\.yaml:2: secrets must be one of warn, redact, refuse"):
+        Memory(home)
+
+
+def put_session(home: Path, *events: dict[str, object] | str) -> Path:
+    page = home / "agents/main/sessions/one.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text("\n".join(event if isinstance(event, str) else json.dumps(event) for event in events) + "\n")
+    return page
+
+
+def bytes_of_index(home: Path) -> bytes:
+    files = [path for path in sorted((home / ".index").rglob("*")) if path.is_file()]
+    assert files
+    return b"\0".join(path.read_bytes() for path in files)
+
+
+@pytest.mark.parametrize("setting", ["warn", "redact", "refuse"])
+def test_a_secret_in_a_session_is_never_in_the_index(home: Path, clock: FrozenClock, setting: str) -> None:
+    key, password, private = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3", pem("OPENSSH PRIVATE KEY")
+    page = put_session(
+        home,
+        {"role": "user", "content": f"Deploy the website with {key} please", "timestamp": f"2026-03-14T09:00 {key}"},
+        {"message": {"role": "assistant", "content": [{"type": "text", "text": f"Done, the password is {password}"}]}},
+        {"role": "user", "name": key, "content": f"and the server key:\n{private}\nkeep it"},
+        {"role": "user", "name": "Password", "content": password},
+    )
+    before = page.read_bytes()
+    (home / "commonplace.yaml").write_text(f"secrets: {setting}\nmemorySearch: {{indexSessions: true}}\n")
+    memory = Memory(home, clock=clock)
+    hit = memory.search("deploy the website")[0]
+    assert hit.text == "user: Deploy the website with [secret: GitHub token] please"
+    assert [line for line in private.split("\n") if line in memory.search("server key")[0].text] == []
+    for secret in (key, password, private.split("\n")[3]):
+        assert not any(secret in hit.text + hit.at for hit in memory.search(secret, limit=50, min_score=0))
+        kept = bytes_of_index(home).lower()
+        parts = [part for part in re.split(r"[^a-z0-9]+", secret.lower()) if len(part) >= 4]
+        assert [part for part in parts if part.encode() in kept] == []
+    assert page.read_bytes() == before
+
+
+def test_a_session_is_shown_without_its_secrets_too(home: Path, clock: FrozenClock) -> None:
+    key = made("gh", "p_", (ALNUM, 36))
+    put_session(
+        home,
+        {"role": "user", "content": f"Deploy with {key}"},
+        {"type": "tool_result", "output": f"token:\n{key}"},
+        f"not JSON, but {key}",
+    )
+    (home / "commonplace.yaml").write_text("memorySearch: {indexSessions: true}\n")
+    shown = Memory(home, clock=clock).call("memory_get", {"path": "agents/main/sessions/one.jsonl"})["text"]
+    assert key not in shown
+    assert shown.split("\n")[0] == "user: Deploy with [secret: GitHub token]"
+    assert shown.count("[secret: GitHub token]") == 3
+
+
+def test_sessions_are_indexed_anew_where_another_rule_says_what_a_secret_is(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    layout = Home(str(home)).layout
+    with_sessions, without = sync.Territory(layout, all_sessions=True), sync.Territory(layout)
+    before = with_sessions.fingerprint, without.fingerprint
+    monkeypatch.setattr(sync, "RULES", RULES[:-1])
+    assert with_sessions.fingerprint != before[0]
+    assert without.fingerprint == before[1]
+
+
+PROSE = "The harbour office sells tickets for every crossing, from six on; ask for Ann. It said: no dogs on deck! "
+CHINESE = "码头办公室从早上六点开始出售每一班渡轮的船票，需要的话可以找安。牌子上写着：甲板上不许带狗！"
+
+
+def seconds(text: str, times: int = 1) -> float:
+    """Of this thread, whatever else the machine does; the best of a few."""
+    taken = []
+    for _ in range(5 if times > 1 else 1):
+        started = time.thread_time()
+        for _ in range(times):
+            find(text)
+        taken.append((time.thread_time() - started) / times)
+    return min(taken)
+
+
+@pytest.mark.parametrize("prose", [PROSE, CHINESE])
+def test_text_without_secrets_costs_next_to_nothing(prose: str) -> None:
+    """Measured: 6 us and 0.5 ms. The limits leave room for slow machines, not for another order of magnitude."""
+    assert seconds((prose * 30)[:1000], 200) < 60e-6
+    assert seconds((prose * 3000)[:100_000], 5) < 5e-3
+
+
+HOSTILE = [
+    *(marker for rule in RULES for marker in rule.markers),
+    *(f'{marker}="a1B2' for rule in RULES[-3:] for marker in rule.markers),
+    *(before + secret[:-1] for _, before, secret, _ in FAKES),
+    "://a:b",
+    "://" + "a" * 50 + ":" + "b@" * 50,
+    "-----BEGIN PRIVATE KEY-----A\n",
+    "eyJaaaaaaaaaa.",
+    "-eyJ",
+    "password: ....a",
+    "password  (",
+    "a1B2c3D4e5F6g7H8 ",
+    "discord " + "M" * 24 + ".",
+]
+ENDLESS = [
+    "token='" + "aB1" * 333_333,
+    "password: '" + "pass" * 250_000 + "!1'",
+    "password: a" + "." * 1_000_000,
+    "password" + " " * 1_000_000,
+    "://u:" + "pass@" * 200_000,
+    "token: " + "a" * 500_000 + "A" * 500_000 + "b1b",
+    "-----BEGIN PRIVATE KEY-----" + "-a" * 500_000,
+    "-----BEGIN PRIVATE KEY-----" + "A\n" * 500_000,
+    "eyJ" + "a" * 500_000 + ".eyJ" + "a" * 500_000,
+]
+
+
+def test_hostile_text_is_read_once_and_not_over_and_over() -> None:
+    for piece in set(HOSTILE):
+        assert seconds((piece * (20_000 // len(piece) + 1))[:20_000]) < 1, piece
+
+
+@pytest.mark.slow
+def test_a_megabyte_of_hostile_text_is_read_in_seconds() -> None:
+    for piece in set(HOSTILE):
+        assert seconds((piece * (1_000_000 // len(piece) + 1))[:1_000_000]) < 10, piece
+
+
+@pytest.mark.parametrize("text", ENDLESS, ids=[text[:12] for text in ENDLESS])
+def test_a_megabyte_without_an_end_is_read_in_seconds(text: str) -> None:
+    assert seconds(text) < 10
