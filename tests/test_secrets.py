@@ -466,7 +466,6 @@ def test_text_without_secrets_costs_next_to_nothing(prose: str) -> None:
 HOSTILE = [
     *(marker for rule in RULES for marker in rule.markers),
     *(f'{marker}="a1B2' for rule in RULES[-3:] for marker in rule.markers),
-    *(before + secret[:-1] for _, before, secret, _ in FAKES),
     "://a:b",
     "://" + "a" * 50 + ":" + "b@" * 50,
     "-----BEGIN PRIVATE KEY-----A\n",
@@ -491,7 +490,7 @@ ENDLESS = [
 
 
 def test_hostile_text_is_read_once_and_not_over_and_over() -> None:
-    for piece in set(HOSTILE):
+    for piece in {*HOSTILE, *(before + secret[:-1] for _, before, secret, _ in FAKES)}:
         assert seconds((piece * (20_000 // len(piece) + 1))[:20_000]) < 1, piece
 
 
