@@ -464,8 +464,8 @@ def test_text_without_secrets_costs_next_to_nothing(prose: str) -> None:
 
 
 HOSTILE = [
-    *(marker for rule in RULES for marker in rule.markers),
-    *(f'{marker}="a1B2' for rule in RULES[-3:] for marker in rule.markers),
+    *(rule.markers[0] for rule in RULES),
+    *(f'{marker}="a1B2' for rule in RULES[-3:] for marker in rule.markers[:4]),
     "://a:b",
     "://" + "a" * 50 + ":" + "b@" * 50,
     "-----BEGIN PRIVATE KEY-----A\n",
