@@ -18,6 +18,12 @@ docs:
 bench:
     ./dev bench
 
+soak:
+    ./dev soak
+
+crash:
+    ./dev crash
+
 quality:
     ./dev quality
 

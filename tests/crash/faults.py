@@ -144,8 +144,8 @@ def install() -> None:
     for name in ("fsync", "fdatasync"):
         setattr(os, name, _on_handle("fsync", lambda handle: None))
     os.write, os.pwrite = _writing(os.write), _writing(os.pwrite)
-    os.open, os.close = _opening(os.open), _closing(os.close)
-    builtins.open = _opening_files(builtins.open)  # type: ignore[assignment]
+    os.open, os.close = _opening(os.open), _closing(os.close)  # type: ignore[assignment]
+    builtins.open = _opening_files(builtins.open)
     sqlite3.connect = _connecting(sqlite3.connect)
     ctypes.CDLL = _loading(ctypes.CDLL)  # type: ignore[assignment, misc]
 
@@ -182,9 +182,10 @@ def _writing(real: Callable[..., int]) -> Callable[..., int]:
         if handle not in DISK.handles:
             return real(handle, data, *rest)
         operation, half = Operation("write", DISK.handles[handle]), len(data) // 2
-        return DISK.perform(
+        written: int = DISK.perform(
             operation, lambda: real(handle, data, *rest), lambda: real(handle, bytes(data)[:half], *rest)
         )
+        return written
 
     return wrapped
 
