@@ -503,3 +503,13 @@ def test_a_megabyte_of_hostile_text_is_read_in_seconds() -> None:
 @pytest.mark.parametrize("text", ENDLESS, ids=[text[:12] for text in ENDLESS])
 def test_a_megabyte_without_an_end_is_read_in_seconds(text: str) -> None:
     assert seconds(text) < 10
+
+
+def test_the_signed_address_of_a_picture_is_no_secret_and_the_same_token_elsewhere_is() -> None:
+    token = ".".join(
+        ("eyJ" + "0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9", "eyJ" + "zdWIiOiJ1cm46YXBwIn0xYz", "k3J9dW2mQ7vR5xZ9wT1")
+    )
+    for ending in ("jpg", "jpeg", "png", "gif", "webp"):
+        assert find(f"https://pictures.example.com/f/cat.{ending}?token={token}") == ()
+    assert find(f"https://api.example.com/v1/me?token={token}")
+    assert find(f"Bearer {token}")

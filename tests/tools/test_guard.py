@@ -78,6 +78,18 @@ def test_a_password_in_structured_data_is_known_by_its_name(home: Path, clock: F
     assert kept["password"].startswith("[secret: ")
 
 
+@pytest.mark.parametrize(
+    ("tool", "arguments"),
+    [
+        ("memory_write", {"key": "db_password", "content": "kJ8#mQ2$vR5!xZ9w"}),
+        ("write_memory", {"key": "db_password", "content": "kJ8#mQ2$vR5!xZ9w"}),
+        ("MemoryTool", {"op": "setGlobal", "key": "db_password", "value": "kJ8#mQ2$vR5!xZ9w"}),
+    ],
+)
+def test_a_password_is_known_by_the_key_it_is_kept_under(memory: Memory, tool: str, arguments: dict[str, Any]) -> None:
+    assert "password" in memory.call(tool, arguments)["warning"]
+
+
 def test_the_reason_for_a_change_never_holds_a_secret(memory: Memory, home: Path) -> None:
     action = {"tool": "remember", "arguments": {"content": "x"}, "reasoning": f"they said {TOKEN}"}
     memory.run({"actions": [action]})

@@ -42,6 +42,7 @@ _LETTER = _SIGN.replace("&", "")  # in an address, `&` begins the next one
 _BARE = rf"{_SIGN}++(?:[.?]++{_SIGN}++)*+"  # what ends a sentence is not the end of a password
 _PASSWORD_VALUE = rf"(?:{_QUOTED}\1|({_BARE}(?:[:=]++{_BARE}){{0,4}}+)(?![.?:=]*[\[({{]))"  # a call or an index is code
 _TOKEN_VALUE = rf"(?:{_QUOTED}\1|({_LETTER}++(?:\.++{_LETTER}++)*+={{0,2}}+)(?![.?:=]*[\[({{]))"
+_PICTURE = r"(?:\.jpg|jpeg|\.png|\.gif|webp)\?"  # the address of a picture is signed to be passed on
 _IN_ADDRESS = r"[^\s/@\"'`<>\[\]\x7f-\U0010ffff]"
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:"
@@ -197,7 +198,7 @@ RULES = (
     _known(
         "JSON web token",
         "eyJ",
-        r"eyJ[\w-]{8,}+\.eyJ[\w-]{8,}+\.[\w-]{8,}",
+        rf"(?<!{_PICTURE}token=)eyJ[\w-]{{8,}}+\.eyJ[\w-]{{8,}}+\.[\w-]{{8,}}",
         "end the session it belongs to",
     ),
     Rule(
@@ -227,7 +228,7 @@ RULES = (
     Rule(
         "token",
         ("oken", "OKEN", "令牌"),
-        rf"(?i:(?<!(?:next|page).)(?<!(?:next|page)_.)(?<!ublickey.)oken|令牌){_GIVEN}{_TOKEN_VALUE}",
+        rf"(?i:(?<!(?:next|page).)(?<!(?:next|page)_.)(?<!ublickey.)(?<!{_PICTURE}.)oken|令牌){_GIVEN}{_TOKEN_VALUE}",
         "revoke it where it was made",
         random_but_no_uuid,
     ),

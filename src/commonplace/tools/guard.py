@@ -13,8 +13,9 @@ Arguments = Mapping[str, Any]
 
 def guarded(given: Arguments, setting: str) -> tuple[Arguments, str]:
     """The arguments as they may be written, and what is to be said of them."""
+    named = _names(given)
     try:
-        found = tuple(secret for value in given.values() for secret in _secrets(value))
+        found = tuple(secret for field, value in given.items() for secret in _secrets(value, named.get(field, "")))
     except RecursionError:  # deeper than anything that can be written: refused further on
         return given, ""
     if not found:
@@ -23,9 +24,15 @@ def guarded(given: Arguments, setting: str) -> tuple[Arguments, str]:
     if setting == "refuse":
         raise HoldsSecret(f"nothing was written: the text holds what looks like a secret ({names}). Leave it out")
     if setting == "redact":
-        clean = {name: _redacted(value) for name, value in given.items()}
+        clean = {field: _redacted(value, named.get(field, "")) for field, value in given.items()}
         return clean, f"what looks like a secret was left out ({names})"
     return given, warning(found)
+
+
+def _names(given: Arguments) -> dict[str, str]:
+    """What is kept under a key has that name."""
+    key = given.get("key")
+    return dict.fromkeys(("content", "value"), key) if isinstance(key, str) else {}
 
 
 def _secrets(value: Any, name: str = "") -> Iterator[Secret]:
