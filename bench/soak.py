@@ -1,6 +1,6 @@
 """Many processes write to one home, one of them is killed again and again, and a person edits pages: what is missing?
 
-Run: ./dev soak [--writes N] [--kills N] [--processes N] [--shared-editor]. A write counts once its call returned and
+Run: ./dev soak [--writes N] [--kills N] [--processes N] [--no-shared-editor]. A write counts once its call returned and
 its process said so. Exit status 1 if a write that was acknowledged is missing, or a page is torn.
 """
 
@@ -245,7 +245,7 @@ def main() -> None:
     parser.add_argument("--pause", type=float, default=0.2, help="seconds between two kills")
     parser.add_argument("--seed", type=int, default=0, help="chooses who is killed")
     told = "what a meeting with the editor displaced counts as missing, too"
-    parser.add_argument("--shared-editor", action=argparse.BooleanOptionalAction, default=False, help=told)
+    parser.add_argument("--shared-editor", action=argparse.BooleanOptionalAction, default=True, help=told)
     options = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:
