@@ -15,7 +15,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.archive import export_to
-from commonplace.errors import LockTimeout
+from commonplace.errors import LockTimeout, OutsideHome
 from commonplace.home import Home
 from commonplace.pages.locks import everything, lock
 
@@ -172,6 +172,17 @@ def test_a_home_that_can_not_be_written_is_exported_with_a_word_about_it(memory:
     assert "could not be held" in done.warnings[0]
 
 
+def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Path, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    (home / ".locks").rename(elsewhere)
+    (home / ".locks").symlink_to(elsewhere)
+    held = sorted(elsewhere.iterdir())
+    for archive in (lambda: exported(home), lambda: imported(home, b'{"format":"commonplace","version":1}\n{"path":"memory/a.md","base64":"/w==","modified":"0"}\n')):  # fmt: skip
+        with pytest.raises(OutsideHome):
+            archive()
+    assert sorted(elsewhere.iterdir()) == held
+
+
 HOLDER = """
 import sys
 from commonplace.archive import export_to
@@ -228,3 +239,26 @@ def test_an_export_killed_at_any_time_leaves_the_whole_file_or_none(home: Path, 
         assert not target.exists() or target.read_bytes() == whole
     assert {path.suffix for path in out.iterdir()} <= {".tar"}
     assert outcomes == {True, False}
+
+
+@pytest.mark.slow
+def test_an_import_killed_at_any_time_is_run_again(home: Path, tmp_path: Path) -> None:
+    Memory(home)
+    for number in range(200):
+        put(home, f"memory/{number % 7}/{number}.md", f"page {number}" if number % 3 else b"\xff", 0o644)
+    archive = tmp_path / "b.tar"
+    archive.write_bytes(exported(home))
+    new = tmp_path / "new"
+    command = [sys.executable, "-m", "commonplace", "--home", str(new), "import", str(archive)]
+    killed = 0
+    for number in range(12):
+        running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+        try:
+            assert running.wait(0.2 + number * 0.05) == 0
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+            killed += 1
+    assert subprocess.run(command, check=False).returncode == 0
+    assert {path: file for path, file in tree(new).items() if "/." not in path} == tree(home)
+    assert killed

@@ -15,7 +15,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.archive import Format, export_file
+from commonplace.archive import Format, export_file, import_from
 from commonplace.errors import Conflict, OutsideHome, Refused, StorageError
 from commonplace.home import Home
 from commonplace.testing import FrozenClock
@@ -247,6 +247,16 @@ def test_pages_that_differ_stop_everything_unless_they_may_be_replaced(home: Pat
     for path, mine in (("memory/world/t.md", b"mine"), ("skills/brew/picture.png", b"\xfe mine")):
         assert mine in [data for _, data in kept.versions(path)]
     assert kept.versions("memory/world/t.md")[-1][0].tool == "import"
+
+
+def test_a_memory_that_is_in_use_finds_what_was_imported(memory: Memory, home: Path, clock: FrozenClock) -> None:
+    other = home.parent / "other"
+    put(other, "memory/fruit.md", "the papaya was ripe")
+    put(other, "memory/bytes.md", b"quinces \xff")
+    assert memory.search("papaya") == []
+    import_from(memory.home, io.BytesIO(exported(other)))
+    assert [hit.path for hit in memory.search("papaya")] == ["memory/fruit.md"]
+    assert "memory/bytes.md is not UTF-8" in memory.call("memory_search", {"query": "papaya"})["warning"]
 
 
 def test_the_directive_of_a_new_home_is_in_nobodys_way(home: Path, clock: FrozenClock) -> None:

@@ -16,7 +16,7 @@ from ..settings import OURS
 from .extent import extent, holds
 from .reading import Limits, receive
 from .restore import carry_out, plan
-from .snapshot import snapshot
+from .snapshot import one_moment
 from .spool import Spool
 from .whole import whole_file
 from .writing import FORMATS, Format, write
@@ -53,7 +53,7 @@ def export_to(
 ) -> Exported:
     """Write all of memory, as it was at one moment, to a stream."""
     home.check()
-    with snapshot(home, history=history) as taken:
+    with one_moment(home, history=history) as taken:
         write(taken, stream, format, compress=compress)
         size = sum(item.size for item in taken.items.values())
         return Exported(len(taken.items), size, taken.held, taken.warnings)

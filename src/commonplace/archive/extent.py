@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from .. import settings
-from ..home import Home
+from ..errors import PageNotFound
+from ..home import HISTORY_FOLDER, LOCKS_FOLDER, Home
 from ..markdown.jsontext import is_unicode
 from ..pages import Root, Sentences
 from ..pages.files import storage_errors
 from ..pages.globs import compile_glob, fixed_folder
 
-HISTORY = ".history"
 _MOST_NAMED = 5  # names in one warning
 
 
@@ -30,7 +31,14 @@ def extent(home: Home, *, history: bool) -> list[Root]:
         roots.append(Root(layout.world_folder))
     extra = [pattern for search in (said.search, *dict(said.agents).values()) for pattern in search.extra_paths]
     roots += [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
-    return [*dict.fromkeys(roots), *([Root(HISTORY, "")] if history else [])]
+    return [*dict.fromkeys(roots), *([Root(HISTORY_FOLDER, "")] if history else [])]
+
+
+def locks_of(home: Home) -> str:
+    """Where the locks of a home are; OutsideHome when that is a link."""
+    with suppress(PageNotFound):
+        home.pages.modified(LOCKS_FOLDER)
+    return os.path.join(os.path.realpath(home.root), LOCKS_FOLDER)
 
 
 def holds(roots: Iterable[Root], path: str) -> bool:

@@ -1,7 +1,7 @@
 """An archive that was read, put into a home: what is new is added, what differs is replaced only when that is wanted.
 
-Everything is compared before anything is written. A page is written whole or not at all, so an import that was
-interrupted is simply run again.
+Everything is compared before anything is written. A page is written whole or not at all: an import that was interrupted
+is simply run again.
 """
 
 from __future__ import annotations
@@ -11,19 +11,18 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from .. import directive, settings
-from ..errors import Conflict, PageNotFound, Refused, SettingsError, StaleVersion, StorageError
-from ..home import Home
-from ..pages import ABSENT, Sentences
-from ..pages.files import make_folders, read_bytes, read_bytes_or_none, storage_errors, sync_folder
+from ..errors import Conflict, PageNotFound, Refused, SettingsError, StorageError
+from ..home import HISTORY_FOLDER, Home
+from ..pages import Sentences
+from ..pages.files import read_bytes, read_bytes_or_none, storage_errors
 from ..pages.locks import lock
 from ..pages.sign import Signature, signed
-from .extent import HISTORY, extent, holds
+from .extent import extent, holds, locks_of
 from .spool import Item, Spool
+from .together import add_all, place_of, stamp
 from .whole import whole_file
 
-_LOCKS = settings.OURS[1]
 _MOST_NAMED = 10  # pages in one sentence
-_LONG_NAME = 200  # bytes: with a longer one a page has no room for the temporary name it is written under
 
 
 class Plan(NamedTuple):
@@ -58,24 +57,23 @@ def _kind(home: Home, path: str, standing: bytes | None, item: Item, spool: Spoo
 
 def _is_untouched(home: Home, path: str, standing: bytes) -> bool:
     """The directive every new home is given is nobody's work yet."""
-    return path == f"{home.layout.directives}/memory.md" and standing == directive.TEXT.encode()
+    return path == _directive(home) and standing == directive.TEXT.encode()
+
+
+def _directive(home: Home) -> str:
+    return f"{home.layout.directives}/memory.md"
 
 
 def _is_history(path: str) -> bool:
-    return path.startswith(f"{HISTORY}/")
+    return path.startswith(f"{HISTORY_FOLDER}/")
 
 
 def _standing(home: Home, path: str) -> bytes | None:
     try:
-        home.pages.modified(path)  # refuses a path that leads through a link
         with storage_errors(path):
-            return read_bytes(_place(home, path), path)
+            return read_bytes(place_of(home, path), path)
     except PageNotFound:
         return None
-
-
-def _place(home: Home, path: str) -> str:
-    return os.path.join(os.path.realpath(home.root), path)
 
 
 def _check_places(home: Home, items: dict[str, Item], spool: Spool, warnings: Sentences) -> None:
@@ -110,15 +108,16 @@ def carry_out(home: Home, steps: Plan, items: dict[str, Item], spool: Spool, *, 
     """Write; what is to be said about it."""
     if steps.different and not overwrite:
         raise Conflict(f"{_listed(steps.different)}: nothing was imported; --overwrite replaces them")
-    # History that comes along tells of its pages already; to write it again would be to say that they were removed.
+    # History that comes along tells of its pages already; to tell again would be to say that they were removed before.
     told = any(_is_history(path) for path in (*steps.new, *steps.same))
     with signed(Signature("import", home.agent, home.session)) as writing:
         for path in steps.same:
             _settle(home, path, items[path], spool.read(items[path]), only_earlier=True)
-        for path in steps.new:
-            _add(home, path, items[path], spool.read(items[path]), told=told)
+        new = {path: items[path] for path in steps.new}
+        add_all(home, new, spool, instead={_directive(home): directive.TEXT.encode()}, told=told)
         for path in steps.different:
             _replace(home, path, items[path], spool.read(items[path]))
+    home.index.look_again()
     return [*dict.fromkeys(writing.warnings)]
 
 
@@ -128,47 +127,18 @@ def _listed(paths: tuple[str, ...]) -> str:
     return f"{shown}{more} {'differs' if len(paths) == 1 else 'differ'} from what stands here"
 
 
-def _add(home: Home, path: str, item: Item, data: bytes, *, told: bool) -> None:
-    standing = _standing(home, path)
-    if standing is not None and not _is_untouched(home, path, standing):
-        raise StaleVersion(path)
-    text = None if told else _text(path, data)
-    if text is None:
-        _put_bytes(home, path, data, item)
-        return
-    home.pages.write(path, text, if_version=ABSENT if standing is None else None)
-    _settle(home, path, item, data)
-
-
 def _replace(home: Home, path: str, item: Item, data: bytes) -> None:
-    text = _text(path, data)
-    if text is None:
-        home.pages.notice([path])
-        _put_bytes(home, path, data, item)
-    else:
-        home.pages.write(path, text)
-        _settle(home, path, item, data)
-
-
-def _text(path: str, data: bytes) -> str | None:
-    """What is to be written as a page; None for what no page can be."""
-    if len(os.path.basename(path).encode()) > _LONG_NAME:
-        return None
+    """As a page, where it can be one, so that history keeps what stood there."""
     try:
-        return data.decode()
+        home.pages.write(path, data.decode())
+        _settle(home, path, item, data)
     except UnicodeDecodeError:
-        return None
-
-
-def _put_bytes(home: Home, path: str, data: bytes, item: Item) -> None:
-    place = _place(home, path)
-    with storage_errors(path), lock(_place(home, _LOCKS), "page", path):
-        made = make_folders(os.path.dirname(place))
-        with whole_file(place, replace=True) as file:
-            file.write(data)
-        for folder in made:
-            sync_folder(folder)
-        _stamp(place, item)
+        home.pages.notice([path])
+        place = place_of(home, path)
+        with storage_errors(path), lock(locks_of(home), "page", path):
+            with whole_file(place, replace=True) as file:
+                file.write(data)
+            stamp(place, item)
 
 
 def _settle(home: Home, path: str, item: Item, data: bytes, *, only_earlier: bool = False) -> None:
@@ -176,15 +146,10 @@ def _settle(home: Home, path: str, item: Item, data: bytes, *, only_earlier: boo
 
     For a page that was here already the earlier time is the true one: it has said the same since then.
     """
-    place = _place(home, path)
-    if only_earlier and os.stat(place).st_mtime_ns <= item.modified:
-        return
-    with storage_errors(path), lock(_place(home, _LOCKS), "page", path):
-        if read_bytes_or_none(place, path) == data:
-            _stamp(place, item)
-
-
-def _stamp(place: str, item: Item) -> None:
-    """The time last: an import that was interrupted sees by it what is left to do."""
-    os.chmod(place, item.mode | 0o400)
-    os.utime(place, ns=(item.modified, item.modified))
+    place = place_of(home, path)
+    with storage_errors(path):
+        if only_earlier and os.stat(place).st_mtime_ns <= item.modified:
+            return
+        with lock(locks_of(home), "page", path):
+            if read_bytes_or_none(place, path) == data:
+                stamp(place, item)

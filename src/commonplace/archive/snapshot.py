@@ -15,15 +15,13 @@ from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 from ..errors import PageNotFound
-from ..home import Home
+from ..home import LOCKS_FOLDER, Home
 from ..pages import Root, Sentences
 from ..pages.files import storage_errors
 from ..pages.locks import everything
-from ..settings import OURS
-from .extent import extent, files, strangers
+from .extent import extent, files, locks_of, strangers
 from .spool import CHUNK, Item, Spool
 
-_LOCKS = OURS[1]
 _TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_OURS = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -46,7 +44,7 @@ class Snapshot(NamedTuple):
 
 
 @contextmanager
-def snapshot(home: Home, *, history: bool) -> Iterator[Snapshot]:
+def one_moment(home: Home, *, history: bool) -> Iterator[Snapshot]:
     top, roots = os.path.realpath(home.root), extent(home, history=history)
     with Spool() as spool:
         copies: dict[str, _Copy] = {}
@@ -54,7 +52,7 @@ def snapshot(home: Home, *, history: bool) -> Iterator[Snapshot]:
             copies = _look(top, roots, copies, spool, [])
         warnings = strangers(home, roots)
         started = time.perf_counter()
-        with _writers_held(os.path.join(top, _LOCKS), warnings):
+        with _writers_held(locks_of(home), warnings):
             copies = _look(top, roots, copies, spool, warnings)
         held = time.perf_counter() - started
         items = {path: copies[path].item for path in sorted(copies)}
@@ -68,7 +66,7 @@ def _writers_held(folder: str, warnings: Sentences) -> Iterator[None]:
             stack.enter_context(everything(folder))
         except OSError as error:
             if error.errno not in _NOT_OURS:
-                with storage_errors(_LOCKS):
+                with storage_errors(LOCKS_FOLDER):
                     raise
             # Nobody writes to a read-only disk. In a home of somebody else's we can only look.
             if error.errno != errno.EROFS:

@@ -7,34 +7,53 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
+from ..pages.exchange import CanNot, put
 from ..pages.files import sync_folder
 
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_BINARY", 0)
+CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_BINARY", 0)
 _DESCRIPTORS = "/proc/self/fd"
+_ROOM = 200  # bytes of a name that are kept in that of the temporary file: no file system takes more than 255
 
 
 @contextmanager
 def whole_file(path: str, *, replace: bool) -> Iterator[BinaryIO]:
     """A private file to write to. FileExistsError, when all is written, if one of the name is not to be replaced."""
-    folder, name = os.path.split(os.path.abspath(path))
-    temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(6).hex()}.tmp")
+    place = os.path.abspath(path)
+    folder, temporary = os.path.dirname(place), aside(place)
     nameless = _nameless(folder)
     try:
-        with open(os.open(temporary, _CREATE, 0o600) if nameless is None else nameless, "wb") as file:
+        with open(os.open(temporary, CREATE, 0o600) if nameless is None else nameless, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
             if nameless is not None:
                 _name(nameless, folder, temporary)
         if replace:
-            os.replace(temporary, path)
+            os.replace(temporary, place)
         else:
-            _put(temporary, path)
+            put_new(temporary, place)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
         raise
     sync_folder(folder)
+
+
+def aside(place: str) -> str:
+    """A name beside a file, for what will take its place."""
+    folder, name = os.path.split(place)
+    short = name.encode()[:_ROOM].decode(errors="ignore")
+    return os.path.join(folder, f".{short}.{os.urandom(6).hex()}.tmp")
+
+
+def put_new(temporary: str, place: str) -> None:
+    """Rename, but never over another file."""
+    try:
+        put(temporary, place)
+    except CanNot:  # then with a last look
+        if os.path.lexists(place):
+            raise FileExistsError(place) from None
+        os.rename(temporary, place)
 
 
 def _nameless(folder: str) -> int | None:
@@ -53,17 +72,3 @@ def _name(handle: int, folder: str, name: str) -> None:
         os.link(f"{_DESCRIPTORS}/{handle}", name, src_dir_fd=above)
     finally:
         os.close(above)
-
-
-def _put(temporary: str, path: str) -> None:
-    """Rename, but never over another file."""
-    try:
-        os.link(temporary, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without links, as on many a stick
-        if os.path.lexists(path):
-            raise FileExistsError(path) from None
-        os.rename(temporary, path)
-        return
-    os.unlink(temporary)
