@@ -350,6 +350,15 @@ def test_a_home_that_goes_away_and_comes_back_is_watched_on(watched: Watched, tm
     assert watched.found("egret") == ["memory/bird.md"]
 
 
+def test_a_home_behind_a_link_is_watched(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    home.symlink_to(tmp_path / "real")
+    with Watched(home)() as watched:
+        assert watched.how.events
+        put(tmp_path / "real", "memory/bird.md", "heron\n")
+        assert watched.until("memory/bird.md") == ["memory/bird.md"]
+
+
 def burst(watched: Watched, count: int, write: Callable[[], object]) -> int:
     """How many looks it took until so many pages were told, less one for each second that writing them took."""
     before, started = watched.looks.count, time.monotonic()

@@ -114,8 +114,10 @@ class _Watcher:
         starts: Callable[[How], None],
     ) -> None:
         self._own, self._stop, self._told, self._meaning, self._starts = own, stop, told, meaning, starts
-        self._ground = _Ground(os.path.realpath(os.path.dirname(own.folder)), own.territory)
-        self._porch = Porch(os.path.join(own.folder, "watching"))
+        home, index = os.path.split(own.folder)
+        home = os.path.realpath(home)  # as the system calls it that tells of changes
+        self._ground = _Ground(home, own.territory)
+        self._porch = Porch(os.path.join(home, index, "watching"))
         self._how: How | None = None
         self._known: dict[str, str] | None = None
         self._folders: Marks = {}
