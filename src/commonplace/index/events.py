@@ -15,7 +15,7 @@ from ..errors import Unavailable
 from ..pages.files import make_folders
 
 _STEP, _BURST = 50, 300  # milliseconds without news after which what there is is told, and the longest wait for that
-_HEARD = 1.0  # seconds within which a knock is heard where there are events
+_HEARD = 2.0  # seconds within which a knock is heard where there are events, on a busy machine, too
 # Other machines write to these, too, and that is told to nobody here.
 _REMOTE = (
     "nfs", "cifs", "smb", "9p", "afs", "ceph", "fuse", "gluster", "lustre", "virtiofs", "vboxsf", "prl_fs", "drvfs"

@@ -153,7 +153,7 @@ class _Watcher:
         with closing(rings(list(self._folders), self._porch, self._ended, self._due)) as bells:
             for paths, knocked in bells:
                 # A folder that is made anew may be the same to all appearances, but nobody listens to it.
-                self._over = not paths.isdisjoint((*self._folders, self._porch.folder))
+                self._over = self._over or not paths.isdisjoint((*self._folders, self._porch.folder))
                 self._hears = self._hears or knocked
                 pages = (path for path in paths if self._ground.matters(path, self._folders))
                 rang = len(list(islice(pages, _BURST)))
