@@ -52,7 +52,11 @@ def main() -> None:
     found = {number: kinds for number, (kinds, _) in zip(scenes, counted, strict=True)}
     tasks = [*_tasks(found, variants, options)]
     with ProcessPoolExecutor(options.jobs, mp_context=get_context("fork")) as workers:
-        figures = [*workers.map(_work, tasks)]
+        figures: list[Figures] = []
+        for each in workers.map(_work, tasks):
+            figures.append(each)
+            if sys.stderr.isatty():
+                print(f"\r{len(figures)} of {len(tasks)} portions tried", end="", file=sys.stderr)
     unsafe_ones = [sentence for _, sentences in counted for sentence in sentences]
     _report(sum(map(len, found.values())), tasks, figures, unsafe_ones, time.monotonic() - started)
     sys.exit(bool(unsafe_ones) or any(each.problems for each in figures))
