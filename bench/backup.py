@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from random import Random
 
 from commonplace.archive import export_file, import_from
 from commonplace.home import Home
@@ -52,9 +53,11 @@ def main() -> None:
 
 
 def fill(home: Path, count: int) -> None:
-    """Records of about a kilobyte over a hundred folders, as the tools would have written them."""
-    text = "What was said, decided and kept, in a sentence of some length. " * 14
+    """Records of about a kilobyte over a hundred folders, as the tools would have written them; no two alike."""
+    chance = Random(1)
+    words = ["".join(chance.choices("aeinorst", k=chance.randint(2, 9))) for _ in range(5000)]
     for number in range(count):
+        text = " ".join(chance.choices(words, k=140))
         page = home / f"memory/channels/c{number % 100}/key-{number}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
         page.write_text(records.write("", f"{number}: {text}", {"created_at": AT, "updated_at": AT}))
