@@ -15,7 +15,7 @@ import pytest
 from .faults import VARIANTS
 
 ROOT = Path(__file__).parents[2]
-EVERY = 19  # operations between two that are tried
+EVERY = 29  # operations between two that are tried
 
 
 @pytest.mark.slow
