@@ -355,7 +355,7 @@ def test_the_index_says_what_one_made_from_nothing_says(steps: list[tuple[Any, .
 
 
 @pytest.mark.slow
-@settings(max_examples=1500, suppress_health_check=list(HealthCheck))
+@settings(max_examples=200, suppress_health_check=list(HealthCheck))
 @given(stories(60))
 def test_the_index_says_what_one_made_from_nothing_says_after_much(steps: list[tuple[Any, ...]]) -> None:
     check(steps)
