@@ -106,8 +106,6 @@ class Judge:
     def _dishonest(self, pages: Contents, possible: list[Told], outcome: Outcome) -> Iterator[Problem]:
         """What a reading step answered is what stood there, or the answer says that something may be missing."""
         same = [told for told in possible if told.pages == pages and {*outcome.replies} <= {*told.replies}]
-        if outcome.struck.startswith("list "):  # a folder that can not be listed reads as empty, and nobody says so yet
-            return
         for number, reply in outcome.replies.items():
             step = self.scene.steps[number]
             if step.proof or not same or not succeeded(reply) or {"warning", "conflict", "stale"} & {*reply}:

@@ -95,17 +95,14 @@ def replace(place: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool 
     folder, name = os.path.split(place)
     handle, temporary, made = _create(folder, name)
     try:
-        _keep_mode(handle, place)
-        write_all(handle, data)
-        if not in_a_hurry:
-            os.fsync(handle)
+        with _or_without(temporary):
+            _keep_mode(handle, place)
+            write_all(handle, data)
+            if not in_a_hurry:
+                os.fsync(handle)
         _take_place(temporary, place, data, as_read)
         if in_a_hurry:
             os.fsync(handle)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(temporary)
-        raise
     finally:
         os.close(handle)
     _confirm(name, (folder, *made))
@@ -140,25 +137,45 @@ def read_settled(place: str, path: str) -> bytes | None:
         return None
 
 
+@contextmanager
+def _or_without(temporary: str) -> Iterator[None]:
+    """A file that did not come to anything goes."""
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
 def _take_place(temporary: str, place: str, data: bytes, as_read: bytes | None) -> None:
+    with _or_without(temporary):
+        if not _changed_places(temporary, place, as_read):
+            return
+    found = _settled(temporary, place)  # from here on the temporary file is theirs: it only goes when that is safe
+    if found != as_read:
+        _give_back(temporary, place, data)
+        os.unlink(temporary)
+        raise Overtaken(found)
+    os.unlink(temporary)
+
+
+def _changed_places(temporary: str, place: str, as_read: bytes | None) -> bool:
+    """Whether what stood there is in the temporary file now; False when the new page is in place and that is all."""
     found = read_settled(place, place)
     if found != as_read:
         raise Overtaken(found)
     try:
         if as_read is None:
             put(temporary, place)
-            return
+            return False
         exchange(temporary, place)
     except CanNot:  # what is saved between the look above and this is lost
         os.replace(temporary, place)
-        return
+        return False
     except (FileExistsError, FileNotFoundError):  # made, or removed, since the look above
         raise Overtaken(read_bytes_or_none(place, place)) from None
-    found = _settled(temporary, place)
-    if found != as_read:
-        _give_back(temporary, place, data)
-        raise Overtaken(found)
-    os.unlink(temporary)
+    return True
 
 
 def _give_back(temporary: str, place: str, data: bytes) -> None:

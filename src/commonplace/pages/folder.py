@@ -98,6 +98,10 @@ class FolderPages:
                 self._found(path, moved.found, place)
                 old = read_settled(place, path)
                 new = change(old) or b""
+            except (OSError, StorageError):
+                if read_bytes_or_none(place, path) == new:  # it is in place, and the disk did not confirm it
+                    self._witness.kept(path, old, new)
+                raise
             else:
                 return old, new
             if new == old:
@@ -240,13 +244,20 @@ class FolderPages:
             prefix, place = waiting.pop()
             with _opened(place) as handle:
                 if isinstance(handle, OSError):
-                    if not isinstance(handle, (FileNotFoundError, NotADirectoryError)):
-                        _tell(warnings, f"{prefix[:-1]} could not be read: {handle.strerror}")
+                    self._tell_unread(prefix[:-1], handle, warnings)
                     continue
                 files, folders = self._sorted_out(handle, prefix, suffix, warnings)
                 yield prefix, files
             if deep:
                 waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
+
+    def _tell_unread(self, folder: str, error: OSError, warnings: Sentences | None) -> None:
+        """A folder that is not there has no pages; one the disk refuses may. Who can not be told gets the error."""
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            return
+        if warnings is None and not isinstance(error, PermissionError):
+            raise error
+        _tell(warnings, f"{folder} could not be read: {error.strerror}")
 
     def _sorted_out(
         self, handle: int | str, prefix: str, suffix: str, warnings: Sentences | None

@@ -72,7 +72,10 @@ def everything(folder: str, patience: float = PATIENCE / 2) -> Iterator[None]:
         for kind in KINDS:
             for number in range(_SLOTS):
                 left = max(0.0, round(deadline - time.monotonic(), 1))
-                held.enter_context(lock_slot(folder, kind, f"{number:02x}", "part of the memory", left))
+                try:
+                    held.enter_context(lock_slot(folder, kind, f"{number:02x}", "part of the memory", left))
+                except LockTimeout as error:
+                    raise LockTimeout(f"writers could not be held within {patience:g} seconds: {error}") from error
         yield
 
 

@@ -71,7 +71,9 @@ class Witness:
         """A whole page is replaced that this handle never read, and that somebody else wrote last."""
         if path in self._seen or not (old or b"").strip() or self.history is None:
             return
-        head = self.history.head(path)
+        head = None
+        with _without_history():
+            head = self.history.head(path)
         if head is None or head.version != version_of(old) or head.by.agent != current().signature.agent:
             _conflict(path, "was written by somebody else, and you had not read it")
 
