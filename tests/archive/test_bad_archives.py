@@ -238,6 +238,23 @@ def test_sizes_that_lie_are_refused_before_they_are_read(home: Path) -> None:
         refused(home, extra + header() + bytes(1024), "where a", StorageError)
 
 
+def test_many_names_cost_no_more_than_they_weigh(home: Path) -> None:
+    """Without care, each of these takes gigabytes or minutes."""
+    deep = "memory/" + "a/" * 2000
+    archive = lines_of(FIRST, *(PAGE | {"path": f"{deep}{number}.md"} for number in range(2000)))
+    refused(home, archive, "longer than any path", Refused)
+    refused(home, tar_of("memory/" + "a" * 5000), "longer than any path", Refused)
+    records = b"6 a=b\n" * 150_000
+    extra = header(size=len(records), kind=tarfile.XHDTYPE) + records + bytes(-len(records) % 512)
+    imported(home, extra + header() + bytes(1024))
+
+
+def test_a_sparse_file_in_a_newer_form_is_refused(home: Path) -> None:
+    info = tarfile.TarInfo("memory/a.md")
+    info.pax_headers = {"GNU.sparse.major": "1", "GNU.sparse.minor": "0"}
+    refused(home, tar_of(info), "no plain file", Refused)
+
+
 def test_settings_in_an_archive_have_to_make_sense(home: Path) -> None:
     def with_settings(text: str, path: str) -> bytes:
         return lines_of(FIRST, PAGE | {"path": "commonplace.yaml", "text": text}, PAGE | {"path": path})

@@ -120,13 +120,23 @@ def test_a_writer_that_does_not_let_go_is_named_and_nothing_stays_held(home: Pat
     locks = str(home / ".locks")
     with (
         lock(locks, "page", "memory/a.md"),
-        pytest.raises(LockTimeout, match=f"process {os.getpid()}"),
+        pytest.raises(LockTimeout, match=f"within 0.05 seconds: .* process {os.getpid()}"),
         everything(locks, patience=0.05),
     ):
         pass
     with everything(locks, patience=1):
         pass
     assert memory.call("remember", {"content": "x"})["success"]
+
+
+def test_all_locks_are_taken_where_few_files_may_be_open(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from commonplace.pages.locks import everything\n"
+        "resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
+        "with everything(sys.argv[1]): print('held')"
+    )
+    done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "held\n"
 
 
 def test_two_backups_at_once_wait_for_each_other(memory: Memory, home: Path) -> None:

@@ -6,12 +6,13 @@ import gzip
 import io
 import json
 import os
+import re
 import tarfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from commonplace import Memory
@@ -111,6 +112,7 @@ def fits(files: dict[str, tuple[bytes, int, int]]) -> bool:
 
 
 @pytest.mark.parametrize("format", FORMATS)
+@settings(max_examples=30)  # each is a home or two, written to disk
 @given(files=st.dictionaries(PATHS, st.tuples(DATA, st.sampled_from([0o600, 0o644, 0o755, 0o444]), TIMES), max_size=8).filter(fits))  # fmt: skip
 @example(files={"memory/ \n\r\t\u2028\x1b[1m~ .md": (b"\r\n\xef\xbb\xbf\0", 0o600, 0), "memory/日本/\U0001f642 é": (b"\xff", 0o600, 1)})  # fmt: skip
 @example(files={"memory/" + "é" * 127: (b"long", 0o600, 10**9), "memory/world/a:b?*|<>.md": (b"", 0o644, -1)})
@@ -126,6 +128,13 @@ def test_any_tree_survives_the_journey(format: Format, files: dict[str, tuple[by
         assert len(tree(home)) == len(files)
         assert exported(new, format) == data
         assert imported(new, data).same == tuple(sorted(files))
+
+
+def test_the_lines_shown_in_the_docs_are_an_archive(home: Path) -> None:
+    text = (Path(__file__).parents[2] / "docs/backup.md").read_text()
+    (lines,) = re.findall(r"^```json\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    imported(home, lines.encode())
+    assert exported(home, "jsonl").decode() == lines
 
 
 def test_what_can_be_lost_and_what_is_not_memory_stays(home: Path, clock: FrozenClock) -> None:

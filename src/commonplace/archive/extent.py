@@ -16,6 +16,7 @@ from ..pages.files import storage_errors
 from ..pages.globs import compile_glob, fixed_folder
 
 _MOST_NAMED = 5  # names in one warning
+_LONGEST, _DEEPEST = 4096, 100  # bytes of a path, and folders: every step into a folder costs one through all above it
 
 
 def extent(home: Home, *, history: bool) -> list[Root]:
@@ -64,7 +65,8 @@ def oddity(path: str) -> str:
         return "has a null character or a backslash in its name"
     if not path or path[0] in "/~" or path[1:2] == ":" or not {"", ".", ".."}.isdisjoint(path.split("/")):
         return "is not a path inside a home"
-    return ""
+    too_much = len(path.encode()) > _LONGEST or path.count("/") > _DEEPEST
+    return "is longer than any path of a file should be" if too_much else ""
 
 
 def files(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import BinaryIO, NamedTuple
 
 from ..errors import Refused, StorageError
@@ -34,7 +35,6 @@ class Limits(NamedTuple):
 def receive(stream: BinaryIO, spool: Spool, limits: Limits) -> dict[str, Item]:
     """The files of an archive by path, in order, with their bytes in the spool."""
     found: dict[str, Item] = {}
-    folders: set[str] = set()
     source = _unpacked(stream, limits)
     read = read_jsonl if _is_jsonl(source) else read_tar
     for member in read(source, limits.one):
@@ -45,15 +45,15 @@ def receive(stream: BinaryIO, spool: Spool, limits: Limits) -> dict[str, Item]:
         if len(found) == limits.files:
             raise Refused(f"the archive has more than {limits.files:,} files: nothing was imported")
         found[member.path] = spool.add(member.mode & 0o777, member.modified, member.data)
-        folders.update(_above(member.path))
-    if both := sorted(folders & found.keys()):
-        raise Refused(f"{both[0]!a} is a file and a folder in the archive: nothing was imported")
+    _refuse_both(found)
     return dict(sorted(found.items()))
 
 
-def _above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
+def _refuse_both(paths: Iterable[str]) -> None:
+    """A path that is a file and a folder. Sorted in this way, what is in a folder follows it at once."""
+    for one, other in pairwise(sorted(paths, key=lambda path: path.replace("/", "\0"))):
+        if other.startswith(f"{one}/"):
+            raise Refused(f"{one!a} is a file and a folder in the archive: nothing was imported")
 
 
 def _is_jsonl(source: io.BufferedReader[_Stream]) -> bool:

@@ -15,6 +15,8 @@ from .spool import CHUNK
 from .writing import BLOCK
 
 _PLAIN = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_MATTERS, _SPARSE = (b"path", b"size", b"mtime"), b"GNU.sparse"  # of what a header may say
+_DIGITS = 20
 _LONGEST_HEADER = 1 << 20  # bytes: a path has a few hundred
 _PAX, _PAX_FOR_ALL, _LONG_NAME, _LONG_LINK = (
     tarfile.XHDTYPE,
@@ -56,7 +58,7 @@ def _member(source: io.BufferedIOBase, info: tarfile.TarInfo, said: dict[str, st
         if ".." in path.split("/") or path.startswith("/"):
             raise Refused(f"{path!a} is not a path inside a home: nothing was imported")
         return
-    if info.type not in _PLAIN or any(name.startswith("GNU.sparse") for name in said):
+    if info.type not in _PLAIN or _SPARSE.decode() in said:
         raise Refused(f"{path!a} is a link or no plain file, which no memory has: nothing was imported")
     check_size(path, size, largest)
     modified = nanoseconds(said["mtime"]) if "mtime" in said else int(info.mtime) * 10**9
@@ -90,14 +92,17 @@ def _header(block: bytes) -> tarfile.TarInfo:
 def _records(text: bytes) -> dict[str, str]:
     """What a pax header says: each record is its own length, a space, name=value, and a line break."""
     found: dict[str, str] = {}
-    while text:
-        length, _, _ = text.partition(b" ")
-        end = int(_number(length.decode("ascii", "replace")))
-        name, equals, value = text[len(length) + 1 : end - 1].partition(b"=")
-        if not equals or text[end - 1 : end] != b"\n":
+    start = 0
+    while start < len(text):
+        length = text[start : start + _DIGITS].partition(b" ")[0]
+        end = start + int(_number(length.decode("ascii", "replace")))
+        name, equals, value = text[start + len(length) + 1 : end - 1].partition(b"=")
+        if not equals or text[end - 1 : end] != b"\n" or end > len(text):
             raise StorageError("the archive is damaged (a header that makes no sense): nothing was imported")
-        found[name.decode("utf-8", "surrogateescape")] = value.decode("utf-8", "surrogateescape")
-        text = text[end:]
+        if name in _MATTERS or name.startswith(_SPARSE):
+            known = _SPARSE if name.startswith(_SPARSE) else name
+            found[known.decode()] = value.decode("utf-8", "surrogateescape")
+        start = end
     return found
 
 
