@@ -41,3 +41,9 @@ peers:
 
 history:
     ./dev history
+
+backup:
+    ./dev backup
+
+watch:
+    ./dev watch

@@ -1,6 +1,6 @@
 """What watching costs and how soon it sees: an edit by hand, an idle minute, a burst of pages.
 
-Run: python bench/watch.py [--pages 10000] [--burst 5000] [--minute 60]. The CPU figures are of `commonplace watch` in a
+Run: ./dev watch [--pages 10000] [--burst 5000] [--minute 60]. The CPU figures are of `commonplace watch` in a
 process of its own, with events and, for comparison, without `watchfiles`.
 """
 

@@ -114,6 +114,14 @@ def test_a_failed_write_leaves_the_old_page_and_no_litter(
     assert [name for name in os.listdir(pages.root) if name.endswith(".tmp")] == []
 
 
+def test_a_page_with_the_longest_name_there_is_can_be_changed(pages: FolderPages) -> None:
+    for name in (f"{'n' * 252}.md", f"{'名' * 84}.md"):
+        pages.write(name, "one")
+        pages.append(name, " two")
+        assert pages.read(name).text == "one two"
+        pages.remove(name)
+
+
 def test_a_short_write_is_carried_on(pages: FolderPages, monkeypatch: pytest.MonkeyPatch) -> None:
     real = os.write
     monkeypatch.setattr(os, "write", lambda handle, data: real(handle, bytes(data)[:3]))

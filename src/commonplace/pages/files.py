@@ -30,6 +30,7 @@ _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
 _IGNORED = getattr(signal, "SIGURG", 0)  # a signal that does nothing
+_LONGEST_NAME = 230  # bytes of a name that still has room for more, where names have 255
 _STILL_WRITING = 1.0  # seconds to wait for an editor that is in the middle of saving
 _ADVICE = {
     errno.ENOSPC: "the disk is full: free some space and try again",
@@ -244,7 +245,8 @@ def _create(folder: str, name: str) -> tuple[int, str, list[str]]:
 
 def _beside(folder: str, name: str) -> str:
     """A name for a file that nobody reads as a page."""
-    return os.path.join(folder, f".{name}.{os.urandom(6).hex()}.tmp")
+    shown = os.fsdecode(os.fsencode(name)[:_LONGEST_NAME])
+    return os.path.join(folder, f".{shown}.{os.urandom(6).hex()}.tmp")
 
 
 def write_all(handle: int, data: bytes) -> None:
