@@ -70,6 +70,12 @@ def page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> s
     return _text(data)
 
 
+def together(home: Home, some: Sequence[Change]) -> list[Change]:
+    """These changes, with all that the same calls changed on other pages: a note and its line in the log of the day."""
+    calls, names = {change.call for change in some if change.call}, {change.id for change in some}
+    return [change for change in home.history.changes() if change.call in calls or change.id in names]
+
+
 def undo(home: Home, some: Sequence[Change]) -> list[Undone]:
     """Take changes back, each page on its own."""
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")

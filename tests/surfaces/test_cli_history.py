@@ -85,6 +85,22 @@ def test_undo_takes_back_the_last_change_and_itself(shell: Shell) -> None:
     assert shell.ok("show", PAGE) == "Black tea.\n"
 
 
+def test_undo_takes_back_all_pages_that_one_call_changed(shell: Shell) -> None:
+    for category in ("one", "two"):
+        shell.ok(
+            "call", "MemoryTool", f'{{"op": "setGlobal", "key": "k", "value": "{category}", "category": "{category}"}}'
+        )
+    shell.ok("call", "write_memory", '{"key": "plan", "content": "rest"}')
+    assert "Took back" in shell.ok("undo")
+    home = shell.folder / ".commonplace"
+    assert not (home / "agents/main/memory/working/plan.md").exists()
+    assert not list((home / "agents/main/memory/activity").glob("*.md"))
+    moved = ids(shell, "memory/global/two/k.md")[-1]
+    shell.ok("undo", moved)
+    assert sorted(path.name for path in (home / "memory/global").iterdir()) == ["one"]
+    assert shell.json("call", "MemoryTool", '{"op": "getGlobal", "key": "k"}')["value"] == "one"
+
+
 def test_undo_of_all_that_an_agent_did_leaves_what_others_did(shell: Shell) -> None:
     shell.ok("--agent", "rogue", "world", "tea", "Rogue tea.")
     shell.ok("--agent", "rogue", "world", "more", "Rogue.")

@@ -226,7 +226,7 @@ class History:
         if line is None:
             return None
         change = line.change
-        by = Signature(change.tool, change.agent, change.session, change.why)
+        by = Signature(change.tool, change.agent, change.session, change.why, change.call)
         return Head(change.version, line.depth, by, change.at)
 
     def _lines(self, path: str) -> list[Line]:

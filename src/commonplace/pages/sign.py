@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -9,12 +10,13 @@ from typing import NamedTuple
 
 
 class Signature(NamedTuple):
-    """`session` and `why` where they are known."""
+    """`session` and `why` where they are known. `call` is what all changes of one call have in common."""
 
     tool: str = "library"
     agent: str = ""
     session: str = ""
     why: str = ""
+    call: str = ""
 
 
 class Signed:
@@ -31,7 +33,7 @@ _current: ContextVar[Signed | None] = ContextVar("signed", default=None)
 
 @contextmanager
 def signed(signature: Signature) -> Iterator[Signed]:
-    call = Signed(signature)
+    call = Signed(signature._replace(call=signature.call or os.urandom(5).hex()))
     token = _current.set(call)
     try:
         yield call

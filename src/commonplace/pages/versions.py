@@ -33,6 +33,7 @@ class Change(NamedTuple):
     agent: str = ""
     session: str = ""
     why: str = ""
+    call: str = ""  # the same for all pages that one call changed
 
     @property
     def by(self) -> str:

@@ -96,10 +96,10 @@ def _show(lines: list[str]) -> None:
 @everyone
 @shared
 def undo_command(changes: tuple[str, ...], since: str | None, dry_run: bool, everyone: bool) -> None:
-    """Take back a CHANGE of `commonplace log`; the last one, when none is named; or, with --agent and --since,
-    everything an agent did. It is a change itself: undo it to have it back."""
+    """Take back a CHANGE of `commonplace log`, with all that the same call changed; the last one, when none is named;
+    or, with --agent and --since, everything an agent did. It is a change itself: undo it to have it back."""
     home = open_memory().home
-    chosen = _chosen(home, changes, since, everyone=everyone)
+    chosen = timeline.together(home, _chosen(home, changes, since, everyone=everyone))
     if dry_run:
         rows = [[each.id, each.by, _what(each)] for each in chosen]
         answer({"would_undo": [each._asdict() for each in chosen]}, lambda: table(["change", "by", "page"], rows))
