@@ -332,6 +332,8 @@ CUNNING = [  # what chance rarely comes upon: what was looked at has settled, an
     [("save", RECORD, TEXTS[5]), ("rest",), ("look",), ("move", "memory/global/general", "memory/global/work")],
     [("save", SKILL, TEXTS[7]), ("save", DATA, TEXTS[10]), ("rest",), ("look",), ("save", DATA, TEXTS[11])],
     [("save", SKILL, TEXTS[7]), ("save", DATA, TEXTS[10]), ("rest",), ("look",), ("delete", DATA)],
+    [("save", SKILL, TEXTS[7]), ("rest",), ("look",), ("make_link", DATA, "memory/a.md")],
+    [("save", SKILL, TEXTS[7]), ("rest",), ("look",), ("make_folder", DATA)],
     [("save", "memory/a.md", TEXTS[13]), ("rest",), ("look",), ("save", "memory/a.md", TEXTS[1])],
     [("save", "memory/a.md", TEXTS[1]), ("rest",), ("look",), ("make_folder", "memory/a.md"), ("look",)],
     [

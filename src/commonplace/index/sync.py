@@ -141,9 +141,10 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
         entries: list[Entry] = []
         for path, (place, stamp) in work.items():
             known = "" if place.kind in _LEANING else versions.get(path, "")
+            if stamp is None and not _stands(pages, path):
+                removed.append(path)
+                continue
             try:
-                if stamp is None:
-                    _require(pages, path)
                 entries.append(_entry(pages, place, path, UNSURE if stamp is None else stamp, known))
             except PageNotFound:
                 removed.append(path)
@@ -152,12 +153,13 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
     return [path for path in (*changed, *removed) if not path.endswith(".jsonl")]
 
 
-def _require(pages: Pages, path: str) -> None:
-    """PageNotFound unless a look would see the page now: a folder of its name is none, nor is one in another case."""
+def _stands(pages: Pages, path: str) -> bool:
+    """Whether a look would see the page now: a folder or a link of its name is none, nor is one in another case."""
     folder, _, name = path.rpartition("/")
-    stands = path in pages.changes({}, [Root(path, is_page=True)]).changed
-    if not stands or (folder and path not in pages.list(folder, name)):
-        raise PageNotFound(path)
+    with suppress(CommonplaceError):  # a folder the disk refuses shows nothing to a look either
+        stands = path in pages.changes({}, [Root(path, is_page=True)]).changed
+        return stands and (not folder or path in pages.list(folder, name))
+    return False
 
 
 def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> Entry:
@@ -187,7 +189,8 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
         turns, broken = cut.of_session(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        skill = parse_skill(text, pages, path, place.name)
+        has_data = _stands(pages, path.removesuffix(PAGE) + DATA)  # what no look sees: its end would not show
+        skill = parse_skill(text, pages, path, place.name, alone=not has_data)
         again = UNSURE if skill.warning else stamp  # when its data can be read again, the page looks as it does now
         entry = entry._replace(stamp=again, scope=Scope("skill", skill.owner), warning=warning or skill.warning)
         return entry._replace(passages=cut.of_skill(text, skill))

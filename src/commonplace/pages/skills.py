@@ -24,12 +24,12 @@ def skill_at(pages: Pages, path: str, folder: str) -> Skill:
     return parse(pages.read(path).text, pages, path, folder)
 
 
-def parse(text: str, pages: Pages, path: str, folder: str) -> Skill:
-    """The skill that a page is. Its folder decides its name, as a page's name does for a record."""
+def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
+    """The skill that a page is; `alone`: without its data. Its folder decides its name, as a record's file does."""
     when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
     skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
-    data, problem = _data(pages, path.removesuffix(PAGE) + DATA)
+    data, problem = ({}, "") if alone else _data(pages, path.removesuffix(PAGE) + DATA)
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
 
 
