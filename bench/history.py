@@ -18,7 +18,9 @@ from commonplace.pages.history import History
 
 Write = Callable[[FolderPages, int], object]
 KINDS: dict[str, Write] = {
-    "a new record of 200 bytes": lambda pages, n: pages.write(f"memory/global/general/key-{n}.md", f"{n} {'x' * 200}\n"),
+    "a new record of 200 bytes": lambda pages, n: pages.write(
+        f"memory/global/general/key-{n}.md", f"{n} {'x' * 200}\n"
+    ),
     "a record replaced": lambda pages, n: pages.write("memory/global/general/key.md", f"{n} {'x' * 200}\n"),
     "an entry added to a day of 20 kB": lambda pages, n: pages.append("day.md", f"## 09:30\n\nEntry {n}\n\n"),
     "a page of 100 kB rewritten": lambda pages, n: pages.write("page.md", f"{n} " * 15_000),
@@ -32,7 +34,10 @@ def main() -> None:
     print(f"{'':36}{'ms without':>12}{'ms with':>10}{'ratio':>8}{'CPU ratio':>11}")
     for name, write in KINDS.items():
         with tempfile.TemporaryDirectory(dir=".") as folder:
-            without, kept = _opened(Path(folder) / "without", history=False), _opened(Path(folder) / "with", history=True)
+            without, kept = (
+                _opened(Path(folder) / "without", history=False),
+                _opened(Path(folder) / "with", history=True),
+            )
             figures = [[_timed(write, pages, n) for pages in (without, kept)] for n in range(given.writes)]
         wall = [statistics.median(row[side][0] for row in figures) for side in (0, 1)]
         cpu = [statistics.median(row[side][1] for row in figures) for side in (0, 1)]
