@@ -25,7 +25,7 @@ def skill_at(pages: Pages, path: str, folder: str) -> Skill:
 
 
 def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
-    """The skill that a page is; `alone`: without its data. Its folder decides its name, as a record's file does."""
+    """The skill that a page is, `alone` without data. Its folder decides its name, as a page's does for a record."""
     when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
     skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
