@@ -71,6 +71,14 @@ def test_a_page_made_by_hand_is_kept_before_it_is_first_changed(tmp_path: Path) 
     assert history.versions("a.md")[0][1] == b"caf\xe9 and more\n"
 
 
+@pytest.mark.parametrize("saved", [-1e12, 0.0, 1e12, 1e20])
+def test_a_file_time_that_no_calendar_knows_stops_nothing(tmp_path: Path, clock: FrozenClock, saved: float) -> None:
+    _, history = opened(tmp_path, clock)
+    change = history.noticed("a.md", b"text", saved)
+    assert change is not None
+    assert change.at.startswith("2026-03-14T09:00")
+
+
 def test_what_did_not_change_leaves_no_trace(tmp_path: Path) -> None:
     pages, history = opened(tmp_path)
     pages.write("a.md", "same\n")

@@ -75,7 +75,7 @@ class History:
         if version_of(data) == (head.version if head else ABSENT):
             return None
         now = self._clock()
-        at = min(now, datetime.fromtimestamp(saved, UTC)) if saved else now
+        at = now if saved is None or not 0 < saved < now.timestamp() else datetime.fromtimestamp(saved, UTC)
         moment = max(stamp(at), head.at) if head else stamp(at)
         why = self._left_out(path, data, now) if head and data is not None and head.by.tool else ""
         return self._add(path, None, data, HAND._replace(why=why), moment, head)
