@@ -12,7 +12,7 @@ from .errors import InvalidArgument
 from .home import Home
 from .markdown import blocks
 from .markdown.scan import one_line
-from .pages.files import LEFT_BEHIND, read_bytes_or_none, storage_errors
+from .pages.files import page_of_leftover, read_bytes_or_none, storage_errors
 from .pages.globs import compile_glob
 from .pages.history import Versions
 from .pages.layout import Place
@@ -150,13 +150,11 @@ class _Search:
         for folder, folders, files in os.walk(self.home.root):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
-                if found := LEFT_BEHIND.fullmatch(name):
-                    beside = os.path.relpath(os.path.join(folder, found["name"]), self.home.root).replace(os.sep, "/")
-                    place = os.path.join(folder, name)
-                    with open(place, "rb") as file:
-                        data = file.read()
-                    if self.left(beside, data) != data:
-                        yield os.path.relpath(place, self.home.root)
+                path = os.path.relpath(os.path.join(folder, name), self.home.root).replace(os.sep, "/")
+                page = page_of_leftover(path)
+                data = _bytes(self.home, path) if page else None
+                if data is not None and self.left(page, data) != data:
+                    yield path
 
     def lines(self, path: str, data: bytes) -> Iterator[str]:
         """The telling lines of what goes from a page."""

@@ -28,7 +28,8 @@ from .pages import ABSENT
 from .pages.folder import FolderPages
 from .pages.history import Bounds, History
 from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
-from .pages.records import Channels, Globals, Shelf, record_at
+from .pages.records import Channels, Globals, Shelf
+from .pages.records import parse as parse_record
 from .pages.sign import Signature, signed
 from .pages.skills import Skills
 from .settings import SearchSettings, Settings
@@ -153,10 +154,13 @@ class Home:
         self.check()
         place = self.layout.place(path)
         try:
-            self.text(path)  # from now on this handle has seen the page
-            return record_at(self.pages, path, place) if place else None
+            page = self.pages.read(path) if place else None
         except PageNotFound:
             return None
+        if place is None or page is None:
+            return None
+        self.pages.saw(page)
+        return parse_record(page.text, path, place, lambda: self.pages.modified(path))
 
     def text(self, path: str) -> tuple[str, list[str]]:
         """What a page says, and what kept it from being read; a page that is not there says nothing."""

@@ -17,7 +17,7 @@ from .pages.sign import Signature, signed
 from .pages.undo import Undone, as_of
 from .pages.undo import restore as put_back
 from .pages.undo import undo as take_back
-from .pages.versions import Change
+from .pages.versions import Change, as_text
 
 _AGO = re.compile(r"(\d+)\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
@@ -59,7 +59,7 @@ def is_change(name: str) -> bool:
 
 def sides(home: Home, what: Change) -> tuple[str, str]:
     """A page before and after a change, as text."""
-    return _text(home.history.content(what.path, what.before)), _text(home.history.content(what.path, what.version))
+    return as_text(home.history.content(what.path, what.before)), as_text(home.history.content(what.path, what.version))
 
 
 def page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> str:
@@ -67,7 +67,7 @@ def page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> s
     data = as_of(home.history, _known(home, path, everyone=everyone), moment(home, when, last=True))
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
-    return _text(data)
+    return as_text(data)
 
 
 def together(home: Home, some: Sequence[Change]) -> list[Change]:
@@ -159,7 +159,7 @@ def _of_note(home: Home, key: str) -> Iterator[Change]:
         if path.startswith(f"{tree}/") or path == home.layout.curated_page(home.agent):
             before: list[str] = []
             for change, data in home.history.versions(path):
-                now = [block.content for block in blocks.find(_text(data), key)]
+                now = [block.content for block in blocks.find(as_text(data), key)]
                 if now != before:
                     yield change
                 before = now
@@ -176,10 +176,6 @@ def _known(home: Home, path: str, *, everyone: bool) -> str:
 def _may_see(home: Home, path: str) -> bool:
     place = home.index.territory.place(path) or home.layout.place(path)
     return place is None or home.may_see(place)
-
-
-def _text(data: bytes | None) -> str:
-    return "" if data is None else data.decode("utf-8", "replace")
 
 
 def local(home: Home, at: str) -> str:

@@ -17,12 +17,11 @@ from typing import NamedTuple
 from ..errors import PageNotFound
 from ..home import LOCKS_FOLDER, Home
 from ..pages import Root, Sentences
-from ..pages.files import storage_errors
+from ..pages.files import TICK, storage_errors
 from ..pages.locks import everything
 from .extent import extent, files, locks_of, strangers
 from .spool import CHUNK, Item, Spool
 
-_TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_OURS = (errno.EROFS, errno.EACCES, errno.EPERM)
 
@@ -99,7 +98,7 @@ def _copied(top: str, path: str, spool: Spool) -> _Copy | None:
             item = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, data)
     except PageNotFound:  # removed since it was seen
         return None
-    unsure = max(info.st_mtime_ns, info.st_ctime_ns) > now - _TICK
+    unsure = max(info.st_mtime_ns, info.st_ctime_ns) > now - TICK
     return _Copy(None if unsure else _stamp(info), item)
 
 

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from ..errors import CommonplaceError, NotFound
 from ..home import HISTORY_FOLDER, Home
 from ..markdown.jsontext import is_unicode
-from ..pages.files import read_bytes, read_bytes_or_none
+from ..pages.files import page_of_leftover, read_bytes, read_bytes_or_none
 from ..pages.skills import PAGE
 from ..pages.versions import version_of
 from ..settings import OURS
-from .look import Entry, Finding, Folder, Survey, page_of_leftover
+from .look import Entry, Finding, Folder, Survey
 
 _UNFINISHED = 60.0  # seconds: a younger temporary file may belong to a write that is under way
 _PAGES = (".md", ".markdown")

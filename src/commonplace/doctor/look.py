@@ -14,7 +14,7 @@ from ..errors import CommonplaceError, PageNotFound
 from ..home import Home
 from ..index.sync import Territory
 from ..markdown.jsontext import is_unicode
-from ..pages.files import LEFT_BEHIND
+from ..pages.files import page_of_leftover
 from ..pages.layout import MAIN, Place
 from ..settings import OURS
 
@@ -177,13 +177,6 @@ def _walk(home: Home, territory: Territory) -> Iterator[Folder]:
 
 def _is_ours(path: str, ours: set[str]) -> bool:
     return _below(path, ours) or page_of_leftover(path) in ours
-
-
-def page_of_leftover(path: str) -> str:
-    """The page that a temporary file was made to become; empty when it is none."""
-    folder, slash, name = path.rpartition("/")
-    left = LEFT_BEHIND.fullmatch(name)
-    return folder + slash + left["name"] if left else ""
 
 
 def _below(path: str, starts: set[str]) -> bool:

@@ -24,7 +24,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-LEFT_BEHIND = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves beside a page
+# What a killed process leaves beside a page.
+_LEFT_BEHIND = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)
+TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -241,6 +243,13 @@ def _create(folder: str, name: str) -> tuple[int, str, list[str]]:
             if attempt == 99:
                 raise
     raise AssertionError("unreachable")
+
+
+def page_of_leftover(path: str) -> str:
+    """The page that a temporary file was made to become; empty when it is none."""
+    folder, slash, name = path.rpartition("/")
+    left = _LEFT_BEHIND.fullmatch(name)
+    return folder + slash + left["name"] if left else ""
 
 
 def _beside(folder: str, name: str) -> str:

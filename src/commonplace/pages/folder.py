@@ -17,7 +17,7 @@ from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNo
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import UNSURE, Changes, Paths, Root, Sentences, Texts
-from .files import Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
+from .files import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
 from .history import History
 from .locks import Kind, lock, lock_slot, slot_of
 from .versions import version_of
@@ -26,7 +26,6 @@ from .witness import Witness
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _ATTEMPTS, _PATIENT = 100, 3  # to replace a page that others save meanwhile, and how many of them without hurry
-_TICK = 50_000_000  # nanoseconds: file times move in steps of up to 10 ms; two writes inside one step look alike
 
 
 class FolderPages:
@@ -184,7 +183,7 @@ class FolderPages:
         seen: dict[str, int] = {}
         warnings: Sentences = []
         # By the system's clock, not the memory's: file times are compared with it.
-        settled = time.time_ns() - _TICK
+        settled = time.time_ns() - TICK
         for root in roots:
             self._sweep(root, seen, warnings, settled)
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}

@@ -22,7 +22,7 @@ from .files import make_folders, put_whole, read_bytes_or_none, write_all
 from .locks import lock_slot, slot_of
 from .merge import left_out
 from .sign import Signature
-from .versions import Change, Line, content, contents, line_of, lines, parsed, version_of, written
+from .versions import Change, Line, as_text, content, contents, line_of, lines, parsed, version_of, written
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
@@ -90,7 +90,7 @@ class History:
         if len(known) < 2 or known[-1][0].at < stamp(now - _SINCE_OPENED):
             return ""
         (_, base), (last, theirs) = known
-        return f"left out what {last.by} wrote" if left_out(_text(base), _text(theirs), _text(data)) else ""
+        return f"left out what {last.by} wrote" if left_out(as_text(base), as_text(theirs), as_text(data)) else ""
 
     def head(self, path: str) -> Head | None:
         slot = slot_of(path)
@@ -255,10 +255,6 @@ class History:
 
     def _file(self, slot: str) -> str:
         return os.path.join(self._folder, f"{slot}.jsonl")
-
-
-def _text(data: bytes | None) -> str:
-    return "" if data is None else data.decode("utf-8", "replace")
 
 
 def _last(raw: bytes, path: str) -> Line | None:

@@ -57,6 +57,11 @@ def version_of(data: bytes | None) -> str:
     return ABSENT if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
 
 
+def as_text(data: bytes | None) -> str:
+    """A version as people read it, text or not; one that is not there says nothing."""
+    return "" if data is None else data.decode("utf-8", "replace")
+
+
 def line_of(change: Change, old: bytes | None, new: bytes | None, depth: int) -> Line:
     """`depth` is that of the line before, which holds `old`; -1 when there is none."""
     if new is None:

@@ -10,7 +10,7 @@ from ..errors import NotFound, StorageError
 from .history import History
 from .merge import lost, merge
 from .sign import current
-from .versions import version_of
+from .versions import as_text, version_of
 
 
 class Witness:
@@ -46,7 +46,7 @@ class Witness:
         """A whole page as it shall be: with what others changed elsewhere on it since it was read."""
         self._tell_unseen(path, old)
         base = self._base(path, old)
-        merged = None if base is None or old is None else merge(base, _text(old), text)
+        merged = None if base is None or old is None else merge(base, as_text(old), text)
         if merged is None or merged == text:
             return text
         current().warnings.append(f"{path} had changed since you read it: both changes are in it now")
@@ -55,7 +55,7 @@ class Witness:
     def replaced(self, path: str, old: bytes | None, new: bytes) -> None:
         """Say so if what others wrote since this handle looked is not there any more."""
         base = self._base(path, old)
-        if base is not None and old is not None and lost(base, _text(old), _text(new)):
+        if base is not None and old is not None and lost(base, as_text(old), as_text(new)):
             _conflict(path, "had changed since you read it, and some of that is not in it any more")
 
     def _base(self, path: str, old: bytes | None) -> str | None:
@@ -64,7 +64,7 @@ class Witness:
         if version is None or self.history is None or version == version_of(old):
             return None
         with suppress(NotFound, OSError):
-            return _text(self.history.content(path, version) or b"")
+            return as_text(self.history.content(path, version))
         return None
 
     def _tell_unseen(self, path: str, old: bytes | None) -> None:
@@ -82,10 +82,6 @@ def _conflict(path: str, what: str) -> None:
     sentence = f"{path} {what}: `commonplace diff {path}` shows both, `commonplace undo` takes yours back"
     if sentence not in current().conflicts:
         current().conflicts.append(sentence)
-
-
-def _text(data: bytes) -> str:
-    return data.decode("utf-8", "replace")
 
 
 @contextmanager
