@@ -319,7 +319,7 @@ def check(steps: list[tuple[Any, ...]]) -> None:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few pages are a lot, and a moment is long, so that few steps go a long way."""
-    monkeypatch.setattr(pages_folder, "_TICK", TICK)
+    monkeypatch.setattr(pages_folder, "TICK", TICK)
     monkeypatch.setattr(index_sync, "_BATCH", 3)
     monkeypatch.setattr(index_sync, "_MUCH", 6)
     monkeypatch.setattr(index_spaces, "_SLACK", 5)
