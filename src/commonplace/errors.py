@@ -167,6 +167,17 @@ class Unavailable(CommonplaceError):
     exit_status = 8
 
 
+class NotInstalled(CommonplaceError, ImportError):
+    """What is asked for needs a package that is not there: an extra of this one, with the command that installs it."""
+
+    code = "NOT_INSTALLED"
+    exit_status = 9
+
+    def __init__(self, what: str, extra: str) -> None:
+        super().__init__(f"{what} needs more than is installed: run pip install 'commonplace[{extra}]'")
+        self.extra = extra
+
+
 class SettingsError(CommonplaceError):
     """A settings file says something that is not understood: file, line, and what would be."""
 

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from .errors import OutsideHome, PageNotFound, StaleVersion
 from .model import Page
-from .pages import ABSENT, Changes, Pages, Paths, Root, Sentences, Texts
+from .pages import ABSENT, Changes, Pages, Paths, Root, Sentences, Suffix, Texts
 
 
 class FrozenClock:
@@ -86,7 +86,7 @@ class MemoryPages:
             self._expect(path, if_version)
             del self._texts[path]
 
-    def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
+    def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         inside = (path for path in self._below(folder) if path.endswith(suffix))
         return sorted(path for path in inside if deep or "/" not in path.removeprefix(f"{folder}/"))
 

@@ -22,7 +22,13 @@ _LONGEST, _DEEPEST = 4096, 100  # bytes of a path, and folders: every step into 
 def extent(home: Home, *, history: bool) -> list[Root]:
     """The pages and folders that are memory. All kinds of files in our own, only Markdown where settings lead."""
     layout, said = home.layout, home.settings
-    folders = [layout.path(layout.loose), layout.skills, layout.directives, layout.path("agents")]
+    folders = [
+        layout.path(layout.loose),
+        layout.skills,
+        layout.directives,
+        layout.path("agents"),
+        layout.shared_memories,
+    ]
     single = [settings.FILE, layout.shared_curated]
     if layout.main_diary:
         single.append(layout.path(layout.main_diary.curated))

@@ -15,6 +15,7 @@ from ..model import Page
 
 Paths = list[str]
 Sentences = list[str]
+Suffix = str | tuple[str, ...]
 Texts = list[tuple[str, str]]  # paths, and what stands there
 
 ABSENT = ""  # the version of a page that is not there
@@ -33,7 +34,7 @@ class Root(NamedTuple):
     """Where pages are looked for: a folder with all below it, or one page."""
 
     path: str
-    suffix: str = ".md"
+    suffix: Suffix = ".md"
     pattern: re.Pattern[str] | None = None
     is_page: bool = False
 
@@ -71,7 +72,7 @@ class Pages(Protocol):
         """Remove the page, or PageNotFound."""
         ...
 
-    def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
+    def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         """The paths of the pages in a folder, sorted; empty when the folder is not there."""
         ...
 

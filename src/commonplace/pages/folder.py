@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
-from . import UNSURE, Changes, Paths, Root, Sentences, Texts
+from . import UNSURE, Changes, Paths, Root, Sentences, Suffix, Texts
 from .files import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
 from .history import History
 from .locks import Kind, lock, lock_slot, slot_of
@@ -142,11 +142,11 @@ class FolderPages:
         with suppress(FileNotFoundError):
             self._witness.found(path, data, None if data is None else os.stat(place).st_mtime)
 
-    def list(self, folder: str, suffix: str = ".md", *, deep: bool = False) -> Paths:
+    def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
             return sorted(self._paths(folder, suffix, deep=deep))
 
-    def _paths(self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None) -> Iterator[str]:
+    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: Sentences | None = None) -> Iterator[str]:
         for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
             yield from (prefix + file.name for file in files)
 
@@ -227,7 +227,7 @@ class FolderPages:
             warnings.append(f"{root.path}: {error.strerror or error}")
 
     def _walk(
-        self, folder: str, suffix: str, *, deep: bool, warnings: Sentences | None = None
+        self, folder: str, suffix: Suffix, *, deep: bool, warnings: Sentences | None = None
     ) -> Iterator[tuple[str, Files]]:
         """The regular files below a folder, one folder after the other, each with the path that leads to it.
 
@@ -259,7 +259,7 @@ class FolderPages:
         _tell(warnings, f"{folder} could not be read: {error.strerror}")
 
     def _sorted_out(
-        self, handle: int | str, prefix: str, suffix: str, warnings: Sentences | None
+        self, handle: int | str, prefix: str, suffix: Suffix, warnings: Sentences | None
     ) -> tuple[Files, Paths]:
         """The files of a folder that end in the suffix, and its folders."""
         files: Files = []

@@ -26,6 +26,9 @@ FIXED_PAGES = {
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
+# What Claude's memory tool may call a file, below an agent's `memories`, for it to be searched.
+TEXT_ENDINGS = (".md", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".html", ".rst", ".org", ".toml")
+
 PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
 
 
@@ -95,6 +98,19 @@ class Layout:
     @property
     def directives(self) -> str:
         return self.path("directives")
+
+    @property
+    def shared_memories(self) -> str:
+        """The folder of files that Claude's memory tool keeps, where all agents share it."""
+        return self.path("memories")
+
+    def memories_folder(self, agent: str) -> str:
+        """The same, for one agent alone."""
+        return f"{self.agent_folder(agent)}/memories"
+
+    def store_folder(self, agent: str) -> str:
+        """Items by namespace and key, as LangGraph keeps them: one record page an item."""
+        return f"{self.agent_folder(agent)}/store"
 
     def agent_name(self, agent: str) -> str:
         return self.named(self.path("agents"), agent)
@@ -172,7 +188,8 @@ class Layout:
 
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Where everything that may be searched is."""
-        found = [Root(self.path(folder)) for folder in (self.loose, "skills", "agents")]
+        found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
+        found += [Root(self.path("agents"), TEXT_ENDINGS), Root(self.shared_memories, "")]
         found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
         if self.world_folder:
             found.append(Root(self.world_folder))
@@ -206,6 +223,9 @@ class Layout:
             (agent + r"/memory/working/(?P<name>[^/]+)\.md", "record", "agent"),
             (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
             (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
+            (agent + r"/store/(?:.+/)?(?P<name>[^/]+)\.md", "record", "agent"),
+            (agent + r"/memories/(?:.+/)?(?P<name>[^/]+)", "page", "agent"),
+            (re.escape(self.shared_memories) + r"/(?:.+/)?(?P<name>[^/]+)", "page", "shared"),
             (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
             (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
             (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
@@ -226,7 +246,7 @@ def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
     who = groups.get("who") or (MAIN if scope == "agent" else "")
     source: Source = "session" if kind == "session" else "memory"
     name = groups.get("name") or stem(found[0])
-    if kind == "record" and scope == "agent":
+    if found[0].endswith(f"/memory/working/{name}.md"):
         name = FIXED_PAGES.get(name, name)
     return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
 

@@ -18,6 +18,8 @@ from .guard import guarded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
+# What an agent is given where nobody says otherwise: enough for everything, and no two tools for one thing.
+EVERYDAY = ("journal", "retrieval", "working")
 
 
 class Outcome(NamedTuple):
@@ -34,6 +36,10 @@ class Offer(NamedTuple):
     toolset: Toolset
     tool: Tool
     note: str = ""
+
+    @property
+    def description(self) -> str:
+        return f"{self.tool.description}\n\n({self.note})" if self.note else self.tool.description
 
 
 @cache

@@ -19,17 +19,13 @@ def describe(shape: str, toolsets: Sequence[str] = TOOLSETS, home: Home | None =
     return [SHAPES[shape](offer) for offer in offers(toolsets, home)]
 
 
-def _text(offer: Offer) -> str:
-    return f"{offer.tool.description}\n\n({offer.note})" if offer.note else offer.tool.description
-
-
 def _openai(offer: Offer) -> dict[str, Any]:
-    function = {"name": offer.name, "description": _text(offer), "parameters": offer.tool.schema()}
+    function = {"name": offer.name, "description": offer.description, "parameters": offer.tool.schema()}
     return {"type": "function", "function": function}
 
 
 def _anthropic(offer: Offer) -> dict[str, Any]:
-    return {"name": offer.name, "description": _text(offer), "input_schema": offer.tool.schema()}
+    return {"name": offer.name, "description": offer.description, "input_schema": offer.tool.schema()}
 
 
 def _mcp(offer: Offer) -> dict[str, Any]:
@@ -42,7 +38,7 @@ def _mcp(offer: Offer) -> dict[str, Any]:
     }
     return {
         "name": offer.name,
-        "description": _text(offer),
+        "description": offer.description,
         "inputSchema": tool.schema(),
         "annotations": hints,
     }
@@ -52,7 +48,7 @@ def _gemini(offer: Offer) -> dict[str, Any]:
     schema = offer.tool.schema()
     properties = {name: _gemini_type(value) for name, value in schema["properties"].items()}
     parameters = {"type": "OBJECT", "properties": properties, "required": schema["required"]}
-    return {"name": offer.name, "description": _text(offer), "parameters": parameters}
+    return {"name": offer.name, "description": offer.description, "parameters": parameters}
 
 
 def _gemini_type(schema: dict[str, Any]) -> dict[str, Any]:
