@@ -15,6 +15,7 @@ from ..pages.sign import Signature, signed
 from ..secrets import redact
 from .define import Reply, Tool, Toolset, with_warning
 from .guard import guarded
+from .unfold import unfolded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
@@ -69,6 +70,7 @@ def call(
         if name not in family.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
         chosen = family.tools[name]
+        given = unfolded(chosen.parameters, given)
         given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
         with signed(Signature(name, home.agent, home.session, redact(why))) as told:
             reply = _invoke(home, chosen, given)
@@ -96,7 +98,7 @@ def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     reply = tool.invoke(home, arguments)
     takes = tool.takes(arguments)
-    strange = [name for name in arguments if name not in takes]
+    strange = [name for name, value in arguments.items() if name not in takes and value is not None]
     if not strange:
         return reply
     sentence = f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})"

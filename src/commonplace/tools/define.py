@@ -16,6 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_ori
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
 from ..home import Home
 from ..markdown.jsontext import checked, is_unicode
+from .answers import ASIDE, Answer
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
@@ -152,6 +153,11 @@ class Tool:
         """The names of what it takes, when it is called like this."""
         return [parameter.name for parameter in self.parameters]
 
+    @cached_property
+    def answer(self) -> Answer:
+        """What it answers when all goes well."""
+        return answer_of(self.run)
+
     def schema(self) -> dict[str, Any]:
         """The JSON Schema of the arguments: one flat object."""
         return {
@@ -177,6 +183,11 @@ def parameters_of(run: Callable[..., Any]) -> tuple[Parameter, ...]:
     hints = get_type_hints(run, include_extras=True)
     signature = list(inspect.signature(run).parameters.values())[1:]
     return tuple(_parameter(each, hints[each.name]) for each in signature)
+
+
+def answer_of(run: Callable[..., Any]) -> Answer:
+    notes = get_args(get_type_hints(run, include_extras=True)["return"])
+    return next(note for note in notes if isinstance(note, Answer)) | ASIDE
 
 
 def _parameter(each: inspect.Parameter, hint: Any) -> Parameter:

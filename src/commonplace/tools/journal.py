@@ -10,14 +10,16 @@ from ..home import Home
 from ..markdown import blocks, daily
 from ..markdown.scan import unescape
 from ..pages.names import topic_name
+from .answers import Answer
 from .define import Reply, Tool, toolset, with_warning
 
 NOTHING = "No memories found"
+Told = Annotated[Reply, Answer(success=bool, content=str)]
 
 
 def recall(
     home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them."] = 3
-) -> Reply:
+) -> Told:
     """Read your memory: what is known about the world, your curated memory, and your latest days."""
     if days < 0:
         raise InvalidArgument(f"days must be 0 or more, not {days}")
@@ -31,7 +33,7 @@ def recall(
     return with_warning({"success": True, "content": content or NOTHING}, *warnings)
 
 
-def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> Reply:
+def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> Told:
     """Add an entry, stamped with the time, to today's page."""
     if not content.strip():
         raise MissingArgument("content")
@@ -41,7 +43,7 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 
-def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Reply:
+def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Told:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
     home.pages.rewrite(path, content)
@@ -52,7 +54,7 @@ def update_world(
     home: Home,
     topic: Annotated[str, "What the page is about: people, systems, a project."],
     content: Annotated[str, "Everything known about it; it replaces the page."],
-) -> Reply:
+) -> Told:
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)

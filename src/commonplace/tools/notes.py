@@ -10,11 +10,13 @@ from ..home import Home
 from ..markdown import blocks
 from ..markdown.times import sort_key, stamp
 from ..model import Block
+from .answers import Answer
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
 Content = Annotated[str, "What to keep, as Markdown."]
 Tags = Annotated[list[str] | None, "Labels to find it by."]
+_NOTE = Answer(key=str, content=str, tags=[str], file=str, kind=str)
 
 
 class Kept(NamedTuple):
@@ -38,7 +40,7 @@ def memory_write(
         Literal["daily", "summary"], "`daily`: today's page; `summary`: the curated page that lasts."
     ] = "daily",
     tags: Tags = None,
-) -> Reply:
+) -> Annotated[Reply, Answer(success=bool, data=Answer(key=str, target=str, path=str))]:
     """Keep a new memory under a key that is not used yet.
 
     Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
@@ -56,7 +58,9 @@ def memory_write(
     return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
 
-def memory_update(home: Home, key: Key, content: Content, tags: Tags = None) -> Reply:
+def memory_update(
+    home: Home, key: Key, content: Content, tags: Tags = None
+) -> Annotated[Reply, Answer(success=bool, data=Answer(key=str, path=str, kind=str))]:
     """Replace the content and the tags of a memory that exists. Tags left out means no tags.
 
     Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
@@ -75,7 +79,9 @@ def memory_update(home: Home, key: Key, content: Content, tags: Tags = None) -> 
     return _ok({"key": key, "path": home.layout.notes_path(home.agent, kept.path), "kind": kept.kind}, warnings)
 
 
-def memory_read(home: Home, key: Key) -> Reply:
+def memory_read(
+    home: Home, key: Key
+) -> Annotated[Reply, Answer(success=bool, data=_NOTE | Answer(created_at=str, updated_at=str))]:
     """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
     kept, warnings = _canonical(home, _key(key))
     home.text(kept.path)  # from now on this handle has seen the page
@@ -88,7 +94,7 @@ def memory_search(
     query: Annotated[str, "Text to look for in keys and contents, in any case; may be empty to list by tags."],
     tags: Annotated[list[str] | None, "Only memories that have all of these tags."] = None,
     limit: Annotated[int, "How many at the most.", Clamp(1, 100)] = 10,
-) -> Reply:
+) -> Annotated[Reply, Answer(success=bool, data=Answer(results=[_NOTE | Answer(at=str)]))]:
     """Find memories whose key or content holds a text. Those of the summary page come first, then the newest days."""
     wanted, needle = set(_labels(tags)), query.casefold()
     everything, warnings = _all(home)

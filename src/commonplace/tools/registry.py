@@ -5,19 +5,18 @@ Each operation is a typed function like any tool; the tool's one flat schema is 
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..home import Home
-from ..index.words import query_words
 from ..markdown.times import sort_key
 from ..model import Json, Record, Skill
+from .answers import Answer, Maybe
 from .define import Parameter, Reply, Tool, toolset, with_warning
+from .matching import best_records, best_skills, words_of
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]
@@ -27,33 +26,42 @@ Channel = Annotated[str, "The channel's name, exactly as the prompt's `Current c
 Name = Annotated[str, "The skill's name."]
 Words = Annotated[str, "Words to look for; a memory with any of them is found."]
 
+_RECORD = Answer(key=str, value=object, category=str, tags=[str], created_at=str, updated_at=str)
+_SKILL = Answer(
+    name=str, description=str, instructions=str, owner=str, training_progress=int, created_at=str, updated_at=str
+)
+Done = Annotated[Reply, Answer(success=bool)]
+OneRecord = Annotated[Reply, Answer(success=bool) | _RECORD]
+Records = Annotated[Reply, Answer(success=bool, results=[_RECORD])]
+SomeSkills = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
-def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> Reply:
+
+def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> Done:
     """keep a memory for all channels, or replace it"""
     home.globals.put(key, value, category, _tags(tags))
     return {"success": True}
 
 
-def getGlobal(home: Home, key: Key) -> Reply:
+def getGlobal(home: Home, key: Key) -> OneRecord:
     """read one"""
     return _one(home.globals.get(key))
 
 
-def deleteGlobal(home: Home, key: Key) -> Reply:
+def deleteGlobal(home: Home, key: Key) -> Done:
     """delete one"""
     return _deleted(home.globals.delete(key))
 
 
-def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> Reply:
+def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> Records:
     """list all, or one category"""
     found, warnings = _records(home, home.layout.globals)
     return _results((r for r in found if category is None or r.category == category), warnings)
 
 
-def searchGlobal(home: Home, query: Words) -> Reply:
+def searchGlobal(home: Home, query: Words) -> Records:
     """find by words"""
     found, warnings = _records(home, home.layout.globals)
-    return _results(_best(found, _words(query)), warnings)
+    return _results(best_records(found, words_of(query)), warnings)
 
 
 def setChannel(
@@ -63,41 +71,41 @@ def setChannel(
     value: Value,
     category: Category = "general",
     tags: Tags = None,
-) -> Reply:
+) -> Done:
     """keep a memory of one channel, or replace it"""
     home.channels.shelf(channelName).put(key, value, category, _tags(tags))
     return {"success": True}
 
 
-def getChannel(home: Home, channelName: Channel, key: Key) -> Reply:
+def getChannel(home: Home, channelName: Channel, key: Key) -> OneRecord:
     """read one"""
     return _one(home.channels.shelf(channelName).get(key))
 
 
-def deleteChannel(home: Home, channelName: Channel, key: Key) -> Reply:
+def deleteChannel(home: Home, channelName: Channel, key: Key) -> Done:
     """delete one"""
     return _deleted(home.channels.shelf(channelName).delete(key))
 
 
-def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> Reply:
+def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> Records:
     """list one category of a channel"""
     found, warnings = _records(home, _known_channel(home, channelName))
     return _results((r for r in found if r.category == category), warnings)
 
 
-def listChannelKeys(home: Home, channelName: Channel) -> Reply:
+def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, keys=[str])]:
     """list the keys of a channel"""
     _known_channel(home, channelName)
     return {"success": True, "keys": home.channels.shelf(channelName).keys()}
 
 
-def listChannels(home: Home) -> Reply:
+def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[str])]:
     """list the channels that hold memories"""
     names, warnings = home.channels.names()
     return with_warning({"success": True, "channels": names}, *warnings)
 
 
-def purgeChannel(home: Home, channelName: Channel) -> Reply:
+def purgeChannel(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, message=str)]:
     """delete everything of a channel; only when the channel is gone for good"""
     count = home.channels.purge(channelName)
     return {"success": True, "message": f"Deleted everything of channel {channelName}: {count} in all"}
@@ -110,7 +118,7 @@ def createSkill(
     initialStructure: Annotated[dict[str, Json] | None, "The data the skill starts with."] = None,
     owner: Annotated[str, "`global`, or the one user who sees it."] = "global",
     instructions: Annotated[str, "Rules to follow whenever the skill is used; shown in every prompt."] = "",
-) -> Reply:
+) -> Done:
     """make a skill; for one that exists only the description changes"""
     home.skills.create(name, description, initialStructure or {}, owner, instructions)
     return {"success": True}
@@ -121,7 +129,7 @@ def updateSkill(
     name: Name,
     newData: Annotated[dict[str, Json], "What changes in the data; `instructions` goes to the instructions."],
     trainingIncrement: Annotated[bool, "Whether to count this as training."] = False,  # noqa: FBT002
-) -> Reply:
+) -> Done:
     """merge into a skill's data: objects merge, lists are replaced, null deletes; {"skill_data": null} clears"""
     instructions = newData.get("instructions")
     if instructions is not None and not isinstance(instructions, str):
@@ -141,7 +149,7 @@ def updateSkill(
     return with_warning({"success": True}, _NESTED if "skill_data" in changes else "")
 
 
-def getSkill(home: Home, name: Name) -> Reply:
+def getSkill(home: Home, name: Name) -> Annotated[Reply, Answer(success=bool, skill_data=dict) | _SKILL]:
     """read a skill with its data"""
     skill = home.skills.get(name)
     if skill is None:
@@ -149,33 +157,35 @@ def getSkill(home: Home, name: Name) -> Reply:
     return with_warning({"success": True, **_summary(skill), "skill_data": skill.data}, skill.warning)
 
 
-def listSkills(home: Home) -> Reply:
+def listSkills(home: Home) -> SomeSkills:
     """list all skills, without data"""
     return _skills(home.skills.all())
 
 
-def listSkillsForUser(home: Home, username: Annotated[str, "The user."]) -> Reply:
+def listSkillsForUser(home: Home, username: Annotated[str, "The user."]) -> SomeSkills:
     """list the skills a user may see"""
     return _skills(home.skills.visible_to(username))
 
 
-def deleteSkill(home: Home, name: Name) -> Reply:
+def deleteSkill(home: Home, name: Name) -> Done:
     """delete a skill"""
     if not home.skills.delete(name):
         raise NotFound("Skill not found")
     return {"success": True}
 
 
-def search(home: Home, query: Words) -> Reply:
+def search(
+    home: Home, query: Words
+) -> Annotated[Reply, Answer(success=bool, results=[(_RECORD | _SKILL).loosely() | Answer(scope=str)])]:
     """find by words in global memories, skills and all channels"""
-    words = _words(query)
+    words = words_of(query)
     shared, warnings = _records(home, home.layout.globals)
-    rows = [{**_row(record), "scope": "global"} for record in _best(shared, words)]
+    rows = [{**_row(record), "scope": "global"} for record in best_records(shared, words)]
     skills = home.skills.all()
-    rows += [{**_summary(skill), "scope": "skill"} for skill in _best_skills(skills, words)]
+    rows += [{**_summary(skill), "scope": "skill"} for skill in best_skills(skills, words)]
     channels, more = _records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
-        found = _best((record for record in channels if record.scope.name == name), words)
+        found = best_records((record for record in channels if record.scope.name == name), words)
         rows += [{**_row(record), "scope": f"channel_memories_{name}"} for record in found]
     return with_warning({"success": True, "results": rows}, *warnings, *(each.warning for each in skills), *more)
 
@@ -223,6 +233,15 @@ class OperationTool(Tool):
                 default = None if parameter.required else parameter.default
                 found.setdefault(parameter.name, parameter._replace(default=default))
         return tuple(found.values())
+
+    @cached_property
+    def answer(self) -> Answer:
+        """What any of the operations answers."""
+        every = Answer()
+        for tool in OPERATIONS.values():
+            every |= tool.answer
+        results = Answer(results=Maybe([(_RECORD | _SKILL | Answer(scope=str)).loosely()]))
+        return every.loosely() | results | Answer(success=bool)
 
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
         op = arguments.get("op")
@@ -313,51 +332,6 @@ def _known_channel(home: Home, channel: str) -> str:
     if not home.channels.exists(channel):
         raise NotFound("Not found")
     return home.layout.channel_folder(channel)
-
-
-def _words(query: str) -> list[str]:
-    """The words asked for; underscores and hyphens are spaces. Scripts without spaces are asked for in pairs, too."""
-    plain = re.sub(r"[_\-\s]+", " ", query).strip()
-    if not plain:
-        raise InvalidArgument("Query must not be empty")
-    pairs = (word for word in query_words(plain) if not word.isascii())
-    return [*dict.fromkeys([*plain.casefold().split(" "), *pairs])]
-
-
-def _best(records: Iterable[Record], words: list[str]) -> list[Record]:
-    return _ranked(records, words, lambda r: (r.key, _as_text(r.value), r.category, " ".join(r.tags)))
-
-
-def _best_skills(skills: Iterable[Skill], words: list[str]) -> list[Skill]:
-    return _ranked(skills, words, lambda s: (s.name, s.description, s.instructions, _as_text(s.data)))
-
-
-def _ranked(things: Iterable[Any], words: list[str], fields_of: Any) -> list[Any]:
-    """What holds any of the words, literally; more of them first, and those in the name before the others."""
-    scored = []
-    for thing in things:
-        name, *rest = (field.casefold() for field in fields_of(thing))
-        text = "\n".join(rest)
-        score = sum((word == name) + 2 * (word in name) + (word in text) for word in words)
-        found = sum(word in name or word in text for word in words)
-        if found:
-            scored.append((-found, -score, name, thing))
-    return [thing for *_, thing in sorted(scored, key=lambda each: each[:3])]
-
-
-def _as_text(value: Json) -> str:
-    """A value as text to look in: what it says, and how it says it."""
-    return value if isinstance(value, str) else "\n".join([json.dumps(value, ensure_ascii=False), *_said(value)])
-
-
-def _said(value: Json) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        yield from value
-        yield from (text for item in value.values() for text in _said(item))
-    elif isinstance(value, list):
-        yield from (text for item in value for text in _said(item))
 
 
 def _merged(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:

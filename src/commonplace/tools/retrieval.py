@@ -9,8 +9,13 @@ from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFou
 from ..home import Home
 from ..markdown.sessions import as_said
 from ..model import Hit
+from .answers import Answer, Maybe
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
+_FOUND = Answer(
+    path=str, from_=int, to=int, text=str, score=float, source=str, citation=str, scope=str,
+    key=Maybe(str), tags=Maybe([str]), at=Maybe(str),
+)  # fmt: skip
 _LINES, _CHARACTERS = 120, 12_000  # of a read that does not say how much
 
 
@@ -28,7 +33,10 @@ def memory_search(
     until: Annotated[str | None, "Only up to this day."] = None,
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
-) -> Reply:
+) -> Annotated[
+    Reply,
+    Answer(results=[_FOUND], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
+]:
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 
     Each result names its page and lines; memory_get reads more around them.
@@ -53,7 +61,7 @@ def memory_get(
     path: Annotated[str, "The page, as a search result names it."],
     from_: Annotated[int, "The first line to read, counted from 1."] = 1,
     lines: Annotated[int | None, "How many lines to read."] = None,
-) -> Reply:
+) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
     if lines is not None and lines < 1:
         raise InvalidArgument(f"lines must be 1 or more, not {lines}")

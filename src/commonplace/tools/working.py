@@ -14,6 +14,7 @@ from ..markdown.scan import one_line
 from ..markdown.times import sort_key
 from ..model import Json, Record
 from ..pages.layout import stem
+from .answers import Answer, Maybe
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
 SESSION_HANDOFF_KEY = "session-handoff"
@@ -27,7 +28,10 @@ def search_memory(
     home: Home,
     query: Annotated[str, "What to look for."],
     limit: Annotated[int, "How many at the most.", Clamp(1, 50)] = 8,
-) -> Reply:
+) -> Annotated[
+    Reply,
+    Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
+]:
     """Search your working notes. A note whose key is what you ask for comes first."""
     asked = _filled("query", query)
     records, warnings = home.records(home.layout.working_folder(home.agent))
@@ -46,7 +50,7 @@ def write_memory(
     key: Annotated[str, "The name of the note."],
     content: Annotated[str, "What to note."],
     mode: Annotated[Literal["replace", "append"], "Replace the note, or add to its end."] = "replace",
-) -> Reply:
+) -> Annotated[Reply, Answer(status=str, key=str, mode=str, bytes_written=int)]:
     """Write a working note that lasts across tasks, under a key of your choice."""
     key, content = _filled("key", key), _filled("content", content)
     _refuse_reserved(key)
@@ -58,7 +62,7 @@ def write_memory(
 
 def write_session_handoff(
     home: Home, content: Annotated[str, "Where things stand: what was done, what is open, what comes next."]
-) -> Reply:
+) -> Annotated[Reply, Answer(status=str, message=str)]:
     """Leave a note for your next session. It replaces the last one and is the first thing you will read."""
     content = _filled("content", content)
     path = home.layout.handoff_page(home.agent)
@@ -81,7 +85,7 @@ def scratch_note(
     home: Home,
     mode: Annotated[Literal["replace", "append", "clear", "read"], "What to do with the scratchpad."] = "read",
     content: Annotated[str, "The text, for replace and append."] = "",
-) -> Reply:
+) -> Annotated[Reply, Answer(status=str, content=str, empty=Maybe(bool), mode=Maybe(str), message=Maybe(str))]:
     """Use the scratchpad of the task at hand. Clear it when the task is done."""
     path = home.layout.scratch_page(home.agent)
     if mode == "read":
