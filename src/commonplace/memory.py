@@ -62,11 +62,16 @@ class Memory:
 
         return run(self.home, reply)
 
-    def tools(self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS) -> list[dict[str, Any]]:
-        """The tools as a model API wants them: openai, anthropic, gemini or mcp."""
+    def tools(
+        self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS, *, strict: bool = False
+    ) -> list[dict[str, Any]]:
+        """The tools as a model API wants them: openai, openai-responses, anthropic, gemini or mcp.
+
+        `strict` binds the model to the schema, where the API can: openai, openai-responses and anthropic.
+        """
         from .tools.shapes import describe
 
-        return describe(shape, toolsets, self.home)
+        return describe(shape, toolsets, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
         """Where memory is, what it holds, and whether search is up to date."""

@@ -16,19 +16,20 @@ from .common import home_path, open_home, open_memory, options, print_json, read
 @click.option(
     "--format",
     "shape",
-    type=click.Choice(["openai", "anthropic", "gemini", "mcp"]),
+    type=click.Choice(["openai", "openai-responses", "anthropic", "gemini", "mcp"]),
     help="As a model API wants it.",
 )
+@click.option("--strict", is_flag=True, help="Bind the model to the schema: openai, openai-responses, anthropic.")
 @click.option("--tools", "chosen", metavar="A,B", help=f"Toolsets, in order: {', '.join(TOOLSETS)}.")
 @shared
-def tools_command(shape: str | None, chosen: str | None) -> None:
+def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
     names = [name.strip() for name in chosen.split(",")] if chosen else list(TOOLSETS)
     home = open_home() if os.path.isdir(home_path()) else None
-    if shape or options().get("json"):
+    if shape or strict or options().get("json"):
         from ...tools.shapes import describe
 
-        print_json(describe(shape or "mcp", names, home))
+        print_json(describe(shape or "mcp", names, home, strict=strict))
         return
     rows = [
         [each.name, each.toolset.name, each.note or each.tool.description.split("\n")[0]]
