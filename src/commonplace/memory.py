@@ -32,9 +32,14 @@ class Memory:
         """
         return catalog.call(self.home, tool, arguments, toolset).reply
 
-    def attempt(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> catalog.Outcome:
-        """The same, with the error behind the answer, for callers that have exit codes or statuses to give."""
-        return catalog.call(self.home, tool, arguments, toolset)
+    def attempt(
+        self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None, *, session: str = ""
+    ) -> catalog.Outcome:
+        """The same, with the error behind the answer, for callers that have exit codes or statuses to give.
+
+        `session` is who calls, where many share this handle.
+        """
+        return catalog.call(self.home, tool, arguments, toolset, session=session)
 
     def search(self, query: str, limit: int | None = None, min_score: float | None = None, **filters: Any) -> list[Hit]:
         """The passages that answer a question, best first. How many, and how likely, the settings say if you do not.

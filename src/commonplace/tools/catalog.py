@@ -55,9 +55,18 @@ def load(name: str) -> Toolset:
 
 
 def call(
-    home: Home, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None, why: str = ""
+    home: Home,
+    tool: str,
+    arguments: Any = None,
+    toolset: str | Sequence[str] | None = None,
+    *,
+    why: str = "",
+    session: str = "",
 ) -> Outcome:
-    """Run a tool by the name under which some toolsets (all, when none is said) offer it. `why` goes into history."""
+    """Run a tool by the name under which some toolsets (all, when none is said) offer it.
+
+    `why`, and which `session` calls where it is not the handle's own, go into history.
+    """
     family: Toolset | None = None
     given: Mapping[str, Any] = {}
     try:
@@ -72,7 +81,7 @@ def call(
         chosen = family.tools[name]
         given = unfolded(chosen.parameters, given)
         given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
-        with signed(Signature(name, home.agent, home.session, redact(why))) as told:
+        with signed(Signature(name, home.agent, session or home.session, redact(why))) as told:
             reply = _invoke(home, chosen, given)
         return Outcome(_with_conflicts(with_warning(reply, warning, *told.warnings), told.conflicts))
     except CommonplaceError as error:

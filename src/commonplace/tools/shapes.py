@@ -149,6 +149,7 @@ def _mcp(offer: Offer) -> Described:
         "name": offer.name,
         "description": offer.description,
         "inputSchema": tool.schema(),
+        "outputSchema": tool.answer.schema(),
         "annotations": hints,
     }
 
