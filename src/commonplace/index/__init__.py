@@ -5,8 +5,9 @@ Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
@@ -84,8 +85,31 @@ class Coverage(NamedTuple):
 Progress = Callable[[str, int, int], None]  # what, how much of it is done, and of how much
 
 
+@contextmanager
+def reporting(progress: Progress) -> Iterator[None]:
+    """Within this block, a question that waits for the index to catch up says how far it is."""
+    token = _asker.set(progress)
+    try:
+        yield
+    finally:
+        _asker.reset(token)
+
+
+def tell_asker(what: str, done: int, total: int) -> None:
+    """Tell whoever waits; about nothing to do, nothing is said."""
+    if total:
+        _asker.get()(what, done, total)
+
+
+def somebody_waits() -> bool:
+    return _asker.get() is not silent
+
+
 def silent(_: str, __: int, ___: int) -> None:
     """For those who wait without watching."""
+
+
+_asker: ContextVar[Progress] = ContextVar("asker", default=silent)
 
 
 class Index(Protocol):

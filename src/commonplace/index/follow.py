@@ -17,7 +17,7 @@ from typing import TypeVar
 from ..errors import LockTimeout, StorageError
 from ..pages import Pages
 from ..pages.locks import lock
-from . import Index, Progress, silent
+from . import Index, Progress, tell_asker
 from .files import open_index, remove_others
 from .promise import Promise, promise_for, promised
 from .sqlite import SqliteIndex
@@ -189,7 +189,7 @@ class Follower:
         return lambda: lock(self.folder, "area", f"the index {self.territory.fingerprint}", patience)
 
     def _looked(
-        self, index: SqliteIndex, below: str | None, progress: Progress = silent, patience: float = 0
+        self, index: SqliteIndex, below: str | None, progress: Progress = tell_asker, patience: float = 0
     ) -> list[str]:
         """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
         see `_SHARED`."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..embed import Embedder, open_embedders
 from ..errors import LockTimeout, Unavailable
 from ..settings import SearchSettings
-from . import Index, Pending, Progress, silent
+from . import Index, Pending, Progress, silent, somebody_waits, tell_asker
 
 if TYPE_CHECKING:
     from ..embed import Vectors
@@ -132,7 +132,8 @@ class Meaning:
     def _keep_up(self, index: Index, embedder: Embedder) -> None:
         if embedder.quick:
             while embed_some(index, embedder, embedder.batch):
-                pass
+                if somebody_waits():
+                    tell_asker(embedder.model, *index.coverage(embedder.space)[:2])
         elif index.coverage(embedder.space).behind > _FEW or self._is_working():
             self._start(index, embedder)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 # Scripts written without spaces (and Korean, whose particles hide word ends) are found by single characters and pairs.
 _UNSPACED = (
@@ -13,10 +13,7 @@ _UNSPACED = (
     "\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
-_TOKEN = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+)|"
-    rf"(?P<symbol>[\u2600-\u27bf\U0001f300-\U0001faff])"
-)
+_ASCII = re.compile("[a-z0-9]+")  # the words of folded text that is in ASCII, as most is
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 
@@ -39,8 +36,21 @@ def query_words(text: str) -> list[str]:
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
     """The stretches of a text that are words, and whether their script has no spaces."""
-    for found in _TOKEN.finditer(fold(_POSSESSIVE.sub("", text))):
+    folded = fold(_POSSESSIVE.sub("", text))
+    if folded.isascii():
+        yield from ((word, False) for word in _ASCII.findall(folded))
+        return
+    for found in _token().finditer(folded):
         yield found[0], found.lastgroup == "unspaced"
+
+
+@cache
+def _token() -> re.Pattern[str]:
+    """Made when the first text needs it: it takes longer than many a command."""
+    return re.compile(
+        rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+)|"
+        rf"(?P<symbol>[\u2600-\u27bf\U0001f300-\U0001faff])"
+    )
 
 
 def fold(text: str) -> str:
