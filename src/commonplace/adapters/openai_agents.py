@@ -1,0 +1,114 @@
+"""The OpenAI Agents SDK: memory's tools for an agent, and a session that keeps the conversation in the home.
+
+A session is a transcript, one JSON line an item, at `agents/AGENT/sessions/SESSION.jsonl`: what was said there can be
+searched like the rest of memory, where the settings have `memorySearch.indexSessions`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from ..errors import InvalidArgument, NotInstalled, PageNotFound
+from ..home import LOCKS_FOLDER
+from ..markdown.jsontext import is_unicode
+from ..memory import Memory
+from ..pages.names import file_name
+from ..pages.sign import Signature, signed
+from ..pages.transcripts import Transcript
+from ..tools.catalog import EVERYDAY
+from ..tools.shapes import strict_schema
+from . import Function, functions
+
+try:
+    from agents import FunctionTool, TResponseInputItem
+    from agents.memory import SessionSettings
+    from agents.memory.session_settings import coerce_session_settings, resolve_session_limit
+    from agents.tool_context import ToolContext
+except ImportError as error:
+    raise NotInstalled("the OpenAI Agents SDK", "openai-agents") from error
+
+_Done = TypeVar("_Done")
+
+
+def function_tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[FunctionTool]:
+    """The tools of some toolsets, for `Agent(tools=...)`. All are strict; a call runs in a thread of its own."""
+    return [_function_tool(each) for each in functions(memory, toolsets)]
+
+
+def _function_tool(function: Function) -> FunctionTool:
+    async def invoke(_context: ToolContext[Any], arguments: str) -> str:
+        return await _settled(lambda: function(arguments))
+
+    return FunctionTool(
+        name=function.name,
+        description=function.description,
+        params_json_schema=strict_schema(function.tool.parameters),
+        on_invoke_tool=invoke,
+        strict_json_schema=True,
+    )
+
+
+class CommonplaceSession:
+    """A conversation of a memory's agent, as `Runner.run(..., session=...)` takes it. Items come back as they went in.
+
+    Any number of sessions may be open on one conversation, in any number of processes: none loses what another adds.
+    """
+
+    def __init__(
+        self,
+        session_id: str,
+        memory: Memory,
+        *,
+        session_settings: SessionSettings | dict[str, Any] | None = None,
+    ) -> None:
+        if not isinstance(session_id, str) or not session_id or not is_unicode(session_id):
+            raise InvalidArgument(f"a session is named by text, not {session_id!a}: give one like 'chat-1'")
+        self.session_id = session_id
+        self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
+        self._home = memory.home
+        self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
+        self._transcript = Transcript(self._home.root, os.path.join(self._home.root, LOCKS_FOLDER), self.path)
+
+    async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
+        """The conversation, or its last items; how many at the most, `session_settings` say if `limit` does not."""
+        most = resolve_session_limit(limit, self.session_settings)
+        return await asyncio.to_thread(self._transcript.items, most if most is None or most >= 0 else None)
+
+    async def add_items(self, items: list[TResponseInputItem]) -> None:
+        """Add items to the end. They are on disk when this returns."""
+        await _settled(lambda: self._changed(lambda: self._transcript.add(items)))
+
+    async def pop_item(self) -> TResponseInputItem | None:
+        """Take the last item away and give it back; None when there is none."""
+        item: TResponseInputItem | None = await _settled(lambda: self._changed(self._transcript.pop))
+        return item
+
+    async def clear_session(self) -> None:
+        """Remove the conversation. History keeps it as it was, so that `commonplace undo` brings it back."""
+        await _settled(self._clear)
+
+    def _clear(self) -> None:
+        with suppress(PageNotFound), signed(Signature("clear_session", self._home.agent, self.session_id)):
+            self._home.pages.remove(self.path)
+        self._home.follow()
+
+    def _changed(self, change: Callable[[], _Done]) -> _Done:
+        done = change()
+        if "index" in vars(self._home):  # else the first search looks anyway
+            self._home.index.look_again()
+        return done
+
+
+async def _settled(work: Callable[[], _Done]) -> _Done:
+    """Work in a thread. Who is cancelled meanwhile waits for its end: what has begun is never left to chance."""
+    task = asyncio.create_task(asyncio.to_thread(work))
+    try:
+        return await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait({task})
+        task.exception()  # asked for, so that nobody complains that it was not
+        raise
