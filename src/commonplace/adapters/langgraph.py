@@ -1,0 +1,366 @@
+"""A LangGraph store on a memory: every item is a small page that people can read, edit, search and take back.
+
+Reads of a batch see what was there before its writes, and of several writes to one key the last counts, as in
+LangGraph's own stores. Without an `index` the memory's own search answers a `query`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from ..errors import CommonplaceError, NotInstalled
+from ..home import INDEX_FOLDER, utc_now
+from ..markdown.jsontext import checked, is_unicode
+from ..markdown.times import sort_key
+from ..memory import Memory
+from ..model import Clock, Filters, Json, Record
+from ..pages import UNSURE
+from ..pages.layout import MAIN
+from ..pages.sign import Signature, signed
+from ..tools.guard import guarded
+from . import filters
+from .beside import Beside, Embed, Embedding, as_bytes
+from .items import Items, Listing, Namespace, Paths, Stored, Terms, as_mapping, lasting
+
+try:
+    from langgraph.store.base import (
+        BaseStore,
+        GetOp,
+        IndexConfig,
+        Item,
+        ListNamespacesOp,
+        Op,
+        PutOp,
+        Result,
+        SearchItem,
+        SearchOp,
+        TTLConfig,
+        ensure_embeddings,
+        get_text_at_path,
+        validate_op_namespace,
+    )
+except ImportError as error:
+    raise NotInstalled("the store for LangGraph", "langgraph") from error
+
+logger = logging.getLogger(__name__)
+_MOST_HITS = 100  # that one search of the memory gives
+_LONGEST_FOLDER = 900  # characters of a path pattern
+
+
+class _Put(NamedTuple):
+    """An item as it will be written; `value` None: it will be removed."""
+
+    namespace: Namespace
+    key: str
+    value: dict[str, Json] | None
+    terms: Terms
+
+
+class _Embedder(NamedTuple):
+    documents: Embed
+    question: Callable[[str], list[float]]
+
+
+class CommonplaceStore(BaseStore):
+    """Items of one agent, in a home. Threads may share it; any number of processes may have one on the same home."""
+
+    supports_ttl = True
+
+    def __init__(
+        self,
+        home: str | os.PathLike[str],
+        agent: str = MAIN,
+        *,
+        index: IndexConfig | None = None,
+        ttl: TTLConfig | None = None,
+        clock: Clock = utc_now,
+        session: str = "",
+    ) -> None:
+        """`index` names an embedder of your own; `session` the conversation that writes, for history."""
+        super().__init__()
+        self.memory = Memory(home, agent, clock=clock, session=session)
+        self.ttl_config = ttl
+        self.index_config = index
+        self.embeddings = ensure_embeddings(index.get("embed")) if index else None
+        self._fields = _fields(index) if index else []
+        self._home = self.memory.home
+        self._items = Items(self._home)
+        self._beside = Beside(os.path.join(self._home.root, INDEX_FOLDER), self._fingerprint())
+        self._sweeper: threading.Thread | None = None
+        self._stop = threading.Event()
+
+    def batch(self, ops: Iterable[Op]) -> list[Result]:
+        ops = list(ops)
+        if self._embeds_only_async and any(_needs_embedder(op) for op in ops):
+            raise ValueError("the embedder of this store is async: use aput, asearch and abatch")
+        embedder = self.embeddings
+        return self._run(ops, _Embedder(embedder.embed_documents, embedder.embed_query) if embedder else None)
+
+    async def abatch(self, ops: Iterable[Op]) -> list[Result]:
+        """The same in a thread. An embedder that is only async is awaited here, where its connections live."""
+        embedder = self.embeddings
+        if embedder is None or not self._embeds_only_async:
+            return await asyncio.to_thread(self.batch, ops)
+        loop = asyncio.get_running_loop()
+
+        def documents(texts: list[str]) -> list[list[float]]:
+            return asyncio.run_coroutine_threadsafe(embedder.aembed_documents(texts), loop).result()
+
+        return await asyncio.to_thread(self._run, list(ops), _Embedder(documents, lambda text: documents([text])[0]))
+
+    def sweep_ttl(self) -> int:
+        """Remove the items whose time is over; how many there were. History keeps what they said."""
+        over = self._over(self._items.below(()))
+        with self._writing("store.expire"):
+            return sum(self._items.expire(path) for path in sorted(over))
+
+    def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
+        """Sweep every so many minutes, in a thread, until `stop_ttl_sweeper` or the future is cancelled."""
+        done: Future[None] = Future()
+        done.add_done_callback(lambda future: self._stop.set() if future.cancelled() else None)
+        if not self.ttl_config:
+            done.set_result(None)
+        elif not (self._sweeper and self._sweeper.is_alive()):
+            minutes = sweep_interval_minutes or self.ttl_config.get("sweep_interval_minutes") or 5
+            self._stop.clear()
+            self._sweeper = threading.Thread(target=self._sweep, args=(minutes * 60, done), daemon=True)
+            self._sweeper.start()
+        return done
+
+    def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
+        """Whether no sweeper runs any more; `timeout` in seconds."""
+        self._stop.set()
+        if self._sweeper:
+            self._sweeper.join(timeout)
+        return not (self._sweeper and self._sweeper.is_alive())
+
+    def close(self) -> None:
+        """Let go of the index and the sweeper. Nothing is lost without them."""
+        self.stop_ttl_sweeper()
+        self._beside.close()
+        self.memory.close()
+
+    def __enter__(self) -> CommonplaceStore:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _run(self, ops: list[Op], embedder: _Embedder | None) -> list[Result]:
+        """Nothing is read or written before everything that is asked for makes sense."""
+        for op in ops:
+            _check(op)
+        puts = {(put.namespace, put.key): put for op in ops if isinstance(op, PutOp) for put in [self._prepared(op)]}
+        looks: dict[Namespace, Listing] = {}
+
+        def look(prefix: Namespace) -> Listing:
+            return looks[prefix] if prefix in looks else looks.setdefault(prefix, self._items.below(prefix))
+
+        read: set[str] = set()
+        results = [self._answer(op, look, embedder, read) for op in ops]
+        with self._writing("store.refresh"):
+            for path in sorted(read):
+                self._items.refresh(path)
+        self._write([*puts.values()], embedder)
+        return results
+
+    def _answer(
+        self, op: Op, look: Callable[[Namespace], Listing], embedder: _Embedder | None, read: set[str]
+    ) -> Result:
+        """What a reading operation finds; pages of items that are to live longer for it go into `read`."""
+        refreshed = read if self.ttl_config and getattr(op, "refresh_ttl", False) else set()
+        if isinstance(op, GetOp):
+            return self._get(op, refreshed)
+        if isinstance(op, SearchOp):
+            return self._search(op, look(tuple(op.namespace_prefix)), embedder, refreshed)
+        return self._namespaces(op, look(())) if isinstance(op, ListNamespacesOp) else None
+
+    def _get(self, op: GetOp, read: set[str]) -> Item | None:
+        found = self._items.read(tuple(op.namespace), op.key)
+        if not found or (self._omits and found[1].is_over(self._home.clock())):
+            return None
+        if found[1].expires_at:
+            read.add(found[0].path)
+        return Item(**_shown(found[0]))
+
+    def _search(self, op: SearchOp, listing: Listing, embedder: _Embedder | None, read: set[str]) -> list[SearchItem]:
+        over = self._over(listing) if self._omits else set()
+        found = [record for record in listing.records if record.path not in over and _fits(record, op)]
+        found.sort(key=lambda record: (sort_key(record.updated_at), record.path), reverse=True)
+        scores = self._scores(op.query, listing, embedder) if found and op.query and op.query.strip() else {}
+        if scores:  # what could not be compared comes last, as it came
+            found.sort(key=lambda record: scores.get(record.path, -2.0), reverse=True)
+        shown = found[max(op.offset, 0) :][: max(op.limit, 0)]
+        read.update(record.path for record in shown)
+        return [SearchItem(**_shown(self._items.item(each)), score=scores.get(each.path)) for each in shown]
+
+    def _scores(self, query: str, listing: Listing, embedder: _Embedder | None) -> dict[str, float]:
+        """How well each page answers: by the store's embedder, or, without one, by the memory's own search."""
+        if embedder and self.index_config:
+            self._beside.embed(listing, self._items.on, self._embedding(embedder))
+            question = embedder.question(query)
+            as_bytes(question, self.index_config["dims"])
+            return self._beside.likeness(listing.folder, question)
+        folder = listing.folder
+        if len(folder) > _LONGEST_FOLDER:
+            folder = folder[:_LONGEST_FOLDER].rpartition("/")[0]
+        within = Filters(paths=(f"{folder.replace('*', '?')}/**",))
+        scores: dict[str, float] = {}
+        for hit in self._home.search(query, _MOST_HITS, 0.0, filters=within).hits:
+            scores.setdefault(hit.path, hit.score)
+        return scores
+
+    def _namespaces(self, op: ListNamespacesOp, listing: Listing) -> list[Namespace]:
+        over = self._over(listing) if self._omits else set()
+        folders = {path.rpartition("/")[0]: path for path in listing.stamps if path not in over}
+        found = {self._items.namespace(path) for path in folders.values()}
+        for condition in op.match_conditions or ():
+            holds = filters.leads if condition.match_type == "prefix" else filters.ends
+            found = {each for each in found if holds(condition.path, each)}
+        if op.max_depth is not None:
+            found = {each[: op.max_depth] for each in found}
+        return sorted(found)[max(op.offset, 0) :][: max(op.limit, 0)]
+
+    def _prepared(self, op: PutOp) -> _Put:
+        """A put as it will be written; ValueError when JSON can not hold the value, HoldsSecret when nobody should."""
+        namespace = tuple(op.namespace)
+        if op.value is None:
+            return _Put(namespace, op.key, None, Terms())
+        value = _value(op.value, namespace, op.key)
+        given, warning = guarded({"key": op.key, "value": value}, self._home.settings.secrets)
+        if warning:
+            logger.warning("%s: %s", op.key, warning)
+        index: Paths = None if op.index is None else tuple(op.index) if op.index else False
+        return _Put(namespace, op.key, dict(given["value"]), lasting(op.ttl, index, self._home.clock()))
+
+    def _write(self, puts: list[_Put], embedder: _Embedder | None) -> None:
+        written: dict[str, int] = {}
+        with self._writing("store.put" if any(put.value is not None for put in puts) else "store.delete"):
+            for put in puts:
+                if put.value is None:
+                    self._items.remove(put.namespace, put.key)
+                else:
+                    written[self._items.write(put.namespace, put.key, put.value, put.terms)] = UNSURE
+        if embedder and written:  # the pages are safe: what fails here is done by the next search
+            self._beside.embed_pages(written, self._items.on, self._embedding(embedder))
+
+    @contextmanager
+    def _writing(self, tool: str) -> Iterator[None]:
+        """Around writes: who writes, for history; then the index follows, and what went wrong is told."""
+        try:
+            with signed(Signature(tool, self._home.agent, self._home.session)) as told:
+                yield
+        finally:
+            self._home.follow()
+        for sentence in (*told.conflicts, *told.warnings):
+            logger.warning(sentence)
+
+    def _over(self, listing: Listing) -> set[str]:
+        return self._beside.over(listing, self._items.on, self._home.clock())
+
+    @property
+    def _omits(self) -> bool:
+        return bool(self.ttl_config and self.ttl_config.get("omit_expired"))
+
+    @property
+    def _embeds_only_async(self) -> bool:
+        return (
+            self.embeddings is not None and hasattr(self.embeddings, "afunc") and not hasattr(self.embeddings, "func")
+        )
+
+    def _embedding(self, embedder: _Embedder) -> Embedding:
+        assert self.index_config is not None
+        return Embedding(self._texts, embedder.documents, self.index_config["dims"])
+
+    def _texts(self, item: Stored, terms: Terms) -> list[str]:
+        paths = self._fields if terms.paths is None else terms.paths if isinstance(terms.paths, tuple) else ()
+        return [text for path in paths for text in get_text_at_path(item.value, path)]
+
+    def _fingerprint(self) -> str:
+        """Who embeds what, in short: vectors of two embedders are not to be compared."""
+        if not self.index_config:
+            return "plain"
+        embed: Any = self.embeddings
+        embed = getattr(embed, "func", None) or getattr(embed, "afunc", None) or embed
+        kind = embed if hasattr(embed, "__qualname__") else type(embed)
+        model = next((str(name) for each in ("model", "model_name") if (name := getattr(embed, each, None))), "")
+        said = [self.index_config["dims"], self._fields, kind.__module__, kind.__qualname__, model]
+        return hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
+
+    def _sweep(self, seconds: float, done: Future[None]) -> None:
+        while not self._stop.wait(seconds):
+            try:
+                self.sweep_ttl()
+            except CommonplaceError as error:  # a busy or full disk; the next sweep finds the same items
+                logger.warning("items whose time is over were not removed: %s", error)
+        if not done.cancelled():
+            done.set_result(None)
+
+
+def _fields(index: IndexConfig) -> list[str]:
+    """The paths that are embedded of every item. LangGraph's SQLite store calls them text_fields."""
+    said: Any = index.get("fields") or dict(index).get("text_fields") or ["$"]
+    paths = [said] if isinstance(said, str) else said
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise ValueError(f"index['fields'] is a list of paths such as 'text' or 'notes[*].title', not {said!r}")
+    if not isinstance(index.get("dims"), int):
+        raise ValueError("index['dims'] is missing: say how many numbers a vector of your embedder has")  # noqa: TRY004
+    return list(paths)
+
+
+def _needs_embedder(op: Op) -> bool:
+    return (isinstance(op, PutOp) and op.value is not None) or (isinstance(op, SearchOp) and bool(op.query))
+
+
+def _check(op: Op) -> None:
+    """ValueError for an operation that no store could carry out."""
+    if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
+        raise ValueError(f"Unknown operation type: {type(op)}")  # noqa: TRY004
+    validate_op_namespace(op)
+    if isinstance(op, SearchOp):
+        filters.check(op.filter or {})
+    if isinstance(op, ListNamespacesOp):
+        for condition in op.match_conditions or ():
+            if condition.match_type not in ("prefix", "suffix"):
+                raise ValueError(f"Unsupported match type: {condition.match_type}. There are prefix and suffix.")
+    if isinstance(op, (GetOp, PutOp)):
+        for name in (*op.namespace, op.key):
+            if not isinstance(name, str) or not is_unicode(name):
+                raise ValueError(f"{name!a} is not Unicode text: namespaces and keys must be")
+
+
+def _fits(record: Record, op: SearchOp) -> bool:
+    return not op.filter or filters.matches(as_mapping(record.value), op.filter)
+
+
+def _value(value: Mapping[str, Any], namespace: Namespace, key: str) -> dict[str, Json]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"the value of an item is a mapping, not {value!r}")  # noqa: TRY004
+    try:
+        kept: dict[str, Json] = checked(_plain(value))
+    except (ValueError, TypeError, RecursionError) as error:
+        what = f"the value of {key!r} in {namespace}"
+        raise ValueError(f"{what} can not be kept as JSON ({error}): use text, numbers, lists and mappings") from error
+    return kept
+
+
+def _plain(value: Any) -> Any:
+    """A value with mappings and tuples of any kind as JSON knows them."""
+    if isinstance(value, Mapping):
+        if odd := [name for name in value if not isinstance(name, str)]:
+            raise TypeError(f"the name {odd[0]!r} is not text")
+        return {name: _plain(each) for name, each in value.items()}
+    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+
+
+def _shown(item: Stored) -> dict[str, Any]:
+    return {name: value for name, value in item._asdict().items() if name != "path"}
