@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
-from ..home import Home
+from ..home import Found, Home
 from ..markdown.sessions import as_said
 from ..model import Hit
 from .answers import Answer, Maybe
@@ -43,7 +43,11 @@ def memory_search(
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.filters(**named, source=source, path=path)
-    found = home.search(query, maxResults, minScore, filters=filters)
+    return told(home.search(query, maxResults, minScore, filters=filters))
+
+
+def told(found: Found) -> Reply:
+    """What a search found, as the tool answers."""
     reply: Reply = {
         "results": [_row(hit) for hit in found.hits],
         "provider": found.answer.provider,
@@ -65,13 +69,16 @@ def memory_get(
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
     if lines is not None and lines < 1:
         raise InvalidArgument(f"lines must be 1 or more, not {lines}")
+    text = whole_page(home, path)
+    shown = text.removesuffix("\n").split("\n") if text else []
+    return {"path": path, **_slice(shown, max(1, from_), lines)}
+
+
+def whole_page(home: Home, path: str) -> str:
+    """A page that search may return, as it may be shown; Refused or PageNotFound for any other."""
     page = home.pages.read(_allowed(home, path))
     home.pages.saw(page)
-    text = page.text
-    shown = text.removesuffix("\n").split("\n") if text else []
-    if path.endswith(".jsonl"):
-        shown = as_said(shown)
-    return {"path": path, **_slice(shown, max(1, from_), lines)}
+    return "\n".join(as_said(page.text.split("\n"))) if path.endswith(".jsonl") else page.text
 
 
 def _row(hit: Hit) -> dict[str, Any]:

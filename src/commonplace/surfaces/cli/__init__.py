@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from contextlib import suppress
@@ -42,6 +43,8 @@ COMMANDS = {
     "export": ("archive", "Write all of memory into one file, also while it is in use."),
     "import": ("archive", "Bring a file that export made back into a memory."),
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
+    "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
+    "serve": ("server", "Serve memory over HTTP."),
     "tools": ("machine", "Describe the tools, for people or for a model API."),
     "call": ("machine", "Call any tool with JSON arguments."),
     "completion": ("setup", "Print the script that completes commands in your shell."),
@@ -87,6 +90,7 @@ def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) 
 
 def main() -> None:
     """The whole program: errors become one sentence on standard error and an exit status from the error tree."""
+    gc.set_threshold(50_000)  # most commands end before there is garbage worth looking for
     _open_streams()
     name = _program_name()
     if f"_{name.upper()}_COMPLETE" in os.environ:

@@ -1,0 +1,111 @@
+"""What is served, and to whom: the home, agent, user, channel and session a request means.
+
+A name given as a flag holds for every request. One from the environment is a default that a request may replace: in its
+`_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from threading import Lock
+from typing import Any, Literal, NamedTuple
+from urllib.parse import unquote
+
+from ...errors import InvalidArgument, Refused
+from ...memory import Memory
+from ...pages.layout import MAIN
+from ...pages.names import is_plain
+from ...tools.catalog import EVERYDAY
+
+Answers = Literal["auto", "structured", "text"]
+_MOST_OPEN = 64  # memories; one that is let go opens again by itself
+_LONGEST_NAME = 500
+
+
+class Asker(NamedTuple):
+    """Who asks, and of which memory."""
+
+    home: str
+    agent: str = MAIN
+    user: str | None = None
+    channel: str | None = None
+    session: str = ""
+
+
+class Serving(NamedTuple):
+    """What a server was started with. `flags` hold for every request, `defaults` where a request says nothing.
+
+    `homes`: a folder of memories, of which a request may choose one by name. `answers`: where the answer stands, in
+    structured content with a short text beside it, or in the text alone for clients that read nothing else.
+    """
+
+    home: str
+    flags: Mapping[str, str] = {}
+    defaults: Mapping[str, str] = {}
+    toolsets: Sequence[str] = EVERYDAY
+    homes: str = ""
+    answers: Answers = "auto"
+
+    def asker(self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None) -> Asker:
+        """Who a request comes from; InvalidArgument or Refused where it says what it may not."""
+        said = {name: _said(name, meta or {}, headers or {}) for name in ("agent", "user", "channel", "session")}
+        chosen = {name: self._chosen(name, value) for name, value in said.items()}
+        return Asker(
+            self._home(_said("home", meta or {}, headers or {})),
+            chosen["agent"] or MAIN,
+            chosen["user"],
+            chosen["channel"],
+            chosen["session"] or (headers or {}).get("mcp-session-id", ""),
+        )
+
+    def _chosen(self, name: str, said: str | None) -> str | None:
+        fixed = self.flags.get(name)
+        if fixed and said and said != fixed:
+            raise Refused(f"this server serves the {name} {fixed} alone: start another for {said}")
+        return fixed or said or self.defaults.get(name)
+
+    def _home(self, said: str | None) -> str:
+        if not said:
+            return self.home
+        if not self.homes:
+            raise Refused("this server serves one memory: start it with --homes FOLDER to let requests choose")
+        if not is_plain(said):
+            raise InvalidArgument(f"the memory {said!r} must be a plain name: small letters, digits, dashes and dots")
+        return os.path.join(self.homes, said)
+
+
+def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
+    value = meta.get(f"commonplace/{name}")
+    if value is None and (header := headers.get(f"commonplace-{name}")):
+        value = unquote(header)  # headers are ASCII; names need not be
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME:
+        raise InvalidArgument(f"the {name} of a request is a name of at most {_LONGEST_NAME} characters")
+    return value
+
+
+class Handles:
+    """Memories that are open, by home and agent. The ones least used are let go."""
+
+    def __init__(self) -> None:
+        self._open: OrderedDict[tuple[str, str], Memory] = OrderedDict()
+        self._lock = Lock()
+
+    def of(self, asker: Asker) -> Memory:
+        key = (asker.home, asker.agent)
+        with self._lock:
+            memory = self._open.pop(key, None) or Memory(*key)
+            self._open[key] = memory
+            idle = self._open.popitem(last=False)[1] if len(self._open) > _MOST_OPEN else None
+        if idle:
+            idle.close()
+        return memory
+
+    def close(self) -> None:
+        with self._lock:
+            for memory in self._open.values():
+                memory.close()
+            self._open.clear()

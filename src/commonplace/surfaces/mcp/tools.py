@@ -1,0 +1,66 @@
+"""The tools of the catalog, as MCP lists and calls them. What a caller does wrong is an answer, never a stack trace."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import mcp_types as types
+from mcp.shared.exceptions import MCPError
+
+from ...index import Progress, reporting
+from ...memory import Memory
+from ...tools import catalog, shapes
+from .serving import Asker, Serving
+from .texts import in_full, in_short
+
+_STRUCTURED_SINCE = "2025-06-18"  # the revision of the protocol that knows structured content
+
+
+def is_structured(serving: Serving, protocol: str) -> bool:
+    return serving.answers == "structured" or (serving.answers == "auto" and protocol >= _STRUCTURED_SINCE)
+
+
+def listed(serving: Serving, memory: Memory, protocol: str) -> list[types.Tool]:
+    described = shapes.describe("mcp", serving.toolsets, memory.home)
+    if not is_structured(serving, protocol):
+        described = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in described]
+    return [types.Tool.model_validate(tool) for tool in described]
+
+
+async def called(
+    serving: Serving, memory: Memory, asker: Asker, params: types.CallToolRequestParams, protocol: str, tell: Progress
+) -> types.CallToolResult:
+    names = [offer.name for offer in catalog.offers(serving.toolsets, memory.home)]
+    if params.name not in names:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}. There are {', '.join(names)}")
+    call = partial(memory.attempt, params.name, params.arguments or {}, tuple(serving.toolsets), session=asker.session)
+    # A client that went away does not wait for an answer; what it wrote is written whole all the same.
+    reads = catalog.only_reads(params.name, tuple(serving.toolsets))
+    outcome = await anyio.to_thread.run_sync(_watched(call, tell), abandon_on_cancel=reads)
+    text = sentence(outcome) if outcome.error else in_short(outcome.reply)
+    if not is_structured(serving, protocol):
+        text = in_full(outcome.reply)
+    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
+    if not is_structured(serving, protocol):
+        return types.CallToolResult(content=content, is_error=outcome.error is not None)
+    return types.CallToolResult(content=content, structured_content=outcome.reply, is_error=outcome.error is not None)
+
+
+def sentence(outcome: catalog.Outcome) -> str:
+    """What went wrong, in the words of the toolset where those say enough."""
+    told = outcome.reply.get("error", "")
+    if isinstance(told, dict):
+        return f"{told['code']}: {told['message']}"
+    return str(outcome.error) if str(told).lower() == "not found" else str(told)
+
+
+def _watched(call: Callable[[], catalog.Outcome], tell: Progress) -> Callable[[], catalog.Outcome]:
+    def run() -> catalog.Outcome:
+        with reporting(tell):
+            return call()
+
+    return run
