@@ -99,6 +99,12 @@ class Home:
 
         return Meaning(self.search_settings)
 
+    @cached_property
+    def _words_alone(self) -> Meaning:
+        from .index.meaning import Meaning
+
+        return Meaning(SearchSettings(provider="none"))
+
     @property
     def search_settings(self) -> SearchSettings:
         return self.settings.search_for(self.agent)
@@ -193,12 +199,17 @@ class Home:
         min_score: float | None = None,
         viewer: Viewer | None = None,
         filters: Filters = EVERYTHING,
+        *,
+        keyword: bool = False,
     ) -> Found:
-        """What answers a question, within the settings where the asker does not say otherwise."""
+        """What answers a question, within the settings where the asker does not say otherwise.
+
+        `keyword`: by words alone, which loads no model.
+        """
         from .search import answer
 
         self.check()
-        settings, meaning = self.search_settings, self.meaning
+        settings, meaning = self.search_settings, self._words_alone if keyword else self.meaning
         self.require_search()
         if not isinstance(text, str) or not text.strip():
             raise InvalidArgument("the query is blank: say what you are looking for")

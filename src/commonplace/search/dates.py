@@ -9,6 +9,7 @@ import re
 from calendar import monthrange
 from collections.abc import Callable
 from datetime import date
+from functools import cache
 from typing import NamedTuple
 
 from ..markdown.times import MONTHS, day_of
@@ -34,15 +35,16 @@ _UNITS = {
     "year": 365, "年": 365, "년": 365,
 }  # fmt: skip
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_NOW = re.compile(
-    r"\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
-    r"|现在|目前|最近|最新|現在|지금|최근",
-    re.IGNORECASE,
+_NOW = (
+    r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
+    r"|现在|目前|最近|最新|現在|지금|최근"
 )
+# What stands in every English way to name a day; a question in ASCII without any of it names none.
+_HINTS = ("day", "ago", "this", "tonight", "weekend", "last ", "previous ", "past ", "in ", "during ", *MONTHS)
 
 
 def asks_about_now(text: str) -> bool:
-    return _NOW.search(text) is not None
+    return re.search(_NOW, text) is not None
 
 
 def span_of(text: str, today: int) -> Span | None:
@@ -50,7 +52,9 @@ def span_of(text: str, today: int) -> Span | None:
     lower = text.lower()
     if (day := day_of(lower)) is not None:
         return Span(day, day)
-    for pattern, read in _READERS:
+    if lower.isascii() and not any(hint in lower for hint in _HINTS):
+        return None
+    for pattern, read in _readers():
         if found := pattern.search(lower):
             return read(found, date.fromordinal(today)) if today else None
     return None
@@ -142,31 +146,35 @@ _DAY_AND_MONTH = rf"(?P<day>\d{{1,2}})(?:st|nd|rd|th)?(?: of)? (?P<month>{_MONTH
 _MONTH_AND_DAY = rf"(?P<month>{_MONTH}) (?P<day>\d{{1,2}})(?:st|nd|rd|th)?"
 _OF_YEAR = r"\b(?:,? (?P<year>\d{4}))?"
 _WEEK_OR_MONTH = "(?P<unit>周|週|星期|礼拜|月|주|달)"
-_READERS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], date], Span | None]], ...] = tuple(
-    (re.compile(pattern, re.ASCII), read)
-    for pattern, read in (
-        (r"\bday before yesterday\b|前天|一昨日|그저께", _days_back(2)),
-        (r"\byesterday\b|昨天|昨日|어제", _days_back(1)),
-        (r"\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b|今天|今日|오늘", _days_back(0)),
-        (rf"\b(?P<amount>\d{{1,3}}|{_AMOUNT}) (?P<unit>day|week|month|year)s? ago\b", _ago),
-        (rf"(?P<amount>\d{{1,3}}|{_AMOUNT})(?P<unit>天|日|週間|周|週|星期|礼拜|个月|個月|か月|ヶ月|年)(?:以)?前", _ago),
-        (r"(?P<amount>\d{1,3})\s?(?P<unit>일|주|개월|달|년)\s?전", _ago),
-        (r"\blast weekend\b|上周末|上週末", _weekend),
-        (r"\b(?:last|previous|past) (?P<unit>week|month|year)\b", _last),
-        (rf"(?:上个?|上個|先|지난)\s?{_WEEK_OR_MONTH}", _last),
-        (r"去年|昨年|작년", lambda _, today: _unit("year", today, before=1)),
-        (r"\bthis (?P<unit>week|month|year)\b", _this),
-        (r"今年|올해", lambda _, today: _unit("year", today, before=0)),
-        (rf"(?:这个?|這個?|本|今|이번)\s?{_WEEK_OR_MONTH}", _this),
-        (rf"\b(?:last|on) (?P<name>{'|'.join(_WEEKDAYS)})\b", _weekday),
-        (
-            r"(?:(?P<year>\d{4})[年년]\s?)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])[月월]"
-            r"(?:\s?(?P<day>\d{1,2})[日号일])?",
-            _named_month,
-        ),
-        (rf"\b{_DAY_AND_MONTH}{_OF_YEAR}", _named_month),
-        (rf"\b{_MONTH_AND_DAY}{_OF_YEAR}", _named_month),
-        (rf"\b(?:in|during|of|last|since|early|late|mid) (?P<month>{_MONTH}){_OF_YEAR}", _named_month),
-        (r"\b(?:in|during) (?P<year>(?:19|20)\d\d)\b", _year),
-    )
+_Reader = Callable[[re.Match[str], date], Span | None]
+_READERS: tuple[tuple[str, _Reader], ...] = (
+    (r"\bday before yesterday\b|前天|一昨日|그저께", _days_back(2)),
+    (r"\byesterday\b|昨天|昨日|어제", _days_back(1)),
+    (r"\btoday\b|\bthis (?:morning|afternoon|evening)\b|\btonight\b|今天|今日|오늘", _days_back(0)),
+    (rf"\b(?P<amount>\d{{1,3}}|{_AMOUNT}) (?P<unit>day|week|month|year)s? ago\b", _ago),
+    (rf"(?P<amount>\d{{1,3}}|{_AMOUNT})(?P<unit>天|日|週間|周|週|星期|礼拜|个月|個月|か月|ヶ月|年)(?:以)?前", _ago),
+    (r"(?P<amount>\d{1,3})\s?(?P<unit>일|주|개월|달|년)\s?전", _ago),
+    (r"\blast weekend\b|上周末|上週末", _weekend),
+    (r"\b(?:last|previous|past) (?P<unit>week|month|year)\b", _last),
+    (rf"(?:上个?|上個|先|지난)\s?{_WEEK_OR_MONTH}", _last),
+    (r"去年|昨年|작년", lambda _, today: _unit("year", today, before=1)),
+    (r"\bthis (?P<unit>week|month|year)\b", _this),
+    (r"今年|올해", lambda _, today: _unit("year", today, before=0)),
+    (rf"(?:这个?|這個?|本|今|이번)\s?{_WEEK_OR_MONTH}", _this),
+    (rf"\b(?:last|on) (?P<name>{'|'.join(_WEEKDAYS)})\b", _weekday),
+    (
+        r"(?:(?P<year>\d{4})[年년]\s?)?(?P<month>\d{1,2}|十[一二]?|[一二三四五六七八九])[月월]"
+        r"(?:\s?(?P<day>\d{1,2})[日号일])?",
+        _named_month,
+    ),
+    (rf"\b{_DAY_AND_MONTH}{_OF_YEAR}", _named_month),
+    (rf"\b{_MONTH_AND_DAY}{_OF_YEAR}", _named_month),
+    (rf"\b(?:in|during|of|last|since|early|late|mid) (?P<month>{_MONTH}){_OF_YEAR}", _named_month),
+    (r"\b(?:in|during) (?P<year>(?:19|20)\d\d)\b", _year),
 )
+
+
+@cache
+def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
+    """Made when a question may name a day: that takes longer than the search itself."""
+    return tuple((re.compile(pattern, re.ASCII), read) for pattern, read in _READERS)

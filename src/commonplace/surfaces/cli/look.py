@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from .common import answer, call, open_memory, say, shared, table, warn
+from .common import answer, call, open_existing, open_memory, say, shared, table, warn
+
+if TYPE_CHECKING:
+    from ...home import Found
 
 _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 
@@ -23,18 +26,22 @@ _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 @click.option("--until", help="Only up to this day.")
 @click.option("--source", help="Only memory, session or extra.")
 @click.option("--path", help="Only pages in this folder, or that match this pattern.")
+@click.option("--keyword", is_flag=True, help="By words alone, not by meaning: no model is loaded.")
 @click.option("--explain", is_flag=True, help="Show why each hit stands where it does.")
 @shared
 def search_command(
-    query: tuple[str, ...], limit: int | None, min_score: float | None, explain: bool, **filters: Any
+    query: tuple[str, ...], limit: int | None, min_score: float | None, keyword: bool, explain: bool, **filters: Any
 ) -> None:
     """Find the lines that answer QUERY, in everything the agent may see."""
     arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
     named = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
     if explain:
-        _explain_search(arguments, named)
+        _explain_search(arguments, named, keyword=keyword)
         return
-    reply = call(open_memory(), "memory_search", arguments | named, "retrieval")
+    if keyword:
+        reply = _by_words(arguments, named)
+    else:
+        reply = call(open_memory(), "memory_search", arguments | named, "retrieval")
 
     def human() -> None:
         if not reply["results"]:
@@ -46,16 +53,26 @@ def search_command(
     answer(reply, human)
 
 
-def _explain_search(arguments: dict[str, Any], named: dict[str, Any]) -> None:
+def _search(arguments: dict[str, Any], named: dict[str, Any], *, keyword: bool) -> Found:
+    home = open_existing()
+    query, limit, min_score = (arguments[name] for name in ("query", "maxResults", "minScore"))
+    found = home.search(query, limit, min_score, filters=home.filters(**named), keyword=keyword)
+    for warning in found.warnings:
+        warn(warning)
+    return found
+
+
+def _by_words(arguments: dict[str, Any], named: dict[str, Any]) -> dict[str, Any]:
+    from ...tools.retrieval import told
+
+    return told(_search(arguments, named, keyword=True))
+
+
+def _explain_search(arguments: dict[str, Any], named: dict[str, Any], *, keyword: bool) -> None:
     """The hits with what each factor added."""
     from ...search.explain import explained
 
-    home = open_memory().home
-    found = home.search(
-        arguments["query"], arguments["maxResults"], arguments["minScore"], filters=home.filters(**named)
-    )
-    for warning in found.warnings:
-        warn(warning)
+    found = _search(arguments, named, keyword=keyword)
     reply: dict[str, Any] = {"results": explained(found.answer), "warnings": list(found.warnings)}
     reply |= {name: getattr(found.answer, name) for name in ("mode", "provider", "model", "fallback")}
 
@@ -171,7 +188,9 @@ def context_command(
     explain: bool,
 ) -> None:
     """Show what a model should read first."""
-    made = open_memory().context(user=user, channel=channel, budget=budget, query=query)
+    from ...context import assemble
+
+    made = assemble(open_existing(), user=user, channel=channel, budget=budget, query=query)
     for warning in made.receipt["warnings"]:
         warn(warning)
     reply = {"text": made.text, "receipt": made.receipt}
