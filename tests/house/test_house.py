@@ -36,6 +36,7 @@ ROOMS = [
     "tools",
     "memory",
     "evaluate",
+    "importers",
     "adapters",
     "surfaces",
     "testing",

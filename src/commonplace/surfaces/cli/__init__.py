@@ -41,7 +41,7 @@ COMMANDS = {
     "status": ("look", "Show where memory is and how it is doing."),
     "doctor": ("doctor", "Look for what is wrong with memory, and mend what can be mended."),
     "export": ("archive", "Write all of memory into one file, also while it is in use."),
-    "import": ("archive", "Bring a file that export made back into a memory."),
+    "import": ("importing", "Bring in a file that export made, or what another system kept."),
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),

@@ -1,16 +1,15 @@
-"""The commands that carry a memory elsewhere and back: export and import."""
+"""The command that carries a memory elsewhere: export. (What brings one in is in `importing`.)"""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
-from typing import Any, BinaryIO
+from contextlib import nullcontext
+from typing import Any
 
 import click
 
-from ...archive import FORMATS, Exported, Format, Imported, Limits, export_file, export_to, import_from
+from ...archive import FORMATS, Exported, Format, export_file, export_to
 from ...errors import InvalidArgument, NotFound, StorageError
 from ...home import Home
 from .common import answer, home_path, open_home, refuse_file, say, shared, warn
@@ -65,50 +64,6 @@ def _streamed(home: Home, file: str, format: Format, history: bool) -> Exported:
         raise StorageError("whoever reads the archive stopped before its end: it is not whole") from error
 
 
-def _tell(done: Exported | Imported) -> None:
+def _tell(done: Exported) -> None:
     for warning in done.warnings:
         warn(warning)
-
-
-@click.command("import")
-@click.argument("file")
-@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@click.option("--overwrite", is_flag=True, help="Replace pages that differ; history keeps what they said.")
-@click.option("--max-size", type=click.FloatRange(0, min_open=True), metavar="GB", help="What it may unpack to.")
-@shared
-def import_command(file: str, dry_run: bool, overwrite: bool, max_size: float | None) -> None:
-    """Bring FILE, which export made, into this memory; - means standard input.
-
-    New pages are added. If one differs from what stands here, nothing is written, unless with --overwrite.
-    """
-    refuse_file(home_path())
-    size = None if max_size is None else int(max_size * (1 << 30))
-    limits = Limits() if size is None else Limits(size, size)
-    with _opened(file) as stream:
-        done = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
-    _tell(done)
-    reply = {"added": len(done.added), "replaced": list(done.replaced), "same": len(done.same), "dry_run": dry_run}
-    answer(reply | {"size": done.size, "warnings": list(done.warnings)}, lambda: _show(done, dry_run, overwrite))
-
-
-@contextmanager
-def _opened(file: str) -> Iterator[BinaryIO]:
-    if file == _HERE:
-        yield sys.stdin.buffer
-        return
-    try:
-        stream = open(file, "rb")  # noqa: SIM115
-    except FileNotFoundError as error:
-        raise NotFound(f"there is no file {file}") from error
-    except OSError as error:
-        raise StorageError(f"{file}: {error.strerror}") from error
-    with stream:
-        yield stream
-
-
-def _show(done: Imported, dry_run: bool, overwrite: bool) -> None:
-    for path in done.replaced:
-        say(f"differs: {path}")
-    last = f"{len(done.replaced)} {'replaced' if overwrite else 'in the way (--overwrite replaces them)'}"
-    counts = [f"{len(done.added)} added", f"{len(done.same)} here already", *([last] if done.replaced else [])]
-    say(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")

@@ -25,7 +25,7 @@ def index_command(action: str) -> None:
         _fetch(home)
         return
     if action != "status":
-        with _Bar() as bar:
+        with Bar() as bar:
             home.build_index(bar.show, anew=action == "rebuild")
     status = home.index_status()
     for warning in status["warnings"]:
@@ -43,14 +43,14 @@ def _fetch(home: Home) -> None:
     answer({"fetched": [weight.name for weight in wanted]}, lambda: say("The weights are there."))
 
 
-class _Bar:
+class Bar:
     """Progress on a terminal; silence elsewhere."""
 
     def __init__(self) -> None:
         self._progress: Any = None
         self._tasks: dict[str, Any] = {}
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> Bar:
         if sys.stderr.isatty():
             from rich.console import Console
             from rich.progress import Progress

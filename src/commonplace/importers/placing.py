@@ -1,0 +1,208 @@
+"""Where each thing goes, and as what bytes: made by the rooms that keep records and skills, on pages in memory.
+
+So a record that came from elsewhere is written exactly as the tools write one, with the times it had there. Keys and
+passwords are told, taken out or refused here, as the settings say.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from typing import Any, Literal, NamedTuple, cast
+
+from ..errors import InvalidArgument, PageNotFound
+from ..home import Home
+from ..markdown import frontmatter
+from ..markdown.jsontext import checked, whole_characters
+from ..markdown.times import parse
+from ..model import Clock, Page
+from ..pages import Pages, Paths
+from ..pages.layout import FIXED_NAMES, FIXED_PAGES, Layout
+from ..pages.names import file_name
+from ..pages.records import Channels, Globals, Shelf
+from ..pages.skills import PAGE, Skills
+from ..pages.versions import version_of
+from ..tools.guard import guarded
+from .values import Keyed, Session, Taught, Text
+
+Sort = Literal["page", "record", "skill", "session"]
+_LONGEST_NAME = 255  # bytes of a name that file systems take
+
+
+class File(NamedTuple):
+    """A file to be. `key`: what no other page may be the record of, and the folders in which one could be."""
+
+    id: str
+    sort: Sort
+    path: str
+    data: bytes
+    modified: int
+    beside: str = ""
+    key: str = ""
+    warning: str = ""
+
+
+def files_of(home: Home, item: Text | Keyed | Taught | Session) -> list[File]:
+    """An item as files; HoldsSecret or InvalidArgument when it is none that may be written."""
+    if isinstance(item, Text):
+        made = [_text(home, item)]
+    elif isinstance(item, Keyed):
+        made = [_record(home, item)]
+    elif isinstance(item, Taught):
+        made = _skill(home, item)
+    else:
+        made = [_session(home, item)]
+    for file in made:
+        if any(len(part.encode()) > _LONGEST_NAME for part in file.path.split("/")):
+            raise InvalidArgument("has a name that is too long for a file")
+    return made
+
+
+def _text(home: Home, item: Text) -> File:
+    try:
+        given, warning = guarded({"content": item.data.decode()}, home.settings.secrets)
+        data = given["content"].encode()
+    except UnicodeDecodeError:
+        if not item.path.startswith(f"{home.layout.skills}/"):
+            raise InvalidArgument("is not UTF-8 text") from None
+        data, warning = item.data, ""
+    sort: Sort = "skill" if item.path.startswith(f"{home.layout.skills}/") else "page"
+    return File(item.id, sort, item.path, data, item.modified, item.beside, warning=warning)
+
+
+def _record(home: Home, item: Keyed) -> File:
+    record = item.record
+    key = whole_characters(record.key)
+    if not key.strip() or "\0" in key:
+        raise InvalidArgument("has no key")
+    given, warning = guarded({"key": key, "value": checked_value(record.value)}, home.settings.secrets)
+    value, tags = given["value"], tuple(whole_characters(tag) for tag in record.tags)
+
+    def put(pages: Pages, clock: Clock) -> None:
+        layout, scope = home.layout, item.scope
+        if scope.kind == "global":
+            Globals(pages, layout, clock).put(key, value, record.category, tags)
+        elif scope.kind == "channel":
+            Channels(pages, layout, clock).shelf(scope.name).put(key, value, record.category, tags)
+        else:
+            shelf = Shelf(pages, layout, layout.working_folder(scope.name), clock, taken=FIXED_NAMES)
+            shelf.change(_working_page(shelf, key), key, lambda _: value, record.category, tags)
+
+    path, text = _drafted(put, record.created_at, record.updated_at, home.clock).popitem()
+    if item.fields:
+        head, body = frontmatter.split(text)
+        text = frontmatter.edit(head, dict(item.fields)) + body
+    when = parse(record.updated_at) or home.clock()
+    return File(item.id, "record", path, text.encode(), _nanoseconds(when), key=key, warning=warning)
+
+
+def _working_page(shelf: Shelf, key: str) -> str:
+    """The page of a working note; the handoff and the scratchpad have one of their own."""
+    fixed = {name: page for page, name in FIXED_PAGES.items()}
+    return f"{shelf.folder}/{fixed[key]}.md" if key in fixed else shelf.path(key)
+
+
+def checked_value(value: Any) -> Any:
+    """A value as JSON can hold it."""
+    if value is None:
+        raise InvalidArgument("has no value")
+    if isinstance(value, str):
+        return whole_characters(value).replace("\0", "�")
+    try:
+        return checked(value)
+    except (ValueError, TypeError) as error:
+        raise InvalidArgument(f"has a value that JSON can not hold ({error})") from error
+
+
+def _skill(home: Home, item: Taught) -> list[File]:
+    skill = item.skill
+    said = {"description": skill.description, "instructions": skill.instructions, "data": checked_value(skill.data)}
+    given, warning = guarded(said, home.settings.secrets)
+
+    def put(pages: Pages, clock: Clock) -> None:
+        skills = Skills(pages, home.layout, clock)
+        if skills.get(skill.name):
+            skills.update(skill.name, lambda old: old._replace(training_progress=skill.training_progress))
+        else:
+            described = whole_characters(given["description"])
+            skills.create(skill.name, described, given["data"], skill.owner, whole_characters(given["instructions"]))
+
+    texts = _drafted(put, skill.created_at, skill.updated_at, home.clock)
+    when = _nanoseconds(parse(skill.updated_at) or home.clock())
+    pages = sorted(texts.items(), key=lambda each: not each[0].endswith(PAGE))  # first what makes it a skill
+    return [File(item.id, "skill", path, text.encode(), when, warning=warning) for path, text in pages]
+
+
+def _session(home: Home, item: Session) -> File:
+    """JSON lines: what it is, then a line a turn."""
+    given, warning = guarded({"title": item.title, "turns": [turn.text for turn in item.turns]}, home.settings.secrets)
+    about = {"type": "session", "source": item.source, "id": item.name, "title": given["title"], "created_at": item.at}
+    lines: list[dict[str, Any]] = [about]
+    for turn, text in zip(item.turns, given["turns"], strict=True):
+        lines.append({"role": turn.role, "name": turn.name, "timestamp": turn.at, "content": text})
+    shown = (json.dumps({n: v for n, v in line.items() if v}, ensure_ascii=False) for line in lines)
+    data = whole_characters("".join(f"{line}\n" for line in shown)).encode()
+    moments = [found for turn in item.turns if (found := parse(turn.at))]
+    when = _nanoseconds(max(moments, default=parse(item.at) or home.clock()))
+    day = f"-{item.at[:10]}" if item.at else ""
+    name = file_name(item.name)
+    folder = f"{home.layout.agent_folder(item.agent)}/sessions"
+    return File(item.id, "session", f"{folder}/{item.source}{day}-{name}.jsonl", data, when, warning=warning)
+
+
+def _nanoseconds(moment: datetime) -> int:
+    return int(moment.timestamp() * 10**6) * 1000
+
+
+def _drafted(put: Callable[[Pages, Clock], None], created: str, updated: str, clock: Clock) -> dict[str, str]:
+    """The pages that something makes when it is written at one time and once more at another."""
+    drafts = _Drafts()
+    last = parse(updated) or parse(created) or clock()
+    for when in (parse(created) or last, last):
+        put(cast("Pages", drafts), lambda when=when: when)  # type: ignore[misc]
+    return drafts.texts
+
+
+class _Drafts:
+    """Pages in memory, as far as records and skills use them."""
+
+    def __init__(self) -> None:
+        self.texts: dict[str, str] = {}
+
+    def read(self, path: str) -> Page:
+        if path not in self.texts:
+            raise PageNotFound(path)
+        return Page(path, self.texts[path], version_of(self.texts[path].encode()))
+
+    def write(self, path: str, text: str) -> None:
+        self.texts[path] = text
+
+    def edit(self, path: str, change: Callable[[str], str]) -> None:
+        self.texts[path] = change(self.texts.get(path, ""))
+
+    def modified(self, path: str) -> float:
+        self.read(path)
+        return 0.0
+
+    def list(self, folder: str) -> Paths:
+        return [path for path in self.texts if path.startswith(f"{folder}/")]
+
+    def folders(self, folder: str) -> Paths:
+        above = f"{folder}/"
+        rest = (path.removeprefix(above) for path in self.texts if path.startswith(above))
+        return sorted({path.partition("/")[0] for path in rest if "/" in path})
+
+    @contextmanager
+    def hold(self, _name: str) -> Iterator[None]:
+        yield
+
+
+def other_pages(layout: Layout, file: File, folders: list[str]) -> list[str]:
+    """Where a record of the same key would be, had a person or another category named it."""
+    above, _, _ = file.path.rpartition("/")
+    inside = [f"{layout.globals}/{name}" for name in folders] if above.startswith(f"{layout.globals}/") else [above]
+    names = (file_name(file.key), file.key)
+    places = (f"{folder}/{name}.md" for folder in inside for name in names)
+    return [place for place in places if place != file.path]

@@ -1,0 +1,78 @@
+"""What an import brought, and as what: so that a second one knows what a person changed or removed since.
+
+A line each, of two hashes: what it was and where it went, and the version that was written. Nothing of what it says,
+nor of its name. It stands beside the pages, not in them: a page has exactly the bytes it came with. Who deletes it
+loses no more than the difference between a page that was edited and one that was here before.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+
+from ..pages.files import make_folders, put_whole, read_bytes_or_none, write_all
+
+FOLDER = ".imports"
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+
+
+class Receipts:
+    def __init__(self, root: str, kind: str) -> None:
+        self._folder, self._kind = os.path.join(os.path.realpath(root), FOLDER), kind
+        self._known = dict(_lines(read_bytes_or_none(self._file, FOLDER) or b""))
+
+    @property
+    def _file(self) -> str:
+        return os.path.join(self._folder, "receipts")
+
+    def version(self, item: str, path: str) -> str:
+        """As what an item was written to a path; empty when it never was."""
+        return self._known.get(self._key(item, path), "")
+
+    def add(self, written: Iterable[tuple[str, str, str]]) -> None:
+        """Items, the paths they went to, and the versions they had. After they are in place, never before."""
+        new = {self._key(item, path): version for item, path, version in written}
+        new = {key: version for key, version in new.items() if self._known.get(key) != version}
+        if not new:
+            return
+        make_folders(self._folder)
+        handle = os.open(self._file, _APPEND, 0o600)
+        try:
+            write_all(handle, "".join(f"\n{key} {version}\n" for key, version in new.items()).encode())
+        finally:
+            os.close(handle)
+        self._known |= new
+
+    def begin(self, source: str) -> str:
+        """What all changes of one import have in common. One that was interrupted goes on as the same import."""
+        path = self._mark(source)
+        call = (read_bytes_or_none(path, FOLDER) or b"").decode("ascii", "ignore")
+        if not call.isalnum():
+            call = os.urandom(5).hex()
+            make_folders(self._folder)
+            put_whole(path, call.encode())
+        return call
+
+    def end(self, source: str) -> None:
+        with suppress(OSError):
+            os.unlink(self._mark(source))
+
+    def _mark(self, source: str) -> str:
+        return os.path.join(self._folder, f"unfinished-{_hash(self._kind, source)}")
+
+    def _key(self, item: str, path: str) -> str:
+        return _hash(self._kind, item, path)
+
+
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+def _lines(data: bytes) -> Iterable[tuple[str, str]]:
+    """Those that are whole; a line that was cut off stands between two line breaks and spoils no other."""
+    for line in data.decode("ascii", "ignore").split("\n"):
+        key, _, version = line.partition(" ")
+        if len(key) == len(version) == 32:
+            yield key, version
