@@ -70,11 +70,10 @@ class MemoryFiles:
             return f"Here's the content of {spot.given} with line numbers:\n{numbered(lines, first, last)}"
 
     def create(self, path: object, file_text: object) -> str:
-        with self._call("create"):
+        with self._writing("create"):
             spot = self.spot("path", path)
             text = self._clean("file_text", file_text)
-            self._refuse_secret_name(spot)
-            _refuse_clash(spot)
+            self._refuse_name(spot)
             taken = f"File {spot.given} already exists"
             if os.path.isdir(spot.place):
                 raise Conflict(taken)
@@ -85,7 +84,7 @@ class MemoryFiles:
             return f"File created successfully at: {spot.given}"
 
     def str_replace(self, path: object, old_str: object, new_str: object) -> str:
-        with self._call("str_replace"):
+        with self._writing("str_replace"):
             spot = self._file(path)
             old, new = text_of("old_str", old_str), self._clean("new_str", new_str)
             if not old:
@@ -95,19 +94,19 @@ class MemoryFiles:
             return _EDITED + numbered(after.split("\n"), max(1, line - _AROUND), line + _AROUND)
 
     def insert(self, path: object, insert_line: object, insert_text: object) -> str:
-        with self._call("insert"):
+        with self._writing("insert"):
             spot = self._file(path)
             text = self._clean("insert_text", insert_text)
             self._edit(spot, lambda old: inserted(old, insert_line, text))
             return f"The file {spot.given} has been edited."
 
     def delete(self, path: object) -> str:
-        with self._call("delete"):
+        with self._writing("delete"):
             spot = self.spot("path", path)
             if spot.page == self.folder:
                 raise InvalidArgument("Cannot delete the /memories directory itself")
             place = _itself(spot)
-            with _missing(spot), self.home.pages.hold(self.folder):
+            with _missing(spot):
                 if _is_folder(place):
                     self._remove_all(place)
                 else:
@@ -116,18 +115,17 @@ class MemoryFiles:
             return f"Successfully deleted {spot.given}"
 
     def rename(self, old_path: object, new_path: object) -> str:
-        with self._call("rename"):
+        with self._writing("rename"):
             old, new = self.spot("old_path", old_path), self.spot("new_path", new_path)
             if old.page == self.folder:
                 raise InvalidArgument("Cannot rename the /memories directory itself")
             taken = f"The destination {new.given} already exists"
-            with _missing(old), self.home.pages.hold(self.folder):
+            with _missing(old):
                 if os.path.lexists(new.place):
                     raise Conflict(taken)
                 if new.place.startswith(old.place + os.sep) and _is_folder(old.place):
                     raise InvalidArgument(f"Cannot rename {old.given} to {new.given}, which is inside of it")
-                _refuse_clash(new)
-                self._refuse_secret_name(new)
+                self._refuse_name(new)
                 try:
                     self._move(_itself(old), new.place)
                 except (StaleVersion, FileExistsError) as error:
@@ -135,7 +133,7 @@ class MemoryFiles:
             return f"Successfully renamed {old.given} to {new.given}"
 
     def clear(self) -> str:
-        with self._call("clear"), self.home.pages.hold(self.folder):
+        with self._writing("clear"):
             self._remove_all(self.spot("path", ROOT).place)
             self.ensure()
         return "All memory cleared"
@@ -173,6 +171,12 @@ class MemoryFiles:
         finally:
             self.home.follow()
 
+    @contextmanager
+    def _writing(self, command: str) -> Iterator[None]:
+        """A call that writes: one after the other, so that nobody finds a file half on its way to another name."""
+        with self._call(command), self.home.pages.hold(self.folder):
+            yield
+
     def _file(self, path: object) -> Spot:
         spot = self.spot("path", path)
         _require(spot)
@@ -202,9 +206,12 @@ class MemoryFiles:
             current().warnings.append(warning)
         return str(given[field])
 
-    def _refuse_secret_name(self, spot: Spot) -> None:
-        """A name with a part left out would be another name: where secrets are left out, it is refused."""
-        if self._clean("path", spot.given) != spot.given:
+    def _refuse_name(self, spot: Spot) -> None:
+        """A new file is where memory finds it, and nowhere else: it is searched, archived and, one day, forgotten."""
+        _refuse_clash(spot)
+        if any(part.startswith(".") for part in spot.page.removeprefix(self.folder).split("/")):
+            raise InvalidArgument(f"Path {spot.given} is hidden: use names that do not begin with a dot")
+        if self._clean("path", spot.given) != spot.given:  # a name with a part left out would be another name
             raise HoldsSecret("nothing was written: the path holds what looks like a secret. Use another name")
 
     def _remove_all(self, folder: str) -> None:

@@ -27,6 +27,7 @@ _FAR_AHEAD = 86400.0  # seconds
 _NEVER_CLOSED = re.compile(r"\ufeff?---[ \t]*\r?\n[A-Za-z_][\w-]*:[ \t\r\n]")
 _DAY = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
 _WHERE_AND_WHEN = ("key", "category", "channel", "created_at", "updated_at")
+_ONLY_READ = ("session", "data")  # no tool writes a part of these: their size is no burden
 _MEND = "mend the lines between the two `---` by hand"
 
 
@@ -116,7 +117,7 @@ def _size(_: Survey, leaf: Leaf) -> Iterator[Finding]:
     if length > LARGEST:
         what = f"has {length} characters: only the first {LARGEST} are searched"
         yield Finding("oversize", leaf.path, what, "split it up")
-    elif leaf.info.st_size > LARGE and leaf.path.endswith(".md"):
+    elif leaf.info.st_size > LARGE and not (leaf.place and leaf.place.kind in _ONLY_READ):
         size = leaf.info.st_size // 1000
         what = f"is large ({size} KB): each write copies all of it, and is found from the next search on"
         yield Finding(

@@ -41,7 +41,7 @@ def filters_of(
         _day("since", since, today, last=False),
         _day("until", until, today, last=True),
         source or "",
-        tuple(_pattern(each) for each in _several(path)),
+        tuple(pattern for each in _several(path) for pattern in _patterns(each)),
     )
 
 
@@ -51,11 +51,14 @@ def _several(value: Some) -> tuple[str, ...]:
     return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)  # type: ignore[return-value]
 
 
-def _pattern(path: str) -> str:
-    """A folder means everything in it."""
+def _patterns(path: str) -> tuple[str, ...]:
+    """A folder means everything in it. A file of any name can be a page among memories: there it may be either."""
     path = path.removeprefix("./")
     is_page = path.endswith((".md", ".jsonl")) or set(path) & set("*?")
-    return path if is_page else f"{path.rstrip('/')}/**"
+    if is_page:
+        return (path,)
+    below = f"{path.rstrip('/')}/**"
+    return (path, below) if "/memories/" in f"/{path}" and path[-1] != "/" else (below,)
 
 
 def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int | None:

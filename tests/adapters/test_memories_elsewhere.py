@@ -1,0 +1,98 @@
+"""The files of Claude's memory tool, seen by the rest: filters, the doctor, forgetting, archives and watching."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.adapters.anthropic import MemoryTool
+from commonplace.archive import export_file, import_from
+from commonplace.doctor import examine
+from commonplace.forget import Wanted, forget
+from commonplace.index.watch import Seen, watching
+
+
+@pytest.fixture
+def tool(home: Path) -> MemoryTool:
+    return MemoryTool(home)
+
+
+def write(tool: MemoryTool, name: str, text: str = "Ann drinks rooibos with honey.\n") -> None:
+    tool.call({"command": "create", "path": f"/memories/{name}", "file_text": text})
+
+
+def test_a_search_keeps_to_a_file_of_any_name_or_to_a_folder(tool: MemoryTool, home: Path) -> None:
+    for name in ("todo.txt", "plain", "deep/plain", "deep/tea.csv", "todo.txt.md"):
+        write(tool, name)
+    memory = Memory(home)
+
+    def found(path: str) -> list[str]:
+        return sorted(hit.path.removeprefix("memories/") for hit in memory.search("rooibos", path=path))
+
+    assert found("memories/todo.txt") == ["todo.txt"]
+    assert found("./memories/plain") == ["plain"]
+    assert found("memories/deep") == found("memories/deep/") == ["deep/plain", "deep/tea.csv"]
+    assert found("memories/todo.txt/") == []
+    assert len(found("memories")) == 5
+
+
+def test_a_file_of_an_agent_can_be_kept_to(home: Path) -> None:
+    write(MemoryTool(home, agent="ann"), "todo.txt")
+    found = Memory(home, "ann").search("rooibos", path="agents/ann/memories/todo.txt")
+    assert [hit.path for hit in found] == ["agents/ann/memories/todo.txt"]
+
+
+def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Path) -> None:
+    write(tool, "p/todo.txt")
+    write(tool, "p/plain", "Bob drinks coffee with milk.\n")
+    tool.call({"command": "rename", "old_path": "/memories/p", "new_path": "/memories/q"})
+    tool.call({"command": "rename", "old_path": "/memories/q", "new_path": "/memories/p"})
+    for folder in ("memories/p", "memories/q"):
+        forget(tool.home, Wanted(page=folder))
+    tool.close()
+    rest = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
+    assert b"rooibos" not in rest
+    assert b"coffee" not in rest
+
+
+def test_the_doctor_says_when_a_file_of_any_name_is_large(tool: MemoryTool, home: Path) -> None:
+    write(tool, "large.txt", "a line of text\n" * 6000)
+    Memory(home).search("line")
+    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("oversize", "memories/large.txt")]
+
+
+def test_the_doctor_says_when_a_file_of_any_name_holds_a_key(tool: MemoryTool, home: Path) -> None:
+    write(tool, "keys", "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6)
+    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("secrets", "memories/keys")]
+
+
+def test_an_archive_brings_all_of_it_with_its_history(tool: MemoryTool, home: Path, tmp_path: Path) -> None:
+    for name in ("todo.txt", "plain", "deep/tea.csv"):
+        write(tool, name)
+    export_file(tool.home, str(tmp_path / "a.tar"))
+    other = MemoryTool(tmp_path / "other")
+    with open(tmp_path / "a.tar", "rb") as file:
+        import_from(other.home, file)
+    assert other.call({"command": "view", "path": "/memories/plain"}).endswith(
+        "1\tAnn drinks rooibos with honey.\n     2\t"
+    )
+    assert len(Memory(tmp_path / "other").search("rooibos")) == 3
+
+
+def test_a_watcher_tells_of_what_the_tool_and_people_write_there(tool: MemoryTool, home: Path) -> None:
+    told: set[str] = set()
+    both = threading.Event()
+
+    def tell(seen: Seen) -> None:
+        told.update(seen.changed)
+        if len(told) == 2:
+            both.set()
+
+    with watching(tool.home.index, tell):
+        write(tool, "watched.csv")
+        (home / "memories/by-hand").write_text("an okapi\n")
+        assert both.wait(30)
+    assert told == {"memories/watched.csv", "memories/by-hand"}
