@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import InvalidArgument
 from ..home import Home
+from .answers import ANY_JSON
 from .catalog import TOOLSETS, Offer, offers
 from .define import Parameter
 from .unfold import JSON_TEXT
@@ -100,9 +101,7 @@ def _or_null(parameter: Parameter) -> Described:
     said, kind = {"description": _said(parameter, "Null counts as {}.")}, _kind(parameter)
     if parameter.required:
         return {**said, **kind}
-    if "anyOf" in kind or "enum" in kind:
-        return {**said, "anyOf": [*kind.get("anyOf", [kind]), {"type": "null"}]}
-    return {**said, **kind, "type": [kind["type"], "null"]}
+    return {**said, "anyOf": [*kind.get("anyOf", [kind]), {"type": "null"}]}
 
 
 def _kind(parameter: Parameter) -> Described:
@@ -137,6 +136,15 @@ def _said(parameter: Parameter, absent: str) -> str:
     return " ".join(said)
 
 
+def _one_type_each(schema: Described) -> Described:
+    """The same arguments, with no property of several types: some clients know only the other way to say it."""
+    properties = {
+        name: {"description": field["description"], "anyOf": ANY_JSON} if isinstance(field["type"], list) else field
+        for name, field in schema["properties"].items()
+    }
+    return {**schema, "properties": properties}
+
+
 def _mcp(offer: Offer) -> Described:
     tool = offer.tool
     hints = {
@@ -148,7 +156,7 @@ def _mcp(offer: Offer) -> Described:
     return {
         "name": offer.name,
         "description": offer.description,
-        "inputSchema": tool.schema(),
+        "inputSchema": _one_type_each(tool.schema()),
         "outputSchema": tool.answer.schema(),
         "annotations": hints,
     }
