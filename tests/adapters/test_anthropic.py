@@ -473,6 +473,12 @@ def test_a_home_that_is_a_file_is_refused(tmp_path: Path) -> None:
         MemoryTool(tmp_path / "file")
 
 
+def test_without_the_sdk_it_says_what_to_install() -> None:
+    code = "import sys; sys.modules['anthropic'] = None; import commonplace.adapters.anthropic"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "Claude's memory tool needs more than is installed: run pip install 'commonplace[anthropic]'" in done.stderr
+
+
 # What others do at the same time
 
 
