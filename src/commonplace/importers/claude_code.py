@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..pages.names import topic_name
 from .jsonparts import lines
-from .source import Source
+from .source import Source, only_file
 from .transcripts import turns
 from .values import Into, Item, Missed, Session, Text
 
@@ -23,7 +23,7 @@ class _Project(NamedTuple):
 
 def recognise(source: Source) -> bool:
     top = source.top()
-    if len(top) == 1 and top[0].endswith(".jsonl"):
+    if only_file(source).endswith(".jsonl"):
         return _is_transcript(source, top[0])
     if "projects/" in top and (source.name == ".claude" or _projects_in(source, "projects")):
         return True

@@ -7,16 +7,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from .jsonparts import Objects, objects
-from .source import Source
+from .source import Source, only_file
 
 _FILES = re.compile(r"conversations(?:[-_]\d+)?\.json")
 
 
 def files(source: Source) -> list[str]:
     """Large exports come in several files; one that was unpacked and renamed stands alone."""
-    top = source.top()
-    found = [name for name in top if _FILES.fullmatch(name)]
-    return found or ([top[0]] if len(top) == 1 and top[0].endswith(".json") else [])
+    found = [name for name in source.top() if _FILES.fullmatch(name)]
+    alone = only_file(source)
+    return found or ([alone] if alone.endswith(".json") else [])
 
 
 def is_of(source: Source, field: bytes) -> bool:

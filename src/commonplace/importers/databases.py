@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidArgument, StorageError
 from ..markdown import jsontext
 from ..model import Json, Record, Scope, Skill
-from .source import Source
+from .source import Single, Source, only_file, the_file
 from .values import Into, Item, Keyed, Missed, Taught, Text, moment
 
 if TYPE_CHECKING:
@@ -31,13 +31,13 @@ Row = dict[str, Any]
 
 
 def recognise(source: Source) -> bool:
-    top = source.top()
-    return len(top) == 1 and source.peek(top[0]).startswith(_MAGIC)
+    return isinstance(source, Single) and source.peek(only_file(source)).startswith(_MAGIC)
 
 
 def read(source: Source, into: Into) -> Iterator[Item]:
-    name = source.top()[0]
-    place = os.path.join(source.place, name)
+    if not isinstance(source, Single):
+        raise InvalidArgument(f"{source.place} is not a database: name the file that is")
+    place = os.path.join(source.place, the_file(source))
     with TemporaryDirectory() as folder:
         copy = os.path.join(folder, "copy.db")
         for part in _PARTS:

@@ -14,7 +14,7 @@ from ..errors import Conflict, InvalidArgument, StorageError
 from ..pages.names import coded, topic_file, topic_name
 from ..pages.skills import PAGE
 from ..settings import FILE, load
-from .source import Folder, Source
+from .source import Folder, Single, Source
 from .transcripts import turns
 from .values import Into, Item, Missed, Session, Text
 
@@ -199,7 +199,7 @@ def agentool(source: Source, into: Into) -> Iterator[Item]:
 
 def in_place(source: Source, layout: str) -> tuple[str, bool]:
     """Let a home of another system open where it is: the folder to name as home, and whether its settings were made."""
-    if not isinstance(source, Folder) or not source.top():
+    if isinstance(source, Single) or not isinstance(source, Folder):
         raise InvalidArgument(f"{source.place} is not a folder that could be a home: --in-place takes one")
     folder = source.place
     if layout == "openclaw" and _has_workspace(source):

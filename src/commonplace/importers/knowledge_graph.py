@@ -9,7 +9,7 @@ from ..markdown import frontmatter
 from ..markdown.scan import one_line
 from ..pages.names import file_name
 from .jsonparts import lines, objects
-from .source import Source
+from .source import Source, only_file, the_file
 from .values import Into, Item, Missed, Text, plain
 
 _FOLDER = "knowledge-graph"
@@ -25,10 +25,8 @@ class _Entity:
 
 
 def recognise(source: Source) -> bool:
-    top = source.top()
-    if len(top) != 1 or not top[0].endswith((".json", ".jsonl")):
-        return False
-    head = source.peek(top[0])
+    name = only_file(source)
+    head = source.peek(name) if name.endswith((".json", ".jsonl")) else b""
     spaceless = head.replace(b" ", b"")
     return (b'"type":"entity"' in spaceless or b'"type":"relation"' in spaceless) or (
         b'"entities":[' in spaceless and (b'"observations":' in spaceless or b'"relations":' in spaceless)
@@ -36,7 +34,7 @@ def recognise(source: Source) -> bool:
 
 
 def read(source: Source, into: Into) -> Iterator[Item]:
-    path = source.top()[0]
+    path = the_file(source)
     data = source.take(path)
     if data is None:
         return

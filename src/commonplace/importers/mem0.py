@@ -8,7 +8,7 @@ from typing import Any
 
 from ..model import Json, Record, Scope
 from .jsonparts import objects
-from .source import Source
+from .source import Source, only_file, the_file
 from .values import Into, Item, Keyed, Missed, moment, plain
 
 _LISTS = ("results", "memories", "data")
@@ -16,15 +16,13 @@ _OWNERS = ("user_id", "agent_id", "run_id", "app_id", "actor_id")
 
 
 def recognise(source: Source) -> bool:
-    top = source.top()
-    if len(top) != 1 or not top[0].endswith(".json"):
-        return False
-    head = source.peek(top[0])
+    name = only_file(source)
+    head = source.peek(name) if name.endswith(".json") else b""
     return b'"memory"' in head and any(f'"{name}"'.encode() in head for name in (*_OWNERS, "hash", "categories"))
 
 
 def read(source: Source, into: Into) -> Iterator[Item]:
-    path = source.top()[0]
+    path = the_file(source)
     data = source.take(path)
     if data is None:
         return

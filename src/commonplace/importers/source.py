@@ -12,11 +12,10 @@ import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from typing import IO, NamedTuple
 
 from ..archive.extent import oddity
-from ..errors import NotFound, NotText, Refused, StorageError
+from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
 from ..pages.files import read_bytes
 from .values import Missed
 
@@ -24,6 +23,8 @@ PEEK = 1 << 16
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 _ENCRYPTED, _UTF8 = 0x1, 0x800
 _CHUNK = 1 << 20
+# Neither through a link, nor waiting for whoever is at the other end of a pipe.
+_LOOK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 # What reading a zip raises that is damaged, needs a password, or is packed in a way that is not known.
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
 _UNNEEDED = frozenset({"node_modules", "__pycache__", "__MACOSX"})
@@ -142,9 +143,14 @@ class Folder(Source):
         return os.path.isdir(os.path.join(self.place, folder))
 
     def peek(self, path: str) -> bytes:
-        with suppress(OSError), open(os.path.join(self.place, path), "rb") as file:
-            return file.read(PEEK) if stat.S_ISREG(os.fstat(file.fileno()).st_mode) else b""
-        return b""
+        try:
+            handle = os.open(os.path.join(self.place, path), _LOOK)
+        except OSError:
+            return b""
+        try:
+            return os.read(handle, PEEK) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+        finally:
+            os.close(handle)
 
     def modified(self, path: str) -> int:
         try:
@@ -198,8 +204,7 @@ class Zip(Source):
         seen: set[str] = set()
         for info in listed:
             path = _name(info)
-            parts = (path or "").rstrip("/").split("/")
-            if info.is_dir() or any((part.startswith(".") and part != "..") or part in _UNNEEDED for part in parts):
+            if info.is_dir() or not _UNNEEDED.isdisjoint((path or "").split("/")):
                 continue
             reason = "has a name that is not UTF-8" if path is None else oddity(path)
             if stat.S_ISLNK(info.external_attr >> 16):
@@ -268,6 +273,20 @@ def _name(info: zipfile.ZipInfo) -> str | None:
         return None
 
 
+def only_file(source: Source) -> str:
+    """The name of the one file that a source is; empty when it is not one file."""
+    top = source.top()
+    return top[0] if len(top) == 1 and not top[0].endswith("/") else ""
+
+
+def the_file(source: Source) -> str:
+    """The same, for who has to have one."""
+    name = only_file(source)
+    if not name:
+        raise InvalidArgument(f"{source.place} is not one file: name the file that is meant")
+    return name
+
+
 def shown(name: str) -> str:
     """A name that can be told, whatever it is."""
     return name if name.isprintable() else ascii(name)[1:-1]
@@ -279,9 +298,9 @@ def open_source(place: str, limits: Limits) -> Source:
     try:
         if os.path.isdir(place):
             return Folder(place, limits)
+        if os.path.lexists(place) and not os.path.isfile(place):
+            raise StorageError(f"{place} is neither a file nor a folder: name one")
         with open(place, "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise StorageError(f"{place} is neither a file nor a folder: name one")
             return Zip(place, limits) if file.read(4) in _ZIP else Single(place, limits)
     except FileNotFoundError as error:
         raise NotFound(f"there is no file {place}") from error

@@ -1,0 +1,126 @@
+"""SQLite databases: working notes, and a registry of records and skills."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import StorageError
+from commonplace.testing import FrozenClock
+
+from .sources import brought, notes_database, pages, registry_database, whys
+
+
+def test_working_notes_keep_their_keys_and_times(home: Path, tmp_path: Path) -> None:
+    database = notes_database(
+        tmp_path / "agent.db",
+        [
+            ("editor", "vim", "2025-01-02 03:04:05"),
+            ("My Editor!", "vim, too", "2025-01-02T03:04:05+00:00"),
+            ("session-handoff", "half done", "2025-01-02 03:04:05"),
+            ("scratchpad", "", "2025-01-02 03:04:05"),
+            ("activity-log-2025-01-02", "Daily activity log for 2025-01-02\n- [03:04:05 UTC] x", "2025-01-02"),
+        ],
+    )
+    done = brought(home, database)
+    assert (len(done.added), done.missed) == (4, ())
+    memory = Memory(home, clock=FrozenClock())
+    found = memory.call("search_memory", {"query": "editor"})["matches"]
+    assert {each["key"]: (each["content"], each["updated_at"]) for each in found} == {
+        "editor": ("vim", "2025-01-02T03:04:05.000000Z"),
+        "My Editor!": ("vim, too", "2025-01-02T03:04:05.000000Z"),
+    }
+    assert str(memory.context()).index("half done") < 300
+    assert memory.call("scratch_note", {})["empty"]
+    log = memory.call("search_memory", {"query": "activity-log-2025-01-02"})["matches"]
+    assert "03:04:05 UTC" in log[0]["content"]
+
+
+def test_notes_go_to_the_agent_that_is_named(home: Path, tmp_path: Path) -> None:
+    database = notes_database(tmp_path / "agent.db", [("editor", "vim", "2025-01-02 03:04:05")])
+    brought(home, database, agent="scout")
+    assert [path for path in pages(home) if "working" in path] == ["agents/scout/memory/working/editor.md"]
+
+
+def test_records_and_skills_come_with_all_that_they_say(home: Path, tmp_path: Path) -> None:
+    done = brought(home, registry_database(tmp_path / "registry.db"))
+    memory = Memory(home, clock=FrozenClock())
+
+    def call(**arguments: object) -> dict[str, object]:
+        reply = memory.call("MemoryTool", arguments)
+        reply.pop("success")
+        return reply
+
+    times = {"created_at": "2025-01-02T03:04:05.000000Z", "updated_at": "2025-02-03T04:05:06.000000Z"}
+    assert call(op="getGlobal", key="editor") == {
+        "key": "editor",
+        "value": "vim",
+        "category": "preferences",
+        "tags": ["tools", "daily"],
+        **times,
+    }
+    assert call(op="getGlobal", key="limits")["value"] == {"max": 3}
+    assert call(op="getGlobal", key="plain")["value"] == "not json at all"
+    heat = call(op="getChannel", channelName="mega-furnace", key="heat")
+    assert (heat["value"], heat["category"], heat["tags"]) == (1200, "project", ["auto_stored", "project_knowledge"])
+    assert call(op="getSkill", name="brew") == {
+        "name": "brew",
+        "description": "Brews tea",
+        "instructions": "Warm the pot.",
+        "owner": "ann",
+        "skill_data": {"pots": [1, 2]},
+        "training_progress": 7,
+        **times,
+    }
+    assert whys(done) == {"table global_memories, row 4": "'gone' has no value"}
+
+
+def test_a_row_that_is_not_text_costs_only_itself(home: Path, tmp_path: Path) -> None:
+    database = notes_database(tmp_path / "agent.db", [("a", "1", ""), ("b", b"\xff\xfe", ""), (None, "x", "")])
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE working_memory SET content = CAST(content AS TEXT)")
+        connection.execute("CREATE TABLE secrets (x)")
+    connection.close()
+    done = brought(home, database)
+    assert len(done.added) == 1
+    assert sorted(whys(done).values()) == ["has no key", "is not UTF-8 text", "is not one that is understood"]
+
+
+def test_a_record_that_stands_in_another_category_stays_alone(home: Path, tmp_path: Path) -> None:
+    memory = Memory(home, clock=FrozenClock())
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "emacs", "category": "tools"})
+    done = brought(home, registry_database(tmp_path / "registry.db"))
+    assert [kept.what for kept in done.kept] == ["memory/global/preferences/editor.md"]
+    assert "memory/global/tools/editor.md has this key already" in done.kept[0].why
+    assert memory.call("MemoryTool", {"op": "getGlobal", "key": "editor"})["value"] == "emacs"
+
+
+def test_a_skill_that_stands_here_gets_nothing_of_another(home: Path, tmp_path: Path) -> None:
+    memory = Memory(home, clock=FrozenClock())
+    memory.call("MemoryTool", {"op": "createSkill", "name": "brew", "description": "Brews coffee"})
+    before = {path: text for path, text in pages(home).items() if path.startswith("skills/")}
+    done = brought(home, registry_database(tmp_path / "registry.db"))
+    assert {path: text for path, text in pages(home).items() if path.startswith("skills/")} == before
+    assert [kept.what for kept in done.kept] == ["skills/brew/SKILL.md"]
+
+
+def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: Path) -> None:
+    database = notes_database(tmp_path / "agent.db", [("a", "1", "2025-01-02")])
+    writer = sqlite3.connect(database)
+    writer.execute("PRAGMA journal_mode = WAL")
+    writer.execute("INSERT INTO working_memory VALUES ('b', '2', '2025-01-02')")
+    writer.commit()
+    before = {place.name: place.read_bytes() for place in tmp_path.glob("agent.db*")}
+    assert len(brought(home, database).added) == 2
+    assert {place.name: place.read_bytes() for place in tmp_path.glob("agent.db*")} == before
+    writer.close()
+
+
+def test_a_damaged_database_is_told(home: Path, tmp_path: Path) -> None:
+    database = notes_database(tmp_path / "agent.db", [("a", "x" * 9000, "")])
+    database.write_bytes(database.read_bytes()[:1000])
+    with pytest.raises(StorageError, match="get a whole copy"):
+        brought(home, database)
