@@ -18,7 +18,7 @@ SUITE = "tests/lib/tools/memory_tools/test_filesystem.py"
 FEWEST = 83  # tests in the suite of 2.8.0; a later one has more
 # Ours in place of theirs. One thing is told to the suite: beside `memories` a home has its own hidden folders, which a
 # snapshot of what the tool wrote leaves out, as it does not know them.
-CONFTEST = '''
+CONFTEST = """
 import os
 from anthropic.lib.tools import _beta_builtin_memory_tool as theirs
 from commonplace.adapters.anthropic import AsyncMemoryTool, MemoryTool
@@ -41,7 +41,7 @@ def visible(snapshot):
                 found.update({f"{name}/{path}": text for path, text in below.items()})
         return found
     return of
-'''
+"""
 
 
 def test_the_suite_of_the_sdk_passes_with_our_tool(tmp_path: Path) -> None:
