@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+_PLAIN = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
+# Any value but null, one type a branch: what every client of JSON Schema understands.
+ANY_JSON = [*_PLAIN, {"type": "array", "items": {"anyOf": [*_PLAIN, {"type": "array"}, {"type": "null"}]}}]
 _TYPES: dict[Any, str] = {str: "string", int: "integer", float: "number", bool: "boolean", dict: "object"}
 
 
@@ -51,4 +54,4 @@ def _schema(kind: Any) -> dict[str, Any]:
         return kind.schema()
     if isinstance(kind, list):
         return {"type": "array", "items": _schema(kind[0])}
-    return {"type": _TYPES[kind]} if kind in _TYPES else {}
+    return {"type": _TYPES[kind]} if kind in _TYPES else {"anyOf": ANY_JSON}

@@ -45,6 +45,12 @@ class _Server(Server[Any]):
         changes = notification_options or NotificationOptions(resources_changed=True)
         return super().create_initialization_options(changes, *others, **more)
 
+    def get_capabilities(self, *given: Any, **more: Any) -> types.ServerCapabilities:
+        """Of those who listen, only pages have news: tools and prompts stay what they are."""
+        able = super().get_capabilities(*given, **more)
+        steady = {name: getattr(able, name).model_copy(update={"list_changed": False}) for name in ("tools", "prompts")}
+        return able.model_copy(update=steady)
+
 
 class MemoryServer:
     """Answers for one `Serving`; `server` is what the SDK runs."""
@@ -101,7 +107,10 @@ class MemoryServer:
     async def _read_resource(
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
-        found = await _in_thread(resources.read, self._memory(context), self._asker(context), params.uri)
+        try:
+            found = await _in_thread(resources.read, self._memory(context), self._asker(context), params.uri)
+        except MCPError as error:
+            raise MCPError(error.code, error.message, {"uri": params.uri}) from error
         return types.ReadResourceResult(contents=[found])
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
