@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from math import isfinite
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
 from ..home import Home
@@ -24,6 +24,9 @@ from ..model import Json, Record
 from ..pages.layout import stem
 from ..pages.names import coded, file_name, is_plain
 from ..pages.records import parse
+
+if TYPE_CHECKING:
+    from ..index.follow import View
 
 Namespace = tuple[str, ...]
 Paths = bool | tuple[str, ...] | None  # what of a value is embedded: None: what the store says, False: nothing
@@ -145,13 +148,16 @@ class Items:
                 return True
         return False
 
-    def below(self, prefix: Namespace) -> Listing:
-        """The items of a namespace and those below it, off the index after it caught up there."""
+    def below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+        """The items of a namespace and those below it, or only their pages, off the index after it caught up there."""
         folder = self.folder_of(prefix)
         self._home.check()
-        return self._home.index.ask(
-            lambda view: Listing(folder, view.index.records(folder), view.index.stamps(folder), view.stale), folder
-        )
+
+        def ask(view: View) -> Listing:
+            records = [] if only_pages else view.index.records(folder)
+            return Listing(folder, records, view.index.stamps(folder), view.stale)
+
+        return self._home.index.ask(ask, folder)
 
     def item(self, record: Record, namespace: Namespace | None = None) -> Stored:
         where = self.namespace(record.path) if namespace is None else namespace

@@ -15,9 +15,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager
+from functools import cache
 from typing import Any, NamedTuple
 
-from ..errors import CommonplaceError, NotInstalled
+from ..errors import CommonplaceError, HoldsSecret, NotInstalled
 from ..home import INDEX_FOLDER, utc_now
 from ..markdown.jsontext import checked, is_unicode
 from ..markdown.times import sort_key
@@ -119,7 +120,7 @@ class CommonplaceStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Remove the items whose time is over; how many there were. History keeps what they said."""
-        over = self._over(self._items.below(()))
+        over = self._over(self._items.below((), only_pages=True))
         with self._writing("store.expire"):
             return sum(self._items.expire(path) for path in sorted(over))
 
@@ -160,11 +161,7 @@ class CommonplaceStore(BaseStore):
         for op in ops:
             _check(op)
         puts = {(put.namespace, put.key): put for op in ops if isinstance(op, PutOp) for put in [self._prepared(op)]}
-        looks: dict[Namespace, Listing] = {}
-
-        def look(prefix: Namespace) -> Listing:
-            return looks[prefix] if prefix in looks else looks.setdefault(prefix, self._items.below(prefix))
-
+        look = cache(self._items.below)  # one look serves all reads of a batch
         read: set[str] = set()
         results = [self._answer(op, look, embedder, read) for op in ops]
         with self._writing("store.refresh"):
@@ -173,16 +170,14 @@ class CommonplaceStore(BaseStore):
         self._write([*puts.values()], embedder)
         return results
 
-    def _answer(
-        self, op: Op, look: Callable[[Namespace], Listing], embedder: _Embedder | None, read: set[str]
-    ) -> Result:
+    def _answer(self, op: Op, look: Callable[..., Listing], embedder: _Embedder | None, read: set[str]) -> Result:
         """What a reading operation finds; pages of items that are to live longer for it go into `read`."""
         refreshed = read if self.ttl_config and getattr(op, "refresh_ttl", False) else set()
         if isinstance(op, GetOp):
             return self._get(op, refreshed)
         if isinstance(op, SearchOp):
             return self._search(op, look(tuple(op.namespace_prefix)), embedder, refreshed)
-        return self._namespaces(op, look(())) if isinstance(op, ListNamespacesOp) else None
+        return self._namespaces(op, look((), only_pages=True)) if isinstance(op, ListNamespacesOp) else None
 
     def _get(self, op: GetOp, read: set[str]) -> Item | None:
         found = self._items.read(tuple(op.namespace), op.key)
@@ -235,10 +230,12 @@ class CommonplaceStore(BaseStore):
         namespace = tuple(op.namespace)
         if op.value is None:
             return _Put(namespace, op.key, None, Terms())
-        value = _value(op.value, namespace, op.key)
-        given, warning = guarded({"key": op.key, "value": value}, self._home.settings.secrets)
+        named = {"key": op.key, "namespace": [*namespace]}
+        given, warning = guarded({**named, "value": _value(op.value, namespace, op.key)}, self._home.settings.secrets)
+        if any(given[name] != as_said for name, as_said in named.items()):  # under another name nobody would find it
+            raise HoldsSecret("nothing was written: a namespace or a key looks like a secret. Use another name")
         if warning:
-            logger.warning("%s: %s", op.key, warning)
+            logger.warning(warning)
         index: Paths = None if op.index is None else tuple(op.index) if op.index else False
         return _Put(namespace, op.key, dict(given["value"]), lasting(op.ttl, index, self._home.clock()))
 
@@ -326,16 +323,17 @@ def _check(op: Op) -> None:
     if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
         raise ValueError(f"Unknown operation type: {type(op)}")  # noqa: TRY004
     validate_op_namespace(op)
+    names = [*op.namespace, op.key] if isinstance(op, (GetOp, PutOp)) else []
     if isinstance(op, SearchOp):
         filters.check(op.filter or {})
+        names = [*op.namespace_prefix]
     if isinstance(op, ListNamespacesOp):
         for condition in op.match_conditions or ():
             if condition.match_type not in ("prefix", "suffix"):
                 raise ValueError(f"Unsupported match type: {condition.match_type}. There are prefix and suffix.")
-    if isinstance(op, (GetOp, PutOp)):
-        for name in (*op.namespace, op.key):
-            if not isinstance(name, str) or not is_unicode(name):
-                raise ValueError(f"{name!a} is not Unicode text: namespaces and keys must be")
+    for name in names:
+        if not isinstance(name, str) or not is_unicode(name):
+            raise ValueError(f"{name!a} is not Unicode text: namespaces and keys must be")
 
 
 def _fits(record: Record, op: SearchOp) -> bool:
