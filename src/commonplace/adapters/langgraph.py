@@ -13,8 +13,8 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future
-from contextlib import contextmanager
+from concurrent.futures import Future, InvalidStateError
+from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -294,13 +294,15 @@ class CommonplaceStore(BaseStore):
         return hashlib.blake2b(json.dumps(said).encode(), digest_size=8).hexdigest()
 
     def _sweep(self, seconds: float, done: Future[None]) -> None:
-        while not self._stop.wait(seconds):
-            try:
-                self.sweep_ttl()
-            except CommonplaceError as error:  # a busy or full disk; the next sweep finds the same items
-                logger.warning("items whose time is over were not removed: %s", error)
-        if not done.cancelled():
-            done.set_result(None)
+        try:
+            while not self._stop.wait(seconds):
+                try:
+                    self.sweep_ttl()
+                except CommonplaceError as error:  # a busy or full disk; the next sweep finds the same items
+                    logger.warning("items whose time is over were not removed: %s", error)
+        finally:
+            with suppress(InvalidStateError):  # somebody cancelled it
+                done.set_result(None)
 
 
 def _fields(index: IndexConfig) -> list[str]:
