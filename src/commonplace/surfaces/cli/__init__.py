@@ -45,6 +45,8 @@ COMMANDS = {
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),
+    "install": ("install", "Make this memory known to Claude Code, Codex, Cursor and others."),
+    "hook": ("hook", "For clients: what a session starts with, and what was said in it."),
     "tools": ("machine", "Describe the tools, for people or for a model API."),
     "call": ("machine", "Call any tool with JSON arguments."),
     "completion": ("setup", "Print the script that completes commands in your shell."),

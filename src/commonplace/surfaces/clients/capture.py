@@ -1,0 +1,117 @@
+"""What was said in a client's session, kept as a session of the home: a line a turn, and it grows as the session does.
+
+Only what the user and the assistant said is kept. Tool calls and their results, pictures and notes of the program to
+itself are left out, and secrets are taken out before anything is written.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from ...errors import InvalidArgument, StorageError
+from ...home import Home
+from ...markdown.jsontext import whole_characters
+from ...pages.files import read_bytes
+from ...pages.names import file_name
+from ...pages.sign import Signature, signed
+from ...secrets import redact
+
+LARGEST = 200_000_000  # bytes of a transcript
+_SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "model": "assistant", "gemini": "assistant"}
+_ASIDE = ("isMeta", "isSidechain", "isCompactSummary")  # Claude Code: notes to itself, talks of helpers, summaries
+# What programs say to the model in the user's name.
+_NOISE = (
+    "<command-name>", "<command-message>", "<local-command-", "<bash-", "Caveat: The messages below were",
+    "<environment_context>", "<user_instructions>", "<system-reminder>", "# AGENTS.md instructions",
+)  # fmt: skip
+
+
+def keep_session(home: Home, event: dict[str, Any], client: str) -> str:
+    """Keep what a session's transcript says by now; the page it is on, or nothing where nothing was said."""
+    place = event.get("transcript_path")
+    if not isinstance(place, str) or not place:
+        raise InvalidArgument("the client named no transcript: nothing was kept")
+    place = os.path.expanduser(place)
+    name = event.get("session_id") or event.get("conversation_id") or os.path.basename(place).partition(".")[0]
+    lines = [*lines_of(_read(place))]
+    if not lines:
+        return ""
+    path = f"{home.layout.agent_folder(home.agent)}/sessions/{file_name(str(name))}.jsonl"
+    with signed(Signature("session", home.agent, str(name), client)):
+        home.pages.edit(path, lambda old: "".join(f"{line}\n" for line in merged(old.split("\n")[:-1], lines)))
+    return path
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """What was said, as JSON lines. A line that is not whole yet is left for next time."""
+    for entry in _entries(text):
+        if turn := _turn(entry):
+            yield json.dumps(turn, ensure_ascii=False)
+
+
+def merged(old: list[str], new: list[str]) -> list[str]:
+    """A session that grew; one that was cut or begun anew by its client loses nothing that was kept."""
+    if new[: len(old)] == old:
+        return new
+    left = Counter(old)
+    added = []
+    for line in new:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            added.append(line)
+    return old + added
+
+
+def _read(place: str) -> str:
+    try:
+        if os.stat(place).st_size > LARGEST:
+            raise StorageError(f"{place} is larger than {LARGEST // 1_000_000} MB: nothing was kept")
+        return read_bytes(place, place).decode("utf-8", "replace")
+    except OSError as error:
+        raise StorageError(f"{place}: {error.strerror or error}: nothing was kept") from error
+
+
+def _entries(text: str) -> Iterator[dict[str, Any]]:
+    """The objects of a transcript: a line each, or the messages of one object."""
+    whole = _object(text) if text.lstrip().startswith("{") and '"messages"' in text else None
+    if whole and isinstance(whole.get("messages"), list):
+        yield from (each for each in whole["messages"] if isinstance(each, dict))
+        return
+    for line in text.split("\n"):
+        if line and (entry := _object(line)):
+            yield entry
+
+
+def _object(text: str) -> dict[str, Any] | None:
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _turn(entry: dict[str, Any]) -> dict[str, str] | None:
+    """Who said what and when, whichever of the clients wrote it; None for anything else."""
+    wrapped = (entry[key] for key in ("payload", "message") if isinstance(entry.get(key), dict))
+    inner: dict[str, Any] = next(wrapped, entry)
+    if any(entry.get(key) for key in _ASIDE) or ("payload" in entry and inner.get("type") != "message"):
+        return None
+    role = _SPEAKERS.get(str(inner.get("role") or entry.get("role") or entry.get("type") or ""))
+    text = "\n".join(_parts(inner.get("content", inner.get("text")))).strip()
+    if not role or not text or text.startswith(_NOISE):
+        return None
+    turn = {"role": role, "content": redact(whole_characters(text))}
+    at = entry.get("timestamp") or inner.get("timestamp")
+    return {**turn, "timestamp": whole_characters(at)} if isinstance(at, str) and at else turn
+
+
+def _parts(content: Any) -> Iterator[str]:
+    for part in content if isinstance(content, list) else [content]:
+        text = part.get("text") if isinstance(part, dict) else part
+        if isinstance(text, str):
+            yield text
