@@ -55,7 +55,9 @@ def notes_database(place: Path, rows: list[tuple[Any, Any, Any]]) -> Path:
     return place
 
 
-_RECORD = "(id INTEGER PRIMARY KEY, key TEXT UNIQUE, value TEXT, category TEXT, tags TEXT, created_at TEXT, updated_at TEXT)"
+_RECORD = (
+    "(id INTEGER PRIMARY KEY, key TEXT UNIQUE, value TEXT, category TEXT, tags TEXT, created_at TEXT, updated_at TEXT)"
+)
 
 
 def registry_database(place: Path) -> Path:
@@ -86,7 +88,9 @@ def registry_database(place: Path) -> Path:
     return place
 
 
-def chatgpt_talk(name: str = "c-1", title: str = "Tea", said: tuple[str, ...] = ("Which tea?", "Green.")) -> dict[str, Any]:
+def chatgpt_talk(
+    name: str = "c-1", title: str = "Tea", said: tuple[str, ...] = ("Which tea?", "Green.")
+) -> dict[str, Any]:
     nodes: dict[str, Any] = {"root": {"id": "root", "message": None, "parent": None, "children": ["n0"]}}
     above = "root"
     for number, text in enumerate(said):
@@ -117,7 +121,11 @@ def chatgpt_talk(name: str = "c-1", title: str = "Tea", said: tuple[str, ...] = 
 
 
 def chatgpt_zip(place: Path, talks: list[dict[str, Any]], **others: Any) -> Path:
-    members: dict[str, str | bytes] = {"conversations.json": json.dumps(talks), "chat.html": "<html>", "user.json": "{}"}
+    members: dict[str, str | bytes] = {
+        "conversations.json": json.dumps(talks),
+        "chat.html": "<html>",
+        "user.json": "{}",
+    }
     return zipped(place, members | {f"{name}.json": json.dumps(value) for name, value in others.items()})
 
 

@@ -84,7 +84,9 @@ def test_two_vaults_of_one_name_are_both_kept_whole(home: Path, tmp_path: Path) 
 
 
 def test_a_zip_of_a_vault_is_the_vault(home: Path, tmp_path: Path) -> None:
-    place = zipped(tmp_path / "Vault.zip", {"Vault/.obsidian/app.json": "{}", "Vault/a/Tea.md": NOTE, "Vault/x.md": "x"})
+    place = zipped(
+        tmp_path / "Vault.zip", {"Vault/.obsidian/app.json": "{}", "Vault/a/Tea.md": NOTE, "Vault/x.md": "x"}
+    )
     brought(home, place)
     assert pages(home) == {"memory/vault/a/Tea.md": NOTE, "memory/vault/x.md": "x"}
 

@@ -15,7 +15,7 @@ from ..archive.extent import locks_of, oddity
 from ..archive.spool import Item as Spooled
 from ..archive.spool import Spool
 from ..archive.together import add_all, place_of, stamp
-from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, StaleVersion, StorageError
+from ..errors import CommonplaceError, InvalidArgument, Refused, StaleVersion, StorageError
 from ..home import Home
 from ..pages import ABSENT
 from ..pages.files import read_bytes_or_none, storage_errors
@@ -123,10 +123,8 @@ class _Compare:
         try:
             for file in files_of(self.home, item):
                 self._add_file(file)
-        except HoldsSecret as error:
+        except (InvalidArgument, Refused, StorageError) as error:
             self._miss(item.id, str(error).removeprefix("nothing was written: "))
-        except (InvalidArgument, StorageError) as error:
-            self._miss(item.id, str(error))
 
     def _miss(self, what: str, why: str) -> None:
         self.plan.missed.append(Missed(what, why))
@@ -211,10 +209,7 @@ class _Compare:
 
     def _standing(self, path: str) -> bytes | None:
         with storage_errors(path):
-            try:
-                return read_bytes_or_none(place_of(self.home, path), path)
-            except NotADirectoryError:
-                raise StorageError(f"{path}: a page stands where a folder should be") from None
+            return read_bytes_or_none(place_of(self.home, path), path)
 
     def _spooled(self, file: File) -> Spooled:
         now = int(self.home.clock().timestamp() * 10**6) * 1000

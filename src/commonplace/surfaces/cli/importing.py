@@ -24,7 +24,7 @@ _HERE = "-"
 _ARCHIVE = "archive"
 _OURS = b'{"format":"commonplace"'
 _SHOWN = 5  # of what was not understood; --json lists all
-_SORTS = {"page": "pages", "record": "records", "session": "sessions", "skill": "files of skills"}
+_SORTS = {"page": "page{}", "record": "record{}", "session": "session{}", "skill": "file{} of skills"}
 
 
 @click.command("import")
@@ -151,7 +151,7 @@ def _import_other(source: str, kind: str, size: int | None, *, dry_run: bool, ag
 
 def _show(kind: Kind, done: Brought, dry_run: bool, *, indexed: bool) -> None:
     sorts = dict(done.sorts)
-    parts = [f"{count} {_SORTS[sort]}" for sort, count in sorts.items()] or ["nothing new"]
+    parts = [f"{count} {_SORTS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()] or ["nothing new"]
     parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
     parts += [f"{len(done.same)} here already"] if done.same else []
     say(f"{'Would be from' if dry_run else 'From'} {kind.what}: {', '.join(parts)}.")

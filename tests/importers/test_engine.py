@@ -1,0 +1,266 @@
+"""The engine: nothing twice, nothing over anything else, all of it or the rest of it, and back."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory, timeline
+from commonplace.errors import StorageError
+from commonplace.home import Home
+from commonplace.testing import FrozenClock
+
+from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, pages, put, registry_database, whys
+
+
+@pytest.fixture
+def notes(tmp_path: Path) -> Path:
+    for name in ("a", "b", "c"):
+        put(tmp_path / "notes", f"{name}.md", f"Note {name}")
+    return tmp_path / "notes"
+
+
+def test_a_second_import_adds_nothing(home: Path, tmp_path: Path, notes: Path) -> None:
+    sources = [notes, registry_database(tmp_path / "r.db"), mem0_file(tmp_path / "m.json", 3)]
+    sources.append(chatgpt_zip(tmp_path / "c.zip", [chatgpt_talk("a"), chatgpt_talk("b")]))
+    kinds = ["markdown", "", "", ""]
+    first = [brought(home, source, kind) for source, kind in zip(sources, kinds, strict=True)]
+    before = pages(home)
+    for source, kind, done in zip(sources, kinds, first, strict=True):
+        again = brought(home, source, kind)
+        assert (again.added, again.updated, again.beside, again.kept) == ((), (), (), ())
+        assert sorted(again.same) == sorted(done.added)
+    assert pages(home) == before
+    assert len({change.id for change in Home(str(home)).history.changes()}) == sum(len(done.added) for done in first)
+
+
+def test_a_dry_run_writes_nothing_and_says_what_would_come(home: Path, notes: Path) -> None:
+    would = brought(home, notes, "markdown", dry_run=True)
+    assert not home.exists()
+    assert brought(home, notes, "markdown").added == would.added
+
+
+def test_what_was_changed_here_stays_and_is_told(home: Path, notes: Path) -> None:
+    brought(home, notes, "markdown")
+    put(home, "memory/notes/a.md", "Mine now")
+    put(home, "memory/notes/b.md", "Mine, too")
+    put(notes, "b.md", "Note b, second edition")
+    put(notes, "c.md", "Note c, second edition")
+    done = brought(home, notes, "markdown")
+    assert pages(home) == {
+        "memory/notes/a.md": "Mine now",
+        "memory/notes/b.md": "Mine, too",
+        "memory/notes/c.md": "Note c, second edition",
+    }
+    assert {kept.what: kept.why for kept in done.kept} == {
+        "memory/notes/a.md": "was changed here since it came: stays as it is here",
+        "memory/notes/b.md": "was changed here since it came, and at its source, too: stays as it is here",
+    }
+    assert done.updated == ("memory/notes/c.md",)
+
+
+def test_what_was_removed_here_stays_away_unless_it_is_asked_for(home: Path, notes: Path) -> None:
+    brought(home, notes, "markdown")
+    (home / "memory/notes/a.md").unlink()
+    done = brought(home, notes, "markdown")
+    assert [kept.what for kept in done.kept] == ["memory/notes/a.md"]
+    assert "memory/notes/a.md" not in pages(home)
+    assert brought(home, notes, "markdown", again=True).added == ("memory/notes/a.md",)
+
+
+def test_undo_takes_a_whole_import_back_and_it_can_come_again(home: Path, notes: Path) -> None:
+    Memory(home, clock=FrozenClock()).call("update_world", {"topic": "tea", "content": "Green"})
+    before = pages(home)
+    brought(home, notes, "markdown")
+    opened = Home(str(home), clock=FrozenClock())
+    last = timeline.changes(opened)[-1:]
+    assert last[0].by == "main (import)"
+    assert last[0].why == "from markdown"
+    done = timeline.undo(opened, timeline.together(opened, last))
+    assert [each.problem for each in done] == ["", "", ""]
+    assert pages(home) == before
+    assert len(brought(home, notes, "markdown").added) == 3
+
+
+def test_without_receipts_nothing_is_lost_and_nothing_overwritten(home: Path, notes: Path) -> None:
+    brought(home, notes, "markdown")
+    put(home, "memory/notes/a.md", "Mine now")
+    (home / ".imports/receipts").unlink()
+    done = brought(home, notes, "markdown")
+    assert [other for _, other in done.beside] == ["memory/notes/a.md"]
+    assert pages(home)["memory/notes/a.md"] == "Mine now"
+    assert len(done.same) == 2
+
+
+def test_receipts_say_nothing_of_what_was_imported(home: Path, notes: Path) -> None:
+    brought(home, notes, "markdown")
+    text = (home / ".imports/receipts").read_text()
+    assert "note" not in text.lower()
+    assert len(text.split()) == 6
+    assert (home / ".imports/receipts").stat().st_mode & 0o077 == 0
+    assert [place.name for place in (home / ".imports").iterdir()] == ["receipts"]
+
+
+def test_a_torn_line_of_receipts_spoils_no_other(home: Path, notes: Path) -> None:
+    brought(home, notes, "markdown")
+    receipts = home / ".imports/receipts"
+    receipts.write_bytes(receipts.read_bytes() + b"\n0123 45")
+    put(notes, "d.md", "Note d")
+    assert brought(home, notes, "markdown").added == ("memory/notes/d.md",)
+    again = brought(home, notes, "markdown")
+    assert (again.added, len(again.same)) == ((), 4)
+
+
+def test_agents_each_get_their_own(home: Path, tmp_path: Path) -> None:
+    source = chatgpt_zip(tmp_path / "c.zip", [chatgpt_talk()])
+    assert brought(home, source).added[0].startswith("agents/main/")
+    assert brought(home, source, agent="scout").added[0].startswith("agents/scout/")
+
+
+KEY = "ghp_" + "aZ3kQ9xT7mB2vN5cR8wY1pL4sD6fG0hJ2kXq"
+SECRET = f"The token is {KEY}"
+
+
+def test_secrets_are_told_taken_out_or_refused_as_the_settings_say(tmp_path: Path) -> None:
+    talk = chatgpt_talk(said=(SECRET, "Noted."))
+    source = chatgpt_zip(tmp_path / "c.zip", [talk, chatgpt_talk("c-2")])
+    warned = brought(tmp_path / "warn", source)
+    assert "looks like a secret" in warned.warnings[0]
+    assert KEY not in warned.warnings[0]
+    put(tmp_path / "redact", "commonplace.yaml", "secrets: redact\n")
+    redacted = brought(tmp_path / "redact", source)
+    assert len(redacted.added) == 2
+    assert KEY not in "".join(pages(tmp_path / "redact").values())
+    put(tmp_path / "refuse", "commonplace.yaml", "secrets: refuse\n")
+    refused = brought(tmp_path / "refuse", source)
+    assert len(refused.added) == 1
+    assert KEY not in "".join(pages(tmp_path / "refuse").values())
+    assert "looks like a secret" in whys(refused)["conversation c-1"]
+
+
+def test_a_key_of_a_page_and_a_record_is_guarded_as_well(tmp_path: Path) -> None:
+    put(tmp_path / "notes", "a.md", SECRET)
+    put(tmp_path / "home", "commonplace.yaml", "secrets: refuse\n")
+    done = brought(tmp_path / "home", tmp_path / "notes", "markdown")
+    assert (done.added, len(done.missed)) == ((), 1)
+
+
+RUN = """
+import sys
+from commonplace.home import Home
+from commonplace.importers import import_source
+
+def progress(what, done, total):
+    if what == "writing":
+        print(done, flush=True)
+        sys.stdin.readline()
+
+import_source(Home(sys.argv[1]), sys.argv[2], progress=progress)
+"""
+
+
+def test_an_import_that_was_killed_goes_on_where_it_was_and_is_undone_as_one(home: Path, tmp_path: Path) -> None:
+    source = mem0_file(tmp_path / "m.json", 500)
+    running = subprocess.Popen(
+        [sys.executable, "-c", RUN, str(home), str(source)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert running.stdout
+    assert running.stdout.readline().strip() == "200"
+    running.send_signal(signal.SIGKILL)
+    running.wait()
+    running.stdout.close()
+    assert running.stdin
+    running.stdin.close()
+    assert len(pages(home)) == 200
+    done = brought(home, source)
+    assert (len(done.added), len(done.same)) == (300, 200)
+    found = pages(home)
+    assert len(found) == 500
+    assert all("likes tea number" in text for text in found.values())
+    opened = Home(str(home), clock=FrozenClock())
+    changes = opened.history.changes()
+    assert (len(changes), len({change.call for change in changes})) == (500, 1)
+    assert len(timeline.together(opened, changes[-1:])) == 500
+    assert not list((home / ".imports").glob("unfinished*"))
+
+
+@pytest.mark.slow
+def test_an_import_killed_at_any_moment_is_completed_by_the_next(home: Path, tmp_path: Path) -> None:
+    source = mem0_file(tmp_path / "m.json", 600)
+    run = RUN.replace('if what == "writing":', "if True:").replace("sys.stdin.readline()", "pass")
+    for count in (1, 300, 599, 600, 601, 602, 603):
+        running = subprocess.Popen(
+            [sys.executable, "-c", run, str(home), str(source)], stdout=subprocess.PIPE, text=True, bufsize=1
+        )
+        assert running.stdout
+        for _ in zip(range(count), running.stdout, strict=False):
+            pass
+        running.send_signal(signal.SIGKILL)
+        running.wait()
+        running.stdout.close()
+        found = [place for place in home.rglob("*.md") if not place.name.startswith(".")]
+        assert all("likes tea" in place.read_text() for place in found)
+    done = brought(home, source)
+    assert len(done.added) + len(done.same) == 600
+    assert done.kept == ()
+
+
+def test_two_imports_at_once_bring_everything_once(home: Path, tmp_path: Path) -> None:
+    source = mem0_file(tmp_path / "m.json", 300)
+    done = []
+    threads = [threading.Thread(target=lambda: done.append(brought(home, source))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(done) == 2
+    assert [each.kept for each in done] == [(), ()]
+    assert len(pages(home)) == 300
+
+
+def test_one_page_that_can_not_be_written_stops_no_other(home: Path, notes: Path) -> None:
+    put(home, "memory/notes/sub", "a file where a folder should be")
+    put(notes, "sub/deep.md", "deep")
+    (home / "memory/link").symlink_to(home)
+    done = brought(home, notes, "markdown")
+    assert len(done.added) == 3
+    assert "a file stands where a folder should be" in whys(done)[f"{notes}/sub/deep.md"]
+
+
+def test_a_folder_that_is_a_link_is_not_written_through(home: Path, notes: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    (home / "memory").mkdir(parents=True)
+    (home / "memory/notes").symlink_to(tmp_path / "outside")
+    done = brought(home, notes, "markdown")
+    assert list((tmp_path / "outside").iterdir()) == []
+    assert done.added == ()
+    assert all("through a link" in why for why in whys(done).values())
+
+
+def test_what_comes_is_found_and_signed(home: Path, notes: Path) -> None:
+    memory = Memory(home, clock=FrozenClock())
+    memory.search("anything")
+    brought(home, notes, "markdown")
+    assert memory.search("Note b")[0].path == "memory/notes/b.md"
+
+
+def test_an_empty_source_is_an_error_not_a_success(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(StorageError, match="nothing was found"):
+        brought(home, tmp_path / "empty", "markdown")
+    assert not home.exists()
+
+
+@pytest.mark.slow
+def test_ten_thousand_memories_come_in_a_minute_or_two(home: Path, tmp_path: Path) -> None:
+    source = mem0_file(tmp_path / "m.json", 10_000)
+    started = time.process_time()
+    assert len(brought(home, source).added) == 10_000
+    assert time.process_time() - started < 60
+    assert len(brought(home, source).same) == 10_000

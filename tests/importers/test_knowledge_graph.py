@@ -1,0 +1,92 @@
+"""The MCP memory server's file: one page an entity, with links."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from commonplace import Memory
+
+from .sources import brought, pages, put, whys
+
+
+def graph(place: Path, *events: object) -> Path:
+    text = "".join((event if isinstance(event, str) else json.dumps(event)) + "\n" for event in events)
+    return put(place.parent, place.name, text)
+
+
+def entity(name: str, kind: str, *observations: object) -> dict[str, object]:
+    return {"type": "entity", "name": name, "entityType": kind, "observations": list(observations)}
+
+
+def relation(start: str, end: str, kind: str) -> dict[str, object]:
+    return {"type": "relation", "from": start, "to": end, "relationType": kind}
+
+
+def test_an_entity_is_a_page_and_its_relations_are_links(home: Path, tmp_path: Path) -> None:
+    source = graph(
+        tmp_path / "memory.jsonl",
+        entity("Ann Lee", "person", "Likes tea", "Lives in\nBerlin"),
+        entity("acme", "company"),
+        relation("Ann Lee", "acme", "works_at"),
+        relation("acme", "Ann Lee", "employs"),
+    )
+    done = brought(home, source)
+    assert done.missed == ()
+    found = pages(home)
+    ann, acme = sorted(found)[1], "memory/knowledge-graph/acme.md"
+    assert sorted(found)[0] == acme
+    assert found[ann] == (
+        "---\ntype: person\naliases: [Ann Lee]\n---\n\n# Ann Lee\n\n- Likes tea\n- Lives in\n  Berlin\n\n"
+        "## Relations\n\n- works_at [[acme]]\n"
+    )
+    link = ann.rpartition("/")[2].removesuffix(".md")
+    assert f"- employs [[{link}|Ann Lee]]" in found[acme]
+    assert Memory(home).search("who likes tea?")[0].path == ann
+
+
+def test_what_stands_twice_is_one(home: Path, tmp_path: Path) -> None:
+    source = graph(
+        tmp_path / "memory.jsonl",
+        entity("tea", "drink", "Green"),
+        entity("tea", "drink", "Green", "Hot"),
+        entity("tea", "plant", "Grows"),
+        relation("tea", "pot", "needs"),
+        relation("tea", "pot", "needs"),
+    )
+    brought(home, source)
+    text = pages(home)["memory/knowledge-graph/tea.md"]
+    assert text.count("- Green") == text.count("needs [[pot]]") == 1
+    assert 'type: "drink / plant"' in text or "type: drink / plant" in text
+    assert "memory/knowledge-graph/pot.md" in pages(home)
+
+
+def test_a_broken_line_costs_only_itself(home: Path, tmp_path: Path) -> None:
+    source = graph(
+        tmp_path / "memory.jsonl",
+        entity("tea", "drink", "Green"),
+        '{"type":"entity","name":',
+        {"type": "entity", "name": "", "entityType": "x", "observations": []},
+        {"type": "relation", "from": "tea", "to": "pot"},
+        {"type": "other"},
+        entity("pot", "thing", 3, "Round"),
+    )
+    done = brought(home, source)
+    assert sorted(pages(home)) == ["memory/knowledge-graph/pot.md", "memory/knowledge-graph/tea.md"]
+    assert [what.rpartition(" ")[2] for what in whys(done)] == ["3", "4", "5", "6", "2"]
+
+
+def test_names_can_not_lead_out_nor_break_a_page(home: Path, tmp_path: Path) -> None:
+    names = ["../../escape", "a]] [[b|c", "CON", "x\n# y", "日本", "🍵"]
+    events = [entity(name, "t", "---\n### x") for name in names] + [relation(name, names[0], "r") for name in names]
+    brought(home, graph(tmp_path / "memory.jsonl", *events))
+    found = pages(home)
+    assert len(found) == len(names)
+    assert all(path.startswith("memory/knowledge-graph/") and path.count("/") == 2 for path in found)
+    assert not (tmp_path / "escape.md").exists()
+
+
+def test_the_answer_of_read_graph_is_understood_too(home: Path, tmp_path: Path) -> None:
+    whole = {"entities": [{"name": "tea", "entityType": "drink", "observations": ["Green"]}], "relations": []}
+    brought(home, put(tmp_path, "graph.json", json.dumps(whole, indent=2)))
+    assert "- Green" in pages(home)["memory/knowledge-graph/tea.md"]
