@@ -49,8 +49,8 @@ def create(tool: MemoryTool, path: str, text: str = "Ann drinks rooibos.\n") -> 
 
 
 def files(home: Path) -> dict[str, str]:
-    found = (path for path in (home / "memories").rglob("*") if path.is_file())
-    return {str(path.relative_to(home / "memories")): path.read_bytes().decode() for path in found}
+    found = (path for path in (home / "claude/memories").rglob("*") if path.is_file())
+    return {str(path.relative_to(home / "claude/memories")): path.read_bytes().decode() for path in found}
 
 
 # What the model is told
@@ -64,7 +64,7 @@ def test_it_is_the_memory_tool_that_the_api_knows(tool: MemoryTool, home: Path) 
 
 
 def test_a_new_home_has_an_empty_folder_to_view(tool: MemoryTool, home: Path) -> None:
-    size = (home / "memories").stat().st_size
+    size = (home / "claude/memories").stat().st_size
     shown = f"{size / 1024:g}K" if size >= 1024 else f"{size}B"
     head = "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
     assert call(tool, "view", path="/memories") == f"{head}\n{shown}\t/memories"
@@ -73,8 +73,8 @@ def test_a_new_home_has_an_empty_folder_to_view(tool: MemoryTool, home: Path) ->
 def test_a_folder_is_shown_two_levels_deep_by_name_without_what_is_hidden(tool: MemoryTool, home: Path) -> None:
     for path in ("b.txt", "a/z.md", "a/deep/hidden-below.md", "B.txt"):
         create(tool, f"/memories/{path}", "x" * 5632)
-    (home / "memories/a/.secret").write_text("x")
-    (home / "memories/.hidden").mkdir()
+    (home / "claude/memories/a/.secret").write_text("x")
+    (home / "claude/memories/.hidden").mkdir()
     head, *lines = call(tool, "view", path="/memories/").split("\n")
     assert head == "Here're the files and directories up to 2 levels deep in /memories, excluding hidden items:"
     names = [line.split("\t")[1] for line in lines]
@@ -189,7 +189,7 @@ def test_deleting_and_renaming_say_what_they_did(tool: MemoryTool, home: Path) -
     said = call(tool, "rename", old_path="/memories/a", new_path="/memories/x/y")
     assert said == "Successfully renamed /memories/a to /memories/x/y"
     assert files(home) == {"x/y/b.txt": "b", "c.txt": "c"}
-    assert not (home / "memories/a").exists()
+    assert not (home / "claude/memories/a").exists()
     assert call(tool, "rename", old_path="/memories/c.txt", new_path="/memories/d.txt").startswith("Successfully")
     assert call(tool, "delete", path="/memories/x") == "Successfully deleted /memories/x"
     assert files(home) == {"d.txt": "c"}
@@ -238,7 +238,7 @@ def test_what_stands_in_the_way_is_said_in_the_sdks_words(tool: MemoryTool, home
     assert said == f"The path /memories/a.txt/b {below}"
     said = refused(tool, "rename", old_path="/memories/folder", new_path="/memories/folder/in")
     assert said == "Cannot rename /memories/folder to /memories/folder/in, which is inside of it"
-    os.mkfifo(home / "memories/pipe")
+    os.mkfifo(home / "claude/memories/pipe")
     assert refused(tool, "view", path="/memories/pipe") == "Unsupported file type for /memories/pipe"
     assert call(tool, "delete", path="/memories/pipe") == "Successfully deleted /memories/pipe"
     assert sorted(files(home)) == ["a.txt", "folder/b.txt"]
@@ -249,7 +249,7 @@ def test_the_folder_itself_stays(tool: MemoryTool, home: Path, path: str) -> Non
     assert refused(tool, "delete", path=path) == "Cannot delete the /memories directory itself"
     said = refused(tool, "rename", old_path=path, new_path="/memories/x")
     assert said == "Cannot rename the /memories directory itself"
-    assert (home / "memories").is_dir()
+    assert (home / "claude/memories").is_dir()
 
 
 def test_create_replaces_a_file_where_that_is_asked_for(home: Path) -> None:
@@ -262,7 +262,7 @@ def test_create_replaces_a_file_where_that_is_asked_for(home: Path) -> None:
 def test_all_memory_is_cleared_and_can_be_brought_back(tool: MemoryTool, home: Path) -> None:
     for path in ("a.txt", "b/c.md"):
         create(tool, f"/memories/{path}", path)
-    (home / "memories/b/.hidden").write_text("b/.hidden")
+    (home / "claude/memories/b/.hidden").write_text("b/.hidden")
     assert tool.clear_all_memory() == "All memory cleared"
     assert files(home) == {}
     assert call(tool, "view", path="/memories").endswith("\t/memories")
@@ -274,7 +274,8 @@ def test_all_memory_is_cleared_and_can_be_brought_back(tool: MemoryTool, home: P
 
 
 @pytest.mark.parametrize(
-    "path", ["/memoriesX/a", "memories/a", "/etc/passwd", "", "/", " /memories/a", "/Memories/a", "\\memories\\a"]
+    "path",
+    ["/memoriesX/a", "claude/memories/a", "/etc/passwd", "", "/", " /memories/a", "/Memories/a", "\\memories\\a"],
 )
 def test_a_path_elsewhere_is_refused(tool: MemoryTool, path: str) -> None:
     for command, rest in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
@@ -303,7 +304,7 @@ def test_no_path_leads_upwards(tool: MemoryTool, home: Path, path: str) -> None:
     assert refused(tool, "rename", old_path=path, new_path="/memories/b") == said
     create(tool, "/memories/b")
     assert refused(tool, "rename", old_path="/memories/b", new_path=path) == said
-    assert sorted(each.name for each in home.iterdir() if each.name[0] != ".") == ["memories"]
+    assert sorted(each.name for each in home.iterdir() if each.name[0] != ".") == ["claude"]
 
 
 def test_a_percent_sign_is_a_character_like_any_other(tool: MemoryTool, home: Path) -> None:
@@ -327,7 +328,7 @@ def test_nothing_new_is_hidden(tool: MemoryTool, home: Path, path: str) -> None:
 
 
 def test_what_a_person_hid_can_be_read_and_deleted(tool: MemoryTool, home: Path) -> None:
-    (home / "memories/.hidden").write_text("x")
+    (home / "claude/memories/.hidden").write_text("x")
     assert call(tool, "view", path="/memories/.hidden").endswith("\n     1\tx")
     assert call(tool, "delete", path="/memories/.hidden") == "Successfully deleted /memories/.hidden"
 
@@ -384,9 +385,9 @@ def test_an_unknown_command_is_refused_as_the_sdk_does(tool: MemoryTool) -> None
 
 def test_no_link_leads_out(tool: MemoryTool, home: Path, tmp_path: Path) -> None:
     (tmp_path / "secret.txt").write_text("secret")
-    (home / "memories/out").symlink_to(tmp_path)
-    (home / "memories/file.txt").symlink_to(tmp_path / "secret.txt")
-    (home / "memories/upper").symlink_to(home)
+    (home / "claude/memories/out").symlink_to(tmp_path)
+    (home / "claude/memories/file.txt").symlink_to(tmp_path / "secret.txt")
+    (home / "claude/memories/upper").symlink_to(home)
     for path in ("out/secret.txt", "out/new/x.txt", "file.txt", "upper/commonplace.yaml", "out"):
         for command, rest in (("view", {}), ("create", {"file_text": "x"}), ("delete", {})):
             said = refused(tool, command, path=f"/memories/{path}", **rest)
@@ -397,40 +398,40 @@ def test_no_link_leads_out(tool: MemoryTool, home: Path, tmp_path: Path) -> None
 
 def test_a_link_inside_is_read_through_and_deleted_itself(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/real/a.txt", "text")
-    (home / "memories/link").symlink_to(home / "memories/real")
+    (home / "claude/memories/link").symlink_to(home / "claude/memories/real")
     assert call(tool, "view", path="/memories/link/a.txt").endswith("\n     1\ttext")
     call(tool, "rename", old_path="/memories/link", new_path="/memories/other")
-    assert (home / "memories/other").is_symlink()
+    assert (home / "claude/memories/other").is_symlink()
     call(tool, "delete", path="/memories/other")
-    assert not (home / "memories/other").is_symlink()
+    assert not (home / "claude/memories/other").is_symlink()
     assert files(home) == {"real/a.txt": "text"}
 
 
 def test_a_link_in_place_of_the_folder_is_refused(home: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
-    home.mkdir()
-    (home / "memories").symlink_to(tmp_path / "elsewhere")
+    (home / "claude").mkdir(parents=True)
+    (home / "claude/memories").symlink_to(tmp_path / "elsewhere")
     said = refused(MemoryTool(home), "create", path="/memories/a.txt", file_text="x")
     assert said == "Path would escape /memories directory via symlink"
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
 def test_a_file_that_is_no_text_is_not_shown_but_moved_and_deleted(tool: MemoryTool, home: Path) -> None:
-    (home / "memories/a.bin").write_bytes(b"\xff\xfe\x80")
+    (home / "claude/memories/a.bin").write_bytes(b"\xff\xfe\x80")
     no_text = "The file /memories/a.bin is not a valid UTF-8 text file."
     assert refused(tool, "view", path="/memories/a.bin") == no_text
     assert refused(tool, "str_replace", path="/memories/a.bin", old_str="a", new_str="b") == no_text
     assert refused(tool, "insert", path="/memories/a.bin", insert_line=0, insert_text="b") == no_text
     call(tool, "rename", old_path="/memories/a.bin", new_path="/memories/b/c.bin")
-    assert (home / "memories/b/c.bin").read_bytes() == b"\xff\xfe\x80"
+    assert (home / "claude/memories/b/c.bin").read_bytes() == b"\xff\xfe\x80"
     call(tool, "rename", old_path="/memories/b", new_path="/memories/d")
-    assert (home / "memories/d/c.bin").read_bytes() == b"\xff\xfe\x80"
+    assert (home / "claude/memories/d/c.bin").read_bytes() == b"\xff\xfe\x80"
     assert call(tool, "delete", path="/memories/d/c.bin") == "Successfully deleted /memories/d/c.bin"
 
 
 def test_odd_things_in_a_folder_go_with_it(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/a/plain.txt", "plain")
-    folder = home / "memories/a"
+    folder = home / "claude/memories/a"
     os.mkfifo(folder / "pipe")
     (folder / "link").symlink_to("/etc/hostname")
     (folder / "back\\slash").write_text("x")
@@ -439,15 +440,15 @@ def test_odd_things_in_a_folder_go_with_it(tool: MemoryTool, home: Path) -> None
     names = [line.split("\t")[1] for line in call(tool, "view", path="/memories/a").split("\n")[2:]]
     assert names == [f"/memories/a/{name}" for name in ("back\\slash", "empty/", "empty/below/", "plain.txt")]
     call(tool, "rename", old_path="/memories/a", new_path="/memories/b")
-    assert len(list((home / "memories/b").iterdir())) == 6
+    assert len(list((home / "claude/memories/b").iterdir())) == 6
     assert call(tool, "delete", path="/memories/b") == "Successfully deleted /memories/b"
-    assert list((home / "memories").iterdir()) == []
+    assert list((home / "claude/memories").iterdir()) == []
 
 
 def test_a_large_file_is_written_edited_and_found(tool: MemoryTool, home: Path) -> None:
     create(tool, "/memories/large.txt", "a line of the file\n" * 60_000 + "the zebra sleeps\n")
     call(tool, "str_replace", path="/memories/large.txt", old_str="zebra", new_str="okapi")
-    assert [hit.path for hit in Memory(home).search("okapi", limit=1)] == ["memories/large.txt"]
+    assert [hit.path for hit in Memory(home).search("okapi", limit=1)] == ["claude/memories/large.txt"]
 
 
 @pytest.mark.skipif(os.name != "posix", reason="rights are another matter elsewhere")
@@ -489,8 +490,8 @@ def test_a_file_that_vanishes_between_two_looks_is_said_to_be_gone(
     opened = os.open
 
     def late(path: Any, *rest: Any, **options: Any) -> int:
-        if str(path).endswith("memories/a.txt"):
-            (home / "memories/a.txt").unlink(missing_ok=True)
+        if str(path).endswith("claude/memories/a.txt"):
+            (home / "claude/memories/a.txt").unlink(missing_ok=True)
         return opened(path, *rest, **options)
 
     for command, rest in (
@@ -498,7 +499,7 @@ def test_a_file_that_vanishes_between_two_looks_is_said_to_be_gone(
         ("str_replace", {"old_str": "x", "new_str": "y"}),
         ("insert", {"insert_line": 0, "insert_text": "y"}),
     ):
-        (home / "memories/a.txt").write_text("x")
+        (home / "claude/memories/a.txt").write_text("x")
         with monkeypatch.context() as patch:
             patch.setattr(os, "open", late)
             assert refused(tool, command, path="/memories/a.txt", **rest) == gone
@@ -539,12 +540,12 @@ def test_processes_that_edit_one_file_lose_nothing_and_one_creates_each(tool: Me
         assert each.stdout
         assert each.stdout.readline() == "ready\n"
     won = [int(each.communicate("go\n", timeout=120)[0]) for each in started]
-    text = (home / "memories/all.txt").read_text()
+    text = (home / "claude/memories/all.txt").read_text()
     assert sorted(text.splitlines()) == sorted(
         line for n in range(8) for name in names for line in (f"[{name}-{n}]", f"{name} {n}")
     )
     assert sum(won) == 8
-    assert len(list((home / "memories/won").iterdir())) == 8
+    assert len(list((home / "claude/memories/won").iterdir())) == 8
 
 
 def test_a_file_that_is_edited_while_it_is_renamed_keeps_every_edit(tool: MemoryTool, home: Path) -> None:
@@ -555,7 +556,7 @@ def test_a_file_that_is_edited_while_it_is_renamed_keeps_every_edit(tool: Memory
         other = MemoryTool(home)
         for n in range(40):
             for _ in range(1000):
-                path = "/memories/a.txt" if (home / "memories/a.txt").exists() else "/memories/b.txt"
+                path = "/memories/a.txt" if (home / "claude/memories/a.txt").exists() else "/memories/b.txt"
                 try:
                     call(other, "str_replace", path=path, old_str=f"<{n}>", new_str=f"[{n}]")
                 except ToolError:
@@ -577,7 +578,7 @@ def test_a_file_that_is_edited_while_it_is_renamed_keeps_every_edit(tool: Memory
 @pytest.mark.slow
 def test_a_folder_of_ten_thousand_files_is_shown_quickly(tool: MemoryTool, home: Path) -> None:
     for number in range(10_000):
-        (home / f"memories/{number:05}.txt").write_text("x")
+        (home / f"claude/memories/{number:05}.txt").write_text("x")
     start = time.perf_counter()
     shown = call(tool, "view", path="/memories")
     took = time.perf_counter() - start
@@ -596,10 +597,12 @@ def undo_last(tool: MemoryTool) -> None:
 def test_what_is_written_is_found_at_once_and_gone_at_once(tool: MemoryTool, home: Path) -> None:
     memory = Memory(home, "other")
     create(tool, "/memories/team/tea.txt", "Ann drinks rooibos.\n")
-    assert [hit.path for hit in memory.search("rooibos")] == ["memories/team/tea.txt"]
-    assert [hit.path for hit in memory.search("rooibos", path="memories/team/tea.txt")] == ["memories/team/tea.txt"]
+    assert [hit.path for hit in memory.search("rooibos")] == ["claude/memories/team/tea.txt"]
+    assert [hit.path for hit in memory.search("rooibos", path="claude/memories/team/tea.txt")] == [
+        "claude/memories/team/tea.txt"
+    ]
     call(tool, "rename", old_path="/memories/team", new_path="/memories/people")
-    assert [hit.path for hit in memory.search("rooibos")] == ["memories/people/tea.txt"]
+    assert [hit.path for hit in memory.search("rooibos")] == ["claude/memories/people/tea.txt"]
     call(tool, "str_replace", path="/memories/people/tea.txt", old_str="rooibos", new_str="coffee")
     assert memory.search("rooibos") == []
     call(tool, "delete", path="/memories/people")
@@ -609,8 +612,8 @@ def test_what_is_written_is_found_at_once_and_gone_at_once(tool: MemoryTool, hom
 def test_the_memories_of_an_agent_are_its_own(home: Path) -> None:
     tool = MemoryTool(home, agent="ann")
     create(tool, "/memories/tea.txt")
-    assert (home / "agents/ann/memories/tea.txt").read_text() == "Ann drinks rooibos.\n"
-    assert [hit.path for hit in Memory(home, "ann").search("rooibos")] == ["agents/ann/memories/tea.txt"]
+    assert (home / "agents/ann/claude/memories/tea.txt").read_text() == "Ann drinks rooibos.\n"
+    assert [hit.path for hit in Memory(home, "ann").search("rooibos")] == ["agents/ann/claude/memories/tea.txt"]
     assert Memory(home, "bob").search("rooibos") == []
     assert "tea" not in call(MemoryTool(home), "view", path="/memories")
 
@@ -620,7 +623,7 @@ def test_history_says_which_tool_agent_and_session_wrote(home: Path, clock: Froz
     create(tool, "/memories/a.txt", "one")
     call(tool, "str_replace", path="/memories/a.txt", old_str="one", new_str="two")
     call(tool, "insert", path="/memories/a.txt", insert_line=0, insert_text="zero")
-    made = timeline.changes(tool.home, "agents/ann/memories/a.txt")
+    made = timeline.changes(tool.home, "agents/ann/claude/memories/a.txt")
     assert [change.by for change in made] == ["ann (memory:create)", "ann (memory:str_replace)", "ann (memory:insert)"]
     assert {change.session for change in made} == {"s-1"}
 
@@ -660,10 +663,10 @@ def test_the_commands_show_and_take_back_what_it_did(tool: MemoryTool, home: Pat
         command = [sys.executable, "-m", "commonplace", "--home", str(home), *arguments]
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
-    assert "memory:str_replace" in commonplace("log", "memories/a.txt")
-    commonplace("undo", timeline.changes(tool.home, "memories/a.txt")[-1].id)
+    assert "memory:str_replace" in commonplace("log", "claude/memories/a.txt")
+    commonplace("undo", timeline.changes(tool.home, "claude/memories/a.txt")[-1].id)
     assert files(home) == {"a.txt": "one\n"}
-    assert "memories/a.txt" in commonplace("search", "one", "--path", "memories/a.txt")
+    assert "claude/memories/a.txt" in commonplace("search", "one", "--path", "claude/memories/a.txt")
 
 
 @pytest.mark.parametrize("setting", ["warn", "redact", "refuse"])
@@ -771,3 +774,13 @@ def test_the_sdks_runner_carries_out_what_claude_asks_for(tool: MemoryTool, home
     assert results[1]["content"] == "File created successfully at: /memories/a.txt"
     assert (results[2]["content"], results[2]["is_error"]) == ("File /memories/a.txt already exists", True)
     assert files(home) == {"a.txt": "rooibos"}
+
+
+def test_a_folder_that_the_sdks_own_tool_filled_stays_in_use(home: Path) -> None:
+    (home / "memories").mkdir(parents=True)
+    (home / "memories/ann.md").write_text("Ann drinks rooibos.\n")
+    tool = MemoryTool(home)
+    assert "Ann drinks rooibos." in tool.call({"command": "view", "path": "/memories/ann.md"})
+    tool.call({"command": "create", "path": "/memories/bob.md", "file_text": "Bob drinks coffee.\n"})
+    assert (home / "memories/bob.md").read_text() == "Bob drinks coffee.\n"
+    assert [hit.path for hit in Memory(home).search("coffee")] == ["memories/bob.md"]

@@ -16,31 +16,13 @@ pytestmark = pytest.mark.slow
 
 SUITE = "tests/lib/tools/memory_tools/test_filesystem.py"
 FEWEST = 83  # tests in the suite of 2.8.0; a later one has more
-# Ours in place of theirs. One thing is told to the suite: beside `memories` a home has its own hidden folders, which a
-# snapshot of what the tool wrote leaves out, as it does not know them.
+# Ours in place of theirs, and nothing else.
 CONFTEST = """
-import os
 from anthropic.lib.tools import _beta_builtin_memory_tool as theirs
 from commonplace.adapters.anthropic import AsyncMemoryTool, MemoryTool
 
 theirs.BetaLocalFilesystemMemoryTool = MemoryTool
 theirs.BetaAsyncLocalFilesystemMemoryTool = AsyncMemoryTool
-
-
-def pytest_collection_modifyitems(items):
-    for module in {item.module for item in items}:
-        module.get_directory_snapshot = visible(module.get_directory_snapshot)
-
-
-def visible(snapshot):
-    def of(base_path):
-        found = {}
-        for name in os.listdir(base_path):
-            if name not in (".history", ".index", ".locks"):
-                below = snapshot(os.path.join(base_path, name))
-                found.update({f"{name}/{path}": text for path, text in below.items()})
-        return found
-    return of
 """
 
 

@@ -30,19 +30,19 @@ def test_a_search_keeps_to_a_file_of_any_name_or_to_a_folder(tool: MemoryTool, h
     memory = Memory(home)
 
     def found(path: str) -> list[str]:
-        return sorted(hit.path.removeprefix("memories/") for hit in memory.search("rooibos", path=path))
+        return sorted(hit.path.removeprefix("claude/memories/") for hit in memory.search("rooibos", path=path))
 
-    assert found("memories/todo.txt") == ["todo.txt"]
-    assert found("./memories/plain") == ["plain"]
-    assert found("memories/deep") == found("memories/deep/") == ["deep/plain", "deep/tea.csv"]
-    assert found("memories/todo.txt/") == []
-    assert len(found("memories")) == 5
+    assert found("claude/memories/todo.txt") == ["todo.txt"]
+    assert found("./claude/memories/plain") == ["plain"]
+    assert found("claude/memories/deep") == found("claude/memories/deep/") == ["deep/plain", "deep/tea.csv"]
+    assert found("claude/memories/todo.txt/") == []
+    assert len(found("claude/memories")) == 5
 
 
 def test_a_file_of_an_agent_can_be_kept_to(home: Path) -> None:
     write(MemoryTool(home, agent="ann"), "todo.txt")
-    found = Memory(home, "ann").search("rooibos", path="agents/ann/memories/todo.txt")
-    assert [hit.path for hit in found] == ["agents/ann/memories/todo.txt"]
+    found = Memory(home, "ann").search("rooibos", path="agents/ann/claude/memories/todo.txt")
+    assert [hit.path for hit in found] == ["agents/ann/claude/memories/todo.txt"]
 
 
 def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Path) -> None:
@@ -50,7 +50,7 @@ def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Pat
     write(tool, "p/plain", "Bob drinks coffee with milk.\n")
     tool.call({"command": "rename", "old_path": "/memories/p", "new_path": "/memories/q"})
     tool.call({"command": "rename", "old_path": "/memories/q", "new_path": "/memories/p"})
-    for folder in ("memories/p", "memories/q"):
+    for folder in ("claude/memories/p", "claude/memories/q"):
         forget(tool.home, Wanted(page=folder))
     tool.close()
     rest = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
@@ -61,12 +61,12 @@ def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Pat
 def test_the_doctor_says_when_a_file_of_any_name_is_large(tool: MemoryTool, home: Path) -> None:
     write(tool, "large.txt", "a line of text\n" * 6000)
     Memory(home).search("line")
-    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("oversize", "memories/large.txt")]
+    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("oversize", "claude/memories/large.txt")]
 
 
 def test_the_doctor_says_when_a_file_of_any_name_holds_a_key(tool: MemoryTool, home: Path) -> None:
     write(tool, "keys", "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6)
-    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("secrets", "memories/keys")]
+    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("secrets", "claude/memories/keys")]
 
 
 def test_an_archive_brings_all_of_it_with_its_history(tool: MemoryTool, home: Path, tmp_path: Path) -> None:
@@ -93,6 +93,6 @@ def test_a_watcher_tells_of_what_the_tool_and_people_write_there(tool: MemoryToo
 
     with watching(tool.home.index, tell):
         write(tool, "watched.csv")
-        (home / "memories/by-hand").write_text("an okapi\n")
+        (home / "claude/memories/by-hand").write_text("an okapi\n")
         assert both.wait(30)
-    assert told == {"memories/watched.csv", "memories/by-hand"}
+    assert told == {"claude/memories/watched.csv", "claude/memories/by-hand"}

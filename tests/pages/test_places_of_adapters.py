@@ -23,10 +23,10 @@ def test_any_file_below_memories_is_found_by_every_agent(tmp_path: Path) -> None
 
 
 def test_the_memories_and_the_store_of_an_agent_are_its_own(tmp_path: Path) -> None:
-    _write(tmp_path, "agents/main/memories/tea.txt", "Ann drinks rooibos.\n")
+    _write(tmp_path, "agents/main/claude/memories/tea.txt", "Ann drinks rooibos.\n")
     _write(tmp_path, "agents/main/store/users/ann/drink.md", "---\ncreated_at: 2026-01-01T00:00:00Z\n---\n\nrooibos\n")
     found = {hit.path for hit in Memory(tmp_path).search("rooibos")}
-    assert found == {"agents/main/memories/tea.txt", "agents/main/store/users/ann/drink.md"}
+    assert found == {"agents/main/claude/memories/tea.txt", "agents/main/store/users/ann/drink.md"}
     assert Memory(tmp_path, "other").search("rooibos") == []
 
 

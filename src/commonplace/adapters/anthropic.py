@@ -34,6 +34,13 @@ except ImportError as error:
     raise NotInstalled("Claude's memory tool", "anthropic") from error
 
 
+def _shared(home: Home) -> str:
+    """The folder that all agents share: our own, or the one that the SDK's own tool left here."""
+    ours, theirs = home.layout.shared_memories, home.layout.earlier_memories
+    stands = [os.path.isdir(os.path.join(home.root, folder)) for folder in (ours, theirs)]
+    return theirs if stands == [False, True] else ours
+
+
 class MemoryTool(BetaAbstractMemoryTool):
     """Safe to share between threads; any number of processes may use one home."""
 
@@ -53,10 +60,9 @@ class MemoryTool(BetaAbstractMemoryTool):
         """
         super().__init__(cache_control=cache_control)
         self.home = Home(os.fspath(base_path), MAIN if agent is None else agent, clock, session)
-        layout = self.home.layout
-        folder = layout.shared_memories if agent is None else layout.memories_folder(agent)
-        self.base_path = Path(self.home.root)
-        self.memory_root = self.base_path / folder
+        folder = _shared(self.home) if agent is None else self.home.layout.memories_folder(agent)
+        self.memory_root = Path(self.home.root) / folder
+        self.base_path = self.memory_root.parent
         self._files = MemoryFiles(self.home, folder, overwrite=overwrite)
         self._ensure_memory_root()
 

@@ -28,6 +28,7 @@ def extent(home: Home, *, history: bool) -> list[Root]:
         layout.directives,
         layout.path("agents"),
         layout.shared_memories,
+        layout.earlier_memories,
     ]
     single = [settings.FILE, layout.shared_curated]
     if layout.main_diary:

@@ -102,11 +102,16 @@ class Layout:
     @property
     def shared_memories(self) -> str:
         """The folder of files that Claude's memory tool keeps, where all agents share it."""
+        return self.path("claude/memories")
+
+    @property
+    def earlier_memories(self) -> str:
+        """The same, as the SDK's own tool has it: where such a folder stands already, it stays in use."""
         return self.path("memories")
 
     def memories_folder(self, agent: str) -> str:
         """The same, for one agent alone."""
-        return f"{self.agent_folder(agent)}/memories"
+        return f"{self.agent_folder(agent)}/claude/memories"
 
     def store_folder(self, agent: str) -> str:
         """Items by namespace and key, as LangGraph keeps them: one record page an item."""
@@ -189,7 +194,8 @@ class Layout:
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Where everything that may be searched is."""
         found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
-        found += [Root(self.path("agents"), TEXT_ENDINGS), Root(self.shared_memories, "")]
+        found += [Root(self.path("agents"), TEXT_ENDINGS)]
+        found += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
         found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
         if self.world_folder:
             found.append(Root(self.world_folder))
@@ -215,6 +221,8 @@ class Layout:
         """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
         agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
         loose = re.escape(self.path(self.loose))
+        shared, earlier = re.escape(self.shared_memories), re.escape(self.earlier_memories)
+        endings = "|".join(map(re.escape, TEXT_ENDINGS))
         rules: list[tuple[str, PageKind, ScopeKind]] = [
             (re.escape(self.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
             (re.escape(self.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
@@ -224,8 +232,8 @@ class Layout:
             (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
             (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
             (agent + r"/store/(?:.+/)?(?P<name>[^/]+)\.md", "record", "agent"),
-            (agent + r"/memories/(?:.+/)?(?P<name>[^/]+)", "page", "agent"),
-            (re.escape(self.shared_memories) + r"/(?:.+/)?(?P<name>[^/]+)", "page", "shared"),
+            (agent + rf"/claude/memories/(?:.+/)?(?P<name>[^/]+(?:{endings}))", "page", "agent"),
+            (rf"(?:{shared}|{earlier})/(?:.+/)?(?P<name>[^/]+)", "page", "shared"),
             (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
             (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
             (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
