@@ -99,7 +99,7 @@ def _cursor(given: str | None) -> tuple[str, str] | None:
     if not given:
         return None
     try:
-        at, _, path = base64.urlsafe_b64decode(given).decode().partition(" ")
+        at, _, path = base64.b64decode(given, altchars=b"-_", validate=True).decode().partition(" ")
     except ValueError as error:
         raise InvalidArgument("the cursor is not one that a listing gave: list from the start") from error
     return at, path
