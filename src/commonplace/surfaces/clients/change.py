@@ -6,11 +6,12 @@ Pure text to text. Taking out gives the file back to the byte where an earlier c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from . import jsonc
-from .edits import Add, Edit, Path, Put, at
+from .edits import Add, CanNotEdit, Edit, Path, Put, at
 
 Spot = tuple[str | int, ...]
 
@@ -32,11 +33,10 @@ def take_out(form: str, text: str, edits: Sequence[Edit], earlier: Sequence[str]
     if not found:
         return text
     without = [copy for copy in earlier if not _as_they_are(form, copy, edits)]
-    for copy in without:
-        if put_in(form, copy, found) == text:
-            return copy
-    if put_in(form, "", found) == text:
-        return None
+    for copy in (*without, None):
+        with suppress(CanNotEdit):  # what people added to our entry may be more than can be written
+            if put_in(form, copy or "", found) == text:
+                return copy
     known = parse(form, without[0]) if without else {}
     for edit in found:
         text = _taken(form, text, edit, known)

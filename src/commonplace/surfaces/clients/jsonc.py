@@ -15,6 +15,7 @@ from .edits import Unreadable
 _SPACE = re.compile(r"(?:[ \t\r\n\ufeff]+|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 _SCALAR = re.compile(r"[^\s,\]}\[{\"/:]+")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _LINE_END = re.compile(r"[ \t]*\r?\n")
 _INDENT = re.compile(r'^([ \t]+)"', re.MULTILINE)
 _DEEPEST = 200
@@ -94,23 +95,22 @@ def take(text: str, path: Place) -> str:
     if holder is None or member is None:
         return text
     start, end = _after_space(text, member.start), member.node.end
+    before = [each.node.end for each in holder.inside if each.start < member.start]
+    gap = _skip(text, before[-1]) if before else holder.start  # the comma before it, or the bracket
     comma = _skip(text, end)
     if text[comma : comma + 1] == ",":
-        return _joined(text[:start], text[start : member.start], text[end:comma].strip(), text[comma + 1 :])
-    before = [each for each in holder.inside if each.start < member.start]
-    if not before:
-        return _joined(text[:start], text[start : member.start], "", text[end:])
-    gap = _skip(text, before[-1].node.end)  # the comma before it, which has nothing to part any more
-    left = text[:gap] + text[gap + 1 : start]
-    return _joined(left, text[start : member.start], "", text[end:])
+        kept = text[end:comma].strip()
+        left = text[:start] + (text[start : member.start] + kept if kept else "")
+        return _joined(left, left[gap + 1 :], text[comma + 1 :])
+    left = text[:gap] + text[gap + 1 : start] if before else text[:start]  # that comma has nothing to part any more
+    return _joined(left, text[gap + 1 : start], text[end:])
 
 
-def _joined(left: str, space: str, comment: str, right: str) -> str:
+def _joined(left: str, comments: str, right: str) -> str:
     """What stood on both sides of something. A comment that runs to the end of its line must not swallow the rest."""
-    breaks = "\n" in space and not _LINE_END.match(right)
-    if comment:
-        return f"{left}{space}{comment}{'' if _LINE_END.match(right) else chr(10)}{right}"
-    return left + space + right.lstrip(" \t") if breaks else left + right
+    last = [*_COMMENT.finditer(comments)][-1:]
+    runs_on = bool(last) and last[0][0].startswith("//") and last[0].end() == len(comments)
+    return f"{left}\n{right}" if runs_on and not _LINE_END.match(right) else left + right
 
 
 def line_of(text: str, position: int) -> int:
