@@ -1,0 +1,281 @@
+"""The hooks that clients run: a session starts with what is known, and what was said in it is kept. Nothing breaks them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace import Memory
+from commonplace.surfaces.clients.capture import lines_of, merged
+
+from .test_cli import Shell
+
+KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 6
+CLAUDE = [
+    {"type": "summary", "summary": "Tea"},
+    {"type": "user", "isMeta": True, "message": {"role": "user", "content": "a note of the program"}},
+    {"type": "user", "message": {"role": "user", "content": "I prefer green tea"}, "timestamp": "2026-03-14T09:26:53Z"},
+    {"type": "assistant", "message": {"role": "assistant", "content": [
+        {"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "Noted."},
+        {"type": "tool_use", "name": "Bash", "input": {"command": "ls"}}]}, "timestamp": "2026-03-14T09:26:54Z"},
+    {"type": "user", "message": {"role": "user", "content": [{"type": "tool_result", "content": "secret files"}]}},
+    {"type": "user", "message": {"role": "user", "content": f"my key is {KEY}"}, "timestamp": "2026-03-14T09:27:00Z"},
+    {"type": "user", "isSidechain": True, "message": {"role": "user", "content": "to a helper"}},
+    {"type": "user", "message": {"role": "user", "content": "<command-name>/clear</command-name>"}},
+]  # fmt: skip
+CODEX = [
+    {"timestamp": "2026-03-14T09:26:50Z", "type": "session_meta", "payload": {"id": "x", "cwd": "/"}},
+    {"timestamp": "2026-03-14T09:26:51Z", "type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": "<environment_context>linux</environment_context>"}]}},
+    {"timestamp": "2026-03-14T09:26:52Z", "type": "response_item", "payload": {"type": "message", "role": "user", "content": [
+        {"type": "input_text", "text": "I prefer green tea"}]}},
+    {"timestamp": "2026-03-14T09:26:53Z", "type": "event_msg", "payload": {"type": "user_message", "message": "I prefer green tea"}},
+    {"timestamp": "2026-03-14T09:26:54Z", "type": "response_item", "payload": {"type": "function_call", "name": "shell"}},
+    {"timestamp": "2026-03-14T09:26:55Z", "type": "response_item", "payload": {"type": "message", "role": "assistant", "content": [
+        {"type": "output_text", "text": "Noted."}]}},
+]  # fmt: skip
+CURSOR = [
+    {"role": "user", "message": {"content": [{"type": "text", "text": "I prefer green tea"}]}},
+    {"role": "assistant", "message": {"content": [{"type": "text", "text": "Noted."}]}},
+]
+GEMINI = {
+    "sessionId": "x",
+    "messages": [
+        {"id": "1", "timestamp": "2026-03-14T09:26:53Z", "type": "user", "content": "I prefer green tea"},
+        {"id": "2", "timestamp": "2026-03-14T09:26:54Z", "type": "info", "content": "updated"},
+        {"id": "3", "timestamp": "2026-03-14T09:26:55Z", "type": "gemini", "content": [{"text": "Noted."}], "thoughts": []},
+    ],
+}  # fmt: skip
+
+
+def as_lines(events: list[Any]) -> str:
+    return "".join(json.dumps(event) + "\n" for event in events)
+
+
+TRANSCRIPTS = {
+    "claude-code": as_lines(CLAUDE), "codex": as_lines(CODEX), "cursor": as_lines(CURSOR),
+    "gemini-cli": json.dumps(GEMINI, indent=2),
+}  # fmt: skip
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    shell.ok("init")
+    shell.ok("reflect", "Ann drinks green tea.")
+    return shell
+
+
+def said(shell: Shell, name: str = "s-1") -> list[dict[str, str]]:
+    page = shell.folder / f".commonplace/agents/main/sessions/{name}.jsonl"
+    return [json.loads(line) for line in page.read_text().splitlines()]
+
+
+def end(shell: Shell, transcript: str, client: str = "claude-code", **event: Any) -> subprocess.CompletedProcess[str]:
+    place = shell.folder / "transcript.jsonl"
+    place.write_text(transcript)
+    told = {"session_id": "s-1", "transcript_path": str(place), "cwd": str(shell.folder), **event}
+    done = shell.run("hook", "session-end", "--client", client, stdin=json.dumps(told))
+    assert done.returncode == 0
+    assert done.stdout == ""
+    return done
+
+
+@pytest.mark.parametrize("client", ["claude-code", "codex", "gemini-cli"])
+def test_a_session_starts_with_what_is_known(shell: Shell, client: str) -> None:
+    told = {"session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup", "cwd": str(shell.folder)}
+    answer = json.loads(shell.ok("hook", "session-start", "--client", client, stdin=json.dumps(told)))
+    inside = answer.pop("hookSpecificOutput")
+    assert answer == {}
+    assert inside["hookEventName"] == "SessionStart"
+    assert "Ann drinks green tea." in inside["additionalContext"]
+
+
+def test_cursor_and_everybody_else_are_told_in_their_own_form(shell: Shell) -> None:
+    assert (
+        "green tea"
+        in json.loads(shell.ok("hook", "session-start", "--client", "cursor", stdin="{}"))["additional_context"]
+    )
+    assert shell.ok("hook", "session-start") == shell.ok("context")
+
+
+def test_the_start_keeps_to_its_budget(shell: Shell) -> None:
+    shell.ok("reflect", "-", stdin="\n".join(f"Fact {number} is worth knowing." for number in range(5000)))
+    short = shell.ok("hook", "session-start", "--budget", "700")
+    assert 1000 < len(short) < 5000
+    usual = shell.ok("hook", "session-start", "--client", "claude-code", stdin="{}")
+    assert len(json.loads(usual)["hookSpecificOutput"]["additionalContext"]) < 10_000
+
+
+@pytest.mark.parametrize("client", TRANSCRIPTS)
+def test_what_was_said_is_kept_whichever_client_wrote_it_down(shell: Shell, client: str) -> None:
+    end(shell, TRANSCRIPTS[client], client)
+    first, second, *rest = said(shell)
+    assert (first["role"], first["content"]) == ("user", "I prefer green tea")
+    assert (second["role"], second["content"]) == ("assistant", "Noted.")
+    assert client == "cursor" or first["timestamp"].startswith("2026-03-14T09:26")
+    assert len(rest) == (1 if client == "claude-code" else 0)
+
+
+def test_secrets_are_taken_out_before_anything_is_written(shell: Shell) -> None:
+    end(shell, TRANSCRIPTS["claude-code"])
+    assert said(shell)[2]["content"] == "my key is [secret: Anthropic API key]"
+    home = shell.folder / ".commonplace"
+    assert not any(KEY.encode() in page.read_bytes() for page in home.rglob("*") if page.is_file())
+
+
+def test_a_session_that_was_kept_is_found_where_the_settings_say_so(shell: Shell) -> None:
+    end(shell, TRANSCRIPTS["codex"], "codex")
+    (shell.folder / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    found = json.loads(shell.ok("search", "--keyword", "green tea", "--source", "session", "--json"))["results"]
+    assert found[0]["citation"].startswith("agents/main/sessions/s-1.jsonl#L1")
+    assert "user: I prefer green tea" in found[0]["text"]
+
+
+def test_a_session_grows_and_the_same_once_more_changes_nothing(shell: Shell) -> None:
+    end(shell, as_lines(CLAUDE[:3]))
+    page = shell.folder / ".commonplace/agents/main/sessions/s-1.jsonl"
+    end(shell, as_lines(CLAUDE))
+    assert len(said(shell)) == 3
+    before = page.stat()
+    end(shell, as_lines(CLAUDE))
+    assert (page.stat().st_mtime_ns, page.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
+
+
+def test_a_session_that_its_client_cut_loses_nothing(shell: Shell) -> None:
+    end(shell, as_lines(CLAUDE))
+    whole = said(shell)
+    end(shell, as_lines(CLAUDE[:3]))
+    assert said(shell) == whole
+    later = {"type": "user", "message": {"role": "user", "content": "and cake"}}
+    end(shell, as_lines([CLAUDE[3], later]))
+    assert said(shell) == [*whole, {"role": "user", "content": "and cake"}]
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
+def test_merging_keeps_all_that_was_kept_and_all_that_is_said(old: list[str], new: list[str]) -> None:
+    both = merged(old, new)
+    assert both[: len(old)] == old
+    for line in "abc":
+        assert both.count(line) == max(old.count(line), new.count(line))
+    assert merged(both, new) == both
+
+
+def test_half_a_line_waits_for_its_other_half() -> None:
+    whole = as_lines(CLAUDE[2:4])
+    assert [*lines_of(whole[: len(whole) - 30])] == [*lines_of(whole)][:1]
+
+
+@given(st.text(max_size=60) | st.binary(max_size=60).map(lambda data: data.decode("utf-8", "replace")))
+def test_a_transcript_of_anything_is_read_without_a_fault(text: str) -> None:
+    for line in lines_of(text):
+        assert {"role", "content"} <= {*json.loads(line)}
+
+
+def test_the_agent_and_the_home_are_those_of_the_command(shell: Shell, tmp_path: Path) -> None:
+    place = shell.folder / "t.jsonl"
+    place.write_text(as_lines(CURSOR))
+    told = json.dumps({"conversation_id": "../../evil", "transcript_path": str(place), "workspace_roots": ["/nowhere"]})
+    shell.ok(
+        "hook", "session-end", "--client", "cursor", "--home", str(tmp_path / "new"), "--agent", "scout", stdin=told
+    )
+    (page,) = (tmp_path / "new/agents").rglob("*.jsonl")
+    assert page.parent == tmp_path / "new/agents/scout/sessions"
+    assert "evil" in page.name
+
+
+def test_the_home_is_looked_for_where_the_client_works(shell: Shell, tmp_path: Path) -> None:
+    deep = tmp_path / "a/b"
+    deep.mkdir(parents=True)
+    place = tmp_path / "t.jsonl"
+    place.write_text(as_lines(CURSOR))
+    for told in ({"cwd": str(deep)}, {"workspace_roots": [str(deep)]}):
+        given_ = json.dumps({"session_id": "w", "transcript_path": str(place), **told})
+        done = subprocess.run(
+            [sys.executable, "-m", "commonplace", "hook", "session-end"], cwd="/", env=shell.environment, input=given_,
+            text=True, capture_output=True, check=True,
+        )  # fmt: skip
+        assert done.stderr == ""
+        (tmp_path / ".commonplace/agents/main/sessions/w.jsonl").unlink()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (["session-end"], ""),
+        (["session-end"], "{}"),
+        (["session-end"], "not json"),
+        (["session-end"], "[1, 2]"),
+        (["session-end"], '{"session_id": "x", "transcript_path": "/nowhere/t.jsonl"}'),
+        (["session-end"], '{"session_id": "x", "transcript_path": "/dev/null"}'),
+        (["session-end"], '{"session_id": 7, "transcript_path": null}'),
+        (["session-end"], '{"session_id": "x", "transcript_path": "/"}'),
+        (["session-start", "--home", "/nowhere/at/all"], "{}"),
+        (["session-start"], "\x00\x01 nonsense"),
+        (["session-begin"], "{}"),
+    ],
+)
+def test_whatever_the_client_says_the_hook_ends_well_and_says_what_is_wrong(
+    shell: Shell, arguments: list[str], stdin: str
+) -> None:
+    done = shell.run("hook", *arguments, stdin=stdin)
+    assert done.returncode == 0
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("warning: ")
+    assert done.stdout == ""
+
+
+def test_options_of_another_version_do_not_break_a_client(shell: Shell) -> None:
+    done = shell.run("hook", "session-start", "--budget", "many", "--unheard-of", "x", "--client", "emacs", stdin="{}")
+    assert done.returncode == 0
+    assert "green tea" in done.stdout
+
+
+def test_settings_that_are_wrong_do_not_break_a_client(shell: Shell) -> None:
+    (shell.folder / ".commonplace/commonplace.yaml").write_text("colour: blue\n")
+    done = shell.run("hook", "session-start", stdin="{}")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "unknown key 'colour'" in done.stderr
+
+
+def test_a_client_that_never_stops_talking_is_not_waited_for(shell: Shell) -> None:
+    reading, writing = os.pipe()
+    os.write(writing, b"{}")
+    started = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-m", "commonplace", "hook", "session-start"], cwd=shell.folder, env=shell.environment,
+        stdin=reading, capture_output=True, text=True, check=True, timeout=30,
+    )  # fmt: skip
+    assert "green tea" in done.stdout
+    assert time.monotonic() - started < 20
+    os.close(writing)
+    os.close(reading)
+
+
+def test_what_was_kept_can_be_forgotten(shell: Shell) -> None:
+    end(shell, as_lines(CLAUDE))
+    shell.ok("forget", "--session", "s-1", "--yes")
+    home = shell.folder / ".commonplace"
+    assert not any(b"prefer green" in page.read_bytes() for page in home.rglob("*") if page.is_file())
+
+
+def test_a_session_in_which_nothing_was_said_leaves_no_page(shell: Shell) -> None:
+    assert end(shell, as_lines(CLAUDE[:2])).stderr == ""
+    assert not (shell.folder / ".commonplace/agents/main/sessions").exists()
+
+
+def test_a_hook_loads_nothing_heavy(home: Path) -> None:
+    from tests.house.test_house import HEAVY, loaded_after, run_command
+
+    Memory(home).call("reflect", {"content": "tea"})
+    loaded = loaded_after(run_command(home, "hook", "session-start"))
+    assert [name for name in [*HEAVY, "yaml", "commonplace.tools", "commonplace.memory"] if name in loaded] == []
