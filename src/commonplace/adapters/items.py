@@ -64,6 +64,7 @@ class Listing(NamedTuple):
     records: list[Record]
     stamps: Mapping[str, int]
     stale: bool
+    notes: tuple[str, ...]
 
 
 class Items:
@@ -155,7 +156,7 @@ class Items:
 
         def ask(view: View) -> Listing:
             records = [] if only_pages else view.index.records(folder)
-            return Listing(folder, records, view.index.stamps(folder), view.stale)
+            return Listing(folder, records, view.index.stamps(folder), view.stale, view.notes)
 
         return self._home.index.ask(ask, folder)
 

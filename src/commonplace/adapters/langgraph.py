@@ -120,7 +120,7 @@ class CommonplaceStore(BaseStore):
 
     def sweep_ttl(self) -> int:
         """Remove the items whose time is over; how many there were. History keeps what they said."""
-        over = self._over(self._items.below((), only_pages=True))
+        over = self._over(self._look((), only_pages=True))
         with self._writing("store.expire"):
             return sum(self._items.expire(path) for path in sorted(over))
 
@@ -161,7 +161,7 @@ class CommonplaceStore(BaseStore):
         for op in ops:
             _check(op)
         puts = {(put.namespace, put.key): put for op in ops if isinstance(op, PutOp) for put in [self._prepared(op)]}
-        look = cache(self._items.below)  # one look serves all reads of a batch
+        look = cache(self._look)  # one look serves all reads of a batch
         read: set[str] = set()
         results = [self._answer(op, look, embedder, read) for op in ops]
         with self._writing("store.refresh"):
@@ -210,7 +210,10 @@ class CommonplaceStore(BaseStore):
             folder = folder[:_LONGEST_FOLDER].rpartition("/")[0]
         within = Filters(paths=(f"{folder.replace('*', '?')}/**",))
         scores: dict[str, float] = {}
-        for hit in self._home.search(query, _MOST_HITS, 0.0, filters=within).hits:
+        found = self._home.search(query, _MOST_HITS, 0.0, filters=within)
+        for reason in found.answer.reasons:
+            logger.warning(reason)
+        for hit in found.hits:
             scores.setdefault(hit.path, hit.score)
         return scores
 
@@ -260,6 +263,12 @@ class CommonplaceStore(BaseStore):
             self._home.follow()
         for sentence in (*told.conflicts, *told.warnings):
             logger.warning(sentence)
+
+    def _look(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+        listing = self._items.below(prefix, only_pages=only_pages)
+        for note in listing.notes:
+            logger.warning(note)
+        return listing
 
     def _over(self, listing: Listing) -> set[str]:
         return self._beside.over(listing, self._items.on, self._home.clock())
