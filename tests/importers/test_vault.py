@@ -45,7 +45,7 @@ def test_what_is_no_note_is_named(home: Path, vault: Path) -> None:
     assert whys(brought(home, vault)) == {
         "Board.canvas": "is an Obsidian canvas, which is a drawing and no text",
         "pot.png": "is an attachment: only Markdown is imported",
-        f"{vault}/latin.md": "is not UTF-8 text",
+        "latin.md": "is not UTF-8 text",
     }
 
 

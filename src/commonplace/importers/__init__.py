@@ -50,7 +50,7 @@ KINDS = {
         Kind("duragent", "a home of duragent", homes.is_duragent, homes.duragent, "duragent"),
         Kind("openclaw", "a home of OpenClaw", homes.is_openclaw, homes.openclaw, "openclaw"),
         Kind("basic-memory", "a project of basic-memory", vault.is_basic_memory, vault.read),
-        Kind("markdown", "any folder of Markdown (only when --from says so)", lambda _: False, vault.read),
+        Kind("markdown", "a folder of Markdown", lambda _: False, vault.read),
     )
 }
 
@@ -60,9 +60,14 @@ def kind_of(source: Source) -> Kind:
     for kind in KINDS.values():
         if kind.is_it(source):
             return kind
+    if source.has(".history") or source.has(".index"):
+        raise StorageError(
+            f"{source.place} looks like a memory of our own: run `commonplace --home {source.place} export FILE`, and "
+            "import that file"
+        )
     known = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())
     raise StorageError(
-        f"{source.place} is neither a tar nor JSON lines that `commonplace export` made, nor anything else that is "
+        f"{source.whole} is neither a tar nor JSON lines that `commonplace export` made, nor anything else that is "
         f"known: say what it is with --from, one of {known}"
     )
 
@@ -87,7 +92,7 @@ def import_source(
         into = Into(home.layout, home.agent, said_agent)
         found = _all(source, chosen, into)
         with closing(found):
-            done = bring(home, found, chosen.name, source.place, dry_run=dry_run, again=again, progress=progress)
+            done = bring(home, found, chosen.name, source.whole, dry_run=dry_run, again=again, progress=progress)
         return chosen, done
 
 
@@ -98,7 +103,7 @@ def _all(source: Source, kind: Kind, into: Into) -> Generator[Item, None, None]:
         empty = False
         yield item
     if empty and not source.missed:
-        raise StorageError(f"nothing was found in {source.place} that {kind.what} would have: look at what it is")
+        raise StorageError(f"nothing was found in {source.whole} that {kind.what} would have: look at what it is")
     yield from source.missed
 
 

@@ -15,7 +15,7 @@ from ..archive.extent import locks_of, oddity
 from ..archive.spool import Item as Spooled
 from ..archive.spool import Spool
 from ..archive.together import add_all, place_of, stamp
-from ..errors import CommonplaceError, InvalidArgument, Refused, StaleVersion, StorageError
+from ..errors import CommonplaceError, InvalidArgument, NotText, Refused, StaleVersion, StorageError
 from ..home import Home
 from ..pages import ABSENT
 from ..pages.files import read_bytes_or_none, storage_errors
@@ -24,12 +24,13 @@ from ..pages.sign import Signature, signed
 from ..pages.skills import PAGE as SKILL
 from ..pages.versions import version_of
 from .placing import File, Sort, files_of, other_pages
-from .receipts import Receipts
+from .receipts import FOLDER, Receipts
 from .values import Item, Missed
 
 Progress = Callable[[str, int, int], None]
 _BATCH = 200  # files that go to disk together
 _PRIVATE = 0o600
+_NO_BYTES = Spooled(0, 0, 0, 0)
 
 
 class Brought(NamedTuple):
@@ -84,10 +85,10 @@ def bring(
 ) -> Brought:
     """Put items into a home. `again`: also those that were removed here since they came."""
     home.check()
-    receipts = Receipts(home.root, kind)
+    receipts = Receipts(place_of(home, FOLDER), kind)
     with Spool() as spool:
         plan = _Plan()
-        compare = _Compare(home, receipts, spool, plan, again=again)
+        compare = _Compare(home, receipts, spool, plan, source, again=again)
         for count, item in enumerate(items, start=1):
             compare.add(item)
             progress("reading", count, count)
@@ -110,8 +111,9 @@ def bring(
 class _Compare:
     """Compares files with what stands here, one after the other."""
 
-    def __init__(self, home: Home, receipts: Receipts, spool: Spool, plan: _Plan, *, again: bool) -> None:
+    def __init__(self, home: Home, receipts: Receipts, spool: Spool, plan: _Plan, source: str, *, again: bool) -> None:
         self.home, self.receipts, self.spool, self.plan, self.again = home, receipts, spool, plan, again
+        self._source = source
         self._categories = home.pages.folders(home.layout.globals)
         self._pages = set(home.pages.list(home.layout.globals, deep=True))
         self._others: set[str] = set()  # folders of skills that are not those of the source
@@ -127,7 +129,7 @@ class _Compare:
             self._miss(item.id, str(error).removeprefix("nothing was written: "))
 
     def _miss(self, what: str, why: str) -> None:
-        self.plan.missed.append(Missed(what, why))
+        self.plan.missed.append(Missed(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
         if file.warning:
@@ -161,15 +163,15 @@ class _Compare:
             return other.version == version
         standing = self._standing(path)
         known = self.receipts.version(file.id, path)
-        step = _Step(file, path, version, self._spooled(file), version_of(standing))
+        step = _Step(file, path, version, _NO_BYTES, version_of(standing))
         if standing is None:
             self._absent(step, known)
         elif step.standing == version:
-            self.plan.same[path] = step
+            self.plan.same[path] = step._replace(file=file._replace(data=b""))
         elif not known:
             return False
         elif step.standing == known:
-            self.plan.updates[path] = step
+            self.plan.updates[path] = self._with_bytes(step)
         else:
             changed = "was changed here since it came" + ("" if version == known else ", and at its source, too")
             self.plan.kept.append(Missed(path, f"{changed}: stays as it is here"))
@@ -183,7 +185,7 @@ class _Compare:
         if elsewhere:
             self.plan.kept.append(Missed(step.path, f"{elsewhere} has this key already, and stays"))
             return
-        self.plan.new[step.path] = step
+        self.plan.new[step.path] = self._with_bytes(step)
         self.plan.sorts[step.file.sort] += 1
         if step.path.startswith(f"{self.home.layout.globals}/"):
             self._note(step.path)
@@ -211,10 +213,12 @@ class _Compare:
         with storage_errors(path):
             return read_bytes_or_none(place_of(self.home, path), path)
 
-    def _spooled(self, file: File) -> Spooled:
-        now = int(self.home.clock().timestamp() * 10**6) * 1000
+    def _with_bytes(self, step: _Step) -> _Step:
+        """With its bytes put aside, not in memory: there may be many."""
+        now, file = int(self.home.clock().timestamp() * 10**6) * 1000, step.file
         modified = file.modified if 0 < file.modified < now else now
-        return self.spool.add(_PRIVATE, modified, [file.data])
+        spooled = self.spool.add(_PRIVATE, modified, [file.data])
+        return step._replace(bytes=spooled, file=file._replace(data=b""))
 
 
 def _carry_out(
@@ -240,7 +244,7 @@ def _carry_out(
             try:
                 _update(home, step, spool)
                 receipts.add(_written([step]))
-            except (CommonplaceError, UnicodeDecodeError) as error:
+            except CommonplaceError as error:
                 plan.kept.append(Missed(step.path, str(error)))
                 del plan.updates[step.path]
             done += 1
@@ -289,7 +293,11 @@ def _add_one(home: Home, step: _Step, spool: Spool) -> CommonplaceError | None:
 def _update(home: Home, step: _Step, spool: Spool) -> None:
     """A page that nobody touched since it came, as its source says it now; history keeps what it said."""
     data = spool.read(step.bytes)
-    home.pages.write(step.path, data.decode(), if_version=step.standing)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError:
+        raise NotText(f"{step.path} is no text, and stays as it is here; its source has another one now") from None
+    home.pages.write(step.path, text, if_version=step.standing)
     place = place_of(home, step.path)
     with storage_errors(step.path), lock(locks_of(home), "page", step.path):
         if read_bytes_or_none(place, step.path) == data:

@@ -131,7 +131,8 @@ def _sessions(home: _Home) -> Iterator[Item]:
 
 def is_duragent(source: Source) -> bool:
     top = source.top()
-    return source.has(".duragent") or "duragent.yaml" in top or ("agents/" in top and source.has("memory/world"))
+    alike = "agents/" in top and source.has("memory/world") and not source.has(".history")
+    return source.has(".duragent") or "duragent.yaml" in top or alike
 
 
 def duragent(source: Source, into: Into) -> Iterator[Item]:
@@ -146,7 +147,8 @@ def duragent(source: Source, into: Into) -> Iterator[Item]:
         else:
             yield Missed(path, "is not Markdown")
     for path in source.paths(f"{above}directives"):
-        yield from home.text(path, f"{into.layout.directives}/{path.removeprefix(f'{above}directives/')}")
+        if path.endswith(".md"):
+            yield from home.text(path, f"{into.layout.directives}/{path.removeprefix(f'{above}directives/')}")
     yield from home.skills(f"{above}skills")
     agents = [name[:-1] for name in source.top(f"{above}agents") if name.endswith("/")]
     for name in agents:

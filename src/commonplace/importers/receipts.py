@@ -19,8 +19,8 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O
 
 
 class Receipts:
-    def __init__(self, root: str, kind: str) -> None:
-        self._folder, self._kind = os.path.join(os.path.realpath(root), FOLDER), kind
+    def __init__(self, folder: str, kind: str) -> None:
+        self._folder, self._kind = folder, kind
         self._known = dict(_lines(read_bytes_or_none(self._file, FOLDER) or b""))
 
     @property

@@ -47,6 +47,11 @@ class Source:
         self.missed: list[Missed] = []
         self._read = 0
 
+    @property
+    def whole(self) -> str:
+        """What tells this source from all others: its path."""
+        return self.place
+
     def top(self, folder: str = "") -> list[str]:
         """The names in a folder, sorted; those of folders end in a slash."""
         raise NotImplementedError
@@ -171,6 +176,10 @@ class Single(Folder):
     def __init__(self, place: str, limits: Limits) -> None:
         super().__init__(os.path.dirname(place), limits)
         self.name, self._file = os.path.splitext(os.path.basename(place))[0], os.path.basename(place)
+
+    @property
+    def whole(self) -> str:
+        return os.path.join(self.place, self._file)
 
     def top(self, folder: str = "") -> list[str]:
         return [] if folder else [self._file]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 _HERE = "-"
 _ARCHIVE = "archive"
-_OURS = b'{"format":"commonplace"'
+_GZIP = b"\x1f\x8b"
 _SHOWN = 5  # of what was not understood; --json lists all
 _SORTS = {"page": "page{}", "record": "record{}", "session": "session{}", "skill": "file{} of skills"}
 
@@ -81,7 +81,9 @@ def _is_archive(source: str) -> bool:
         return True
     with _opened(source) as stream:
         head = stream.read(512)
-    return not head or head[:2] == b"\x1f\x8b" or head[257:262] == b"ustar" or head.startswith((_OURS, bytes(512)))
+    is_tar = head[257:262] == b"ustar" or head == bytes(512)
+    is_lines = head[:1] == b"{" and b'"format"' in head[:200] and b'"commonplace"' in head[:200]
+    return not head or head[:2] == _GZIP or is_tar or is_lines
 
 
 def _import_archive(file: str, size: int | None, *, dry_run: bool, overwrite: bool) -> None:
@@ -126,7 +128,7 @@ def _import_other(source: str, kind: str, size: int | None, *, dry_run: bool, ag
         raise InvalidArgument(f"only an archive comes from standard input: give the name of a file or folder of {kind}")
     limits = Limits() if size is None else Limits(size, size)
     home = open_home()
-    said = bool(options().get("agent") or os.environ.get("COMMONPLACE_AGENT"))
+    said = bool(options().get("agent"))
     with Bar() as bar:
         known, done = import_source(
             home, source, kind, said_agent=said, dry_run=dry_run, again=again, limits=limits, progress=bar.show

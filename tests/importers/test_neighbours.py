@@ -1,0 +1,136 @@
+"""Imports among the other rooms: every layout, doctor, forget, export; and kinds told apart."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.archive import export_to
+from commonplace.doctor import examine
+from commonplace.errors import OutsideHome, StorageError
+from commonplace.forget import Wanted, forget
+from commonplace.home import Home
+from commonplace.importers import KINDS, Limits, kind_of
+from commonplace.importers.source import open_source
+from commonplace.testing import FrozenClock
+
+from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put, registry_database
+
+
+def one_of_each(folder: Path) -> dict[str, Path]:
+    put(folder / "vault", ".obsidian/app.json", "{}")
+    put(folder / "vault", "a/Tea.md", "Green")
+    put(folder / "basic", "tea.md", "---\ntitle: tea\npermalink: tea\n---\n")
+    put(folder / "claw", "MEMORY.md", "Tea")
+    put(folder / "claw", "memory/2026-01-02.md", "Tea")
+    put(folder / "claw", "memory/tea.md", "Tea")
+    put(folder / "dura", ".duragent/agents/scout/memory/MEMORY.md", "Tea")
+    put(folder / "tool", ".agent/memory/2026/01/02.md", "### a\n\nTea\n")
+    event = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "Tea?"}}
+    put(folder / "code", "s.jsonl", json.dumps(event))
+    put(folder / "code", "memory/MEMORY.md", "Tea")
+    claude = [{"uuid": "1", "name": "x", "chat_messages": [{"sender": "human", "text": "Tea?"}]}]
+    graph = {"type": "entity", "name": "Tea", "entityType": "x", "observations": ["Green"]}
+    return {
+        "obsidian": folder / "vault",
+        "basic-memory": folder / "basic",
+        "openclaw": folder / "claw",
+        "duragent": folder / "dura",
+        "agentool": folder / "tool",
+        "claude-code": folder / "code",
+        "claude": put(folder, "claude/conversations.json", json.dumps(claude)).parent,
+        "chatgpt": chatgpt_zip(folder / "chatgpt.zip", [chatgpt_talk()]),
+        "mcp-memory": put(folder, "memory.jsonl", json.dumps(graph)),
+        "mem0": mem0_file(folder / "mem0.json", 2),
+        "sqlite": registry_database(folder / "registry.db"),
+    }
+
+
+def test_every_kind_is_told_from_every_other(tmp_path: Path) -> None:
+    sources = one_of_each(tmp_path)
+    assert {*sources} == {*KINDS} - {"markdown"}
+    for name, place in sources.items():
+        with open_source(str(place), Limits()) as source:
+            assert kind_of(source).name == name
+
+
+@pytest.mark.parametrize("layout", ["native", "openclaw", "duragent", "agentool"])
+def test_in_every_layout_what_comes_has_a_place_and_is_found_again(home: Path, tmp_path: Path, layout: str) -> None:
+    put(home, "commonplace.yaml", f"layout: {layout}\nmemorySearch:\n  indexSessions: true\n")
+    opened = Home(str(home), clock=FrozenClock())
+    for name, place in one_of_each(tmp_path).items():
+        done = brought(home, place)
+        assert done.added, name
+        for path in done.added:
+            assert opened.layout.place(path), (name, path)
+        assert brought(home, place).added == ()
+    assert Memory(home, clock=FrozenClock()).search("tea")
+
+
+def test_a_doctor_finds_nothing_wrong_after_an_import(home: Path, tmp_path: Path) -> None:
+    Memory(home, clock=FrozenClock())
+    for place in one_of_each(tmp_path).values():
+        brought(home, place)
+    Memory(home, clock=FrozenClock()).search("tea")
+    report = examine(str(home), clock=FrozenClock())
+    assert report.findings == ()
+
+
+def test_what_was_forgotten_does_not_come_back(home: Path, tmp_path: Path) -> None:
+    source = notes_database(tmp_path / "a.db", [("editor", "vim", "2025-01-02"), ("tea", "green", "2025-01-02")])
+    brought(home, source)
+    opened = Home(str(home), clock=FrozenClock())
+    forget(opened, Wanted(key="editor"))
+    done = brought(home, source)
+    assert [kept.what for kept in done.kept] == ["agents/main/memory/working/editor.md"]
+    assert not any("vim" in text for text in pages(home).values())
+
+
+def test_receipts_are_no_part_of_a_backup_and_are_not_needed_by_one(home: Path, tmp_path: Path) -> None:
+    source = mem0_file(tmp_path / "m.json", 3)
+    brought(home, source)
+    out = io.BytesIO()
+    export_to(Home(str(home)), out)
+    assert b".imports" not in out.getvalue()
+
+
+def test_receipts_are_not_written_through_a_link(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").mkdir()
+    home.mkdir()
+    (home / ".imports").symlink_to(tmp_path / "outside")
+    with pytest.raises(OutsideHome):
+        brought(home, mem0_file(tmp_path / "m.json", 1))
+    assert list((tmp_path / "outside").iterdir()) == []
+
+
+def test_a_memory_of_our_own_is_exported_not_guessed_at(home: Path, tmp_path: Path) -> None:
+    Memory(tmp_path / "mine", clock=FrozenClock()).call("update_world", {"topic": "tea", "content": "Green"})
+    with pytest.raises(StorageError, match="export FILE"):
+        brought(home, tmp_path / "mine")
+
+
+def test_a_skill_whose_files_changed_at_the_source_is_told(home: Path, tmp_path: Path) -> None:
+    claw = tmp_path / "claw"
+    put(claw, "MEMORY.md", "x")
+    put(claw, "SOUL.md", "x")
+    put(claw, "skills/brew/SKILL.md", "---\nname: brew\ndescription: d\n---\n\nOne.\n")
+    put(claw, "skills/brew/data.bin", b"\xff1")
+    brought(home, claw)
+    put(claw, "skills/brew/SKILL.md", "---\nname: brew\ndescription: d\n---\n\nTwo.\n")
+    put(claw, "skills/brew/data.bin", b"\xff2")
+    done = brought(home, claw)
+    assert done.updated == ("skills/brew/SKILL.md",)
+    assert [kept.what for kept in done.kept] == ["skills/brew/data.bin"]
+    assert (home / "skills/brew/data.bin").read_bytes() == b"\xff1"
+
+
+def test_what_stands_in_a_source_twice_comes_once(home: Path, tmp_path: Path) -> None:
+    same = chatgpt_zip(tmp_path / "a.zip", [chatgpt_talk("a"), chatgpt_talk("a")])
+    assert len(brought(home, same).added) == 1
+    other = chatgpt_zip(tmp_path / "b.zip", [chatgpt_talk("b"), chatgpt_talk("b", said=("Else?",))])
+    done = brought(home, other)
+    assert (len(done.added), len(done.kept)) == (1, 1)
