@@ -255,13 +255,15 @@ class CommonplaceStore(BaseStore):
 
     @contextmanager
     def _writing(self, tool: str) -> Iterator[None]:
-        """Around writes: who writes, for history; then the index follows, and what went wrong is told."""
+        """Around writes: who writes, for history; then the index follows, and what is to be said goes to the log."""
         try:
             with signed(Signature(tool, self._home.agent, self._home.session)) as told:
                 yield
         finally:
             self._home.follow()
-        for sentence in (*told.conflicts, *told.warnings):
+        for sentence in told.conflicts:  # the last put counts, as LangGraph has it; history keeps the other
+            logger.info(sentence)
+        for sentence in told.warnings:
             logger.warning(sentence)
 
     def _look(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
