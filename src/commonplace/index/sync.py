@@ -13,14 +13,12 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
-from ..markdown import passages as cut
 from ..model import Page, Scope
 from ..pages import UNSURE, Pages, Root
 from ..pages.layout import Layout, Place
 from ..pages.records import parse
 from ..pages.skills import DATA, PAGE
 from ..pages.skills import parse as parse_skill
-from ..secrets.rules import RULES
 from . import Entry, Index, Progress, silent
 
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
@@ -61,9 +59,17 @@ class Territory:
         Sessions are read anew where another rule says what a secret is: an index may hold what it did not know.
         """
         roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
-        rules = [rule.pattern for rule in RULES] if self._any_sessions else []
-        said = json.dumps([roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, rules])
+        said = json.dumps(
+            [roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, self._rules()]
+        )
         return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+
+    def _rules(self) -> list[str]:
+        if not self._any_sessions:
+            return []
+        from ..secrets.rules import RULES
+
+        return [rule.pattern for rule in RULES]
 
     @property
     def _any_sessions(self) -> bool:
@@ -178,6 +184,8 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
 
 def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     """What a page says: its passages, its record if it is one, whose it is, and what is wrong with it."""
+    from ..markdown import passages as cut  # nearly always there is no page to read
+
     path = page.path
     text, warning = _bounded(path, page.text)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)

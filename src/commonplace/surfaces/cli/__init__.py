@@ -101,6 +101,7 @@ def main() -> None:
         with cli.make_context(name, sys.argv[1:]) as context:
             cli.invoke(context)
         sys.stdout.flush()
+        gc.freeze()  # what is left is not looked through on the way out
     except click.exceptions.Exit as leaving:
         _leave(leaving.exit_code)
     except click.ClickException as error:
