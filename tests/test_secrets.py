@@ -436,7 +436,7 @@ def test_sessions_are_indexed_anew_where_another_rule_says_what_a_secret_is(
     layout = Home(str(home)).layout
     with_sessions, without = sync.Territory(layout, all_sessions=True), sync.Territory(layout)
     before = with_sessions.fingerprint, without.fingerprint
-    monkeypatch.setattr(sync, "RULES", RULES[:-1])
+    monkeypatch.setattr("commonplace.secrets.rules.RULES", RULES[:-1])
     assert with_sessions.fingerprint != before[0]
     assert without.fingerprint == before[1]
 

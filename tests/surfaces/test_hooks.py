@@ -279,3 +279,11 @@ def test_a_hook_loads_nothing_heavy(home: Path) -> None:
     Memory(home).call("reflect", {"content": "tea"})
     loaded = loaded_after(run_command(home, "hook", "session-start"))
     assert [name for name in [*HEAVY, "yaml", "commonplace.tools", "commonplace.memory"] if name in loaded] == []
+
+
+def test_streams_that_nobody_opened_do_not_break_a_hook(shell: Shell) -> None:
+    done = subprocess.run(
+        ["bash", "-c", f"exec {sys.executable} -m commonplace hook session-start <&- 2>&-"],
+        cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "green tea" in done.stdout

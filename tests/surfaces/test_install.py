@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -495,3 +496,40 @@ def test_the_program_is_named_so_that_it_is_found_from_anywhere(tmp_path: Path) 
     script.chmod(0o755)
     assert plan.program(str(python), "-m") == [str(script)]
     assert plan.program("/nowhere/python", str(script)) == [str(script)]
+
+
+def test_the_server_that_was_written_down_answers(desk: Desk) -> None:
+    pytest.importorskip("mcp")
+    desk.run("claude-code")
+    entry = json.loads((desk.user / ".claude.json").read_text())["mcpServers"]["commonplace"]
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    said = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        {"jsonrpc": "2.0", "id": 2, "method": "tools/list"},
+    ]
+    with subprocess.Popen(
+        [entry["command"], *entry["args"]], cwd="/", stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        for message in said:
+            process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        answers = [json.loads(process.stdout.readline()) for _ in range(2)]
+        process.stdin.close()
+    assert answers[0]["result"]["serverInfo"]["name"]
+    assert answers[1]["result"]["tools"]
+
+
+def test_the_hooks_that_were_written_down_run_in_a_shell(desk: Desk) -> None:
+    (desk.user / "my memory").mkdir()
+    desk.run("claude-code", "--home", str(desk.user / "my memory"))
+    settings = json.loads((desk.user / ".claude/settings.json").read_text())
+    transcript = desk.file("t.jsonl", json.dumps({"role": "user", "content": "tea, please"}) + "\n")
+    event = json.dumps({"session_id": "s", "transcript_path": str(transcript)})
+    for groups in settings["hooks"].values():
+        command = groups[0]["hooks"][0]["command"]
+        done = subprocess.run(command, shell=True, cwd="/", input=event, capture_output=True, text=True, check=True)
+        assert done.stderr == ""
+    assert "tea, please" in (desk.user / "my memory/agents/main/sessions/s.jsonl").read_text()

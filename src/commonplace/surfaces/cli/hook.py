@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from typing import Any
 
 import click
 
-from .common import find_home, options, shared, warn
+from ...home import Home
+from .common import agent_name, find_home, options, shared, warn
 
 BUDGET = 1500  # tokens: clients cut what a hook says at 10,000 characters
 _PATIENCE = 2.0  # seconds to wait for what the client has to say
@@ -86,11 +88,8 @@ def _keep(event: dict[str, Any], client: str) -> None:
     keep_session(_home(event), event, client)
 
 
-def _home(event: dict[str, Any]) -> Any:
+def _home(event: dict[str, Any]) -> Home:
     """The home that is meant: as always, but looked for from where the client says it works."""
-    from ...home import Home
-    from .common import agent_name
-
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     named = options().get("home") or find_home(start if isinstance(start, str) and start else os.getcwd(), os.environ)
@@ -117,8 +116,9 @@ def _said() -> bytes:
     parts: list[bytes] = []
 
     def read() -> None:
-        while sum(map(len, parts)) < _MOST and (part := os.read(0, 1 << 16)):
-            parts.append(part)
+        with suppress(OSError):  # nobody may have opened it
+            while sum(map(len, parts)) < _MOST and (part := os.read(0, 1 << 16)):
+                parts.append(part)
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
@@ -128,5 +128,6 @@ def _said() -> bytes:
 
 def _give_up() -> None:
     """Leave, in the middle of whatever it is: a write that is not done never happened."""
-    os.write(2, b"commonplace hook: it took too long and was left\n")
+    with suppress(OSError):
+        os.write(2, b"commonplace hook: it took too long and was left\n")
     os._exit(0)
