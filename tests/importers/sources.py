@@ -27,11 +27,11 @@ def brought(home: Path, source: Path, kind: str = "", agent: str = "main", **opt
 
 
 def pages(home: Path) -> dict[str, str]:
-    """All pages of a home, but for what is ours."""
+    """All pages of a home, but for what is ours, and the directive that every new home is given."""
     found = {}
     for place in sorted(home.rglob("*")):
         path = place.relative_to(home).as_posix()
-        if place.is_file() and not path.startswith("."):
+        if place.is_file() and not path.startswith(".") and path != "directives/memory.md":
             found[path] = place.read_bytes().decode()
     return found
 

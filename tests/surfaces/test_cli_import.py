@@ -45,6 +45,13 @@ def test_a_vault_is_imported_found_and_taken_back(shell: Shell, vault: str) -> N
     assert "memory/vault/Tea.md" not in pages(shell.folder / HOME)
 
 
+def test_an_import_makes_a_new_memory_and_undo_leaves_nothing_of_it(shell: Shell, vault: str) -> None:
+    shell.ok("--home", "new", "import", vault)
+    assert [*pages(shell.folder / "new")] == ["memory/vault/Tea.md"]
+    shell.ok("--home", "new", "undo")
+    assert pages(shell.folder / "new") == {}
+
+
 def test_all_is_told_in_json(shell: Shell, vault: str) -> None:
     reply = shell.json("import", vault, "--json")
     assert reply["kind"] == "obsidian"

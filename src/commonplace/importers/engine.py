@@ -229,6 +229,8 @@ def _carry_out(
     if not plan.new and not plan.updates:
         receipts.end(source)
         return []
+    if f"{home.layout.directives}/memory.md" not in plan.new:
+        home.welcome()  # before, so that the last change is the import's: `undo` takes that back
     call = receipts.begin(source)
     total, done = len(plan.new) + len(plan.updates), 0
     with signed(Signature("import", home.agent, home.session, f"from {kind}", call)) as writing:
