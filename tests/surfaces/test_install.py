@@ -312,6 +312,16 @@ def test_a_project_with_a_memory_of_its_own_is_configured_by_itself(desk: Desk) 
         desk.run("windsurf", "--scope", "project")
 
 
+def test_in_the_users_own_folder_the_users_own_configuration_is_meant(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk.user / ".commonplace").mkdir()
+    monkeypatch.chdir(desk.user)
+    desk.run("claude-code")
+    assert (desk.user / ".claude.json").exists()
+    assert not (desk.user / ".mcp.json").exists()
+
+
 def test_a_link_stays_a_link_and_rights_stay_as_they_are(desk: Desk) -> None:
     dotfiles = desk.file("dotfiles/mcp.json", "{}\n")
     dotfiles.chmod(0o640)
@@ -483,7 +493,7 @@ def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
     )
     wanted = plan.Wanted([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
     assert plan.hook_command(wanted, "session-start", "cursor", "win32") == (
-        r'"C:\my tools\commonplace.exe" hook session-start --client cursor --home C:\Users\ann\.commonplace'
+        '"C:/my tools/commonplace.exe" hook session-start --client cursor --home "C:/Users/ann/.commonplace"'
     )
 
 

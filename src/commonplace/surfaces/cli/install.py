@@ -94,7 +94,7 @@ def _scope(client: Client, scope: str | None, home: str, where: Where) -> str:
     """The scope that was asked for; else that of the memory: a project's own is for that project."""
     if scope == "project" and not client.project:
         raise InvalidArgument(f"{client.title} has no configuration for one project: leave out --scope project")
-    inside = os.path.dirname(home) == where.project and os.path.isdir(home)
+    inside = os.path.dirname(home) == where.project != where.home and os.path.isdir(home)
     return scope or ("project" if client.project and inside else "user")
 
 

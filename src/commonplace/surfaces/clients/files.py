@@ -30,8 +30,11 @@ def read(path: str) -> bytes | None:
             return None
 
 
-def changed(path: str, before: bytes | None, change: Callable[[str], str | None]) -> bytes | None:
-    """The file after a change of its text; None where it goes. SettingsError where it can not be understood."""
+def changed(path: str, before: bytes | None, change: Callable[[str], str | None], by_hand: str) -> bytes | None:
+    """The file after a change of its text; None where it goes. SettingsError where it can not be understood.
+
+    `by_hand` is what a person can do instead.
+    """
     try:
         text = change((before or b"").decode())
     except UnicodeDecodeError as error:
@@ -39,7 +42,7 @@ def changed(path: str, before: bytes | None, change: Callable[[str], str | None]
             f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8; it was not changed"
         ) from error
     except Unreadable as error:
-        advice = "mend that line and try again, or add the entry by hand (--print shows it)"
+        advice = f"mend that line and try again, or {by_hand}"
         raise SettingsError(f"{path}:{error.line}: {error.problem}: {advice}; it was not changed") from error
     return None if text is None else text.encode()
 

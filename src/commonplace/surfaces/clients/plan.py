@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 from . import change, files
@@ -32,7 +33,6 @@ class Change(NamedTuple):
     """One file. `after` is None where it goes."""
 
     path: str
-    form: str
     before: bytes | None
     after: bytes | None
 
@@ -68,10 +68,8 @@ def hook_command(wanted: Wanted, hook: str, client: str, platform: str) -> str:
     """The command line of a hook, as a shell of the platform reads it."""
     budget = ["--budget", str(wanted.budget)] if wanted.budget is not None and hook == "session-start" else []
     words = [*wanted.program, "hook", hook, "--client", client, *wanted.options, *budget]
-    if platform == "win32":
-        from subprocess import list2cmdline
-
-        return list2cmdline(words)
+    if platform == "win32":  # read by cmd.exe, PowerShell or the bash that comes with git: only this suits all of them
+        return " ".join(f'"{word}"'.replace("\\", "/") if {*word} & {*" \\/:"} else word for word in words)
     return shlex.join(words)
 
 
@@ -80,8 +78,8 @@ def installing(edits: Edits, *, alone: bool = False) -> list[Change]:
     out = []
     for path, (form, some) in edits.items():
         before = None if alone else files.read(path)
-        after = files.changed(path, before, lambda text, form=form, some=some: change.put_in(form, text, some))  # type: ignore[misc]
-        out.append(Change(path, form, before, after))
+        put = partial(change.put_in, form, edits=some)
+        out.append(Change(path, before, files.changed(path, before, put, "add the entry by hand (--print shows it)")))
     return out
 
 
@@ -89,17 +87,11 @@ def removing(edits: Edits) -> list[Change]:
     """The files without them."""
     out = []
     for path, (form, some) in edits.items():
-        before = files.read(path)
-        if before is None:
-            out.append(Change(path, form, None, None))
-            continue
-        earlier = files.backups(path)
-        after = files.changed(
-            path,
-            before,
-            lambda text, form=form, some=some, earlier=earlier: change.take_out(form, text, some, earlier),  # type: ignore[misc]
-        )
-        out.append(Change(path, form, before, after))
+        before = after = files.read(path)
+        if before is not None:
+            take = partial(change.take_out, form, edits=some, earlier=files.backups(path))
+            after = files.changed(path, before, take, "remove the entry by hand")
+        out.append(Change(path, before, after))
     return out
 
 
