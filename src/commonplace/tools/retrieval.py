@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
 from ..home import Found, Home
 from ..markdown.sessions import as_said
-from ..model import Hit
+from ..model import Hit, Page
 from .answers import Answer, Maybe
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
@@ -69,16 +69,23 @@ def memory_get(
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
     if lines is not None and lines < 1:
         raise InvalidArgument(f"lines must be 1 or more, not {lines}")
-    text = whole_page(home, path)
+    text = _page(home, path).text
     shown = text.removesuffix("\n").split("\n") if text else []
+    if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
+        shown = as_said(shown)
     return {"path": path, **_slice(shown, max(1, from_), lines)}
 
 
 def whole_page(home: Home, path: str) -> str:
     """A page that search may return, as it may be shown; Refused or PageNotFound for any other."""
+    text = _page(home, path).text
+    return "\n".join(as_said(text.split("\n"))) if path.endswith(".jsonl") else text
+
+
+def _page(home: Home, path: str) -> Page:
     page = home.pages.read(_allowed(home, path))
     home.pages.saw(page)
-    return "\n".join(as_said(page.text.split("\n"))) if path.endswith(".jsonl") else page.text
+    return page
 
 
 def _row(hit: Hit) -> dict[str, Any]:
