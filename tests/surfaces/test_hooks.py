@@ -287,3 +287,12 @@ def test_streams_that_nobody_opened_do_not_break_a_hook(shell: Shell) -> None:
         cwd=shell.folder, env=shell.environment, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "green tea" in done.stdout
+
+
+def test_a_search_by_words_loads_no_model(home: Path) -> None:
+    from tests.house.test_house import HEAVY, loaded_after, run_command
+
+    Memory(home).call("reflect", {"content": "Ann drinks green tea."})
+    Memory(home).search("tea")
+    loaded = loaded_after(run_command(home, "search", "--keyword", "tea"))
+    assert [name for name in [*HEAVY, "yaml", "commonplace.embed.static", "commonplace.memory"] if name in loaded] == []
