@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
+from commonplace.pages.locks import lock
 from commonplace.surfaces.clients.capture import lines_of, merged
 
 from .test_cli import Shell
@@ -296,3 +297,15 @@ def test_a_search_by_words_loads_no_model(home: Path) -> None:
     Memory(home).search("tea")
     loaded = loaded_after(run_command(home, "search", "--keyword", "tea"))
     assert [name for name in [*HEAVY, "yaml", "commonplace.embed.static", "commonplace.memory"] if name in loaded] == []
+
+
+@pytest.mark.slow
+def test_a_hook_that_can_not_get_on_leaves_before_its_client_does(shell: Shell) -> None:
+    path = "agents/main/sessions/s-1.jsonl"
+    with lock(str(shell.folder / ".commonplace/.locks"), "page", path):
+        started = time.monotonic()
+        done = end(shell, as_lines(CLAUDE))
+    assert time.monotonic() - started < 10
+    assert done.stderr == "commonplace hook: it took too long and was left\n"
+    end(shell, as_lines(CLAUDE))
+    assert len(said(shell)) == 3
