@@ -205,7 +205,7 @@ def test_an_import_killed_at_any_moment_is_completed_by_the_next(home: Path, tmp
         running.send_signal(signal.SIGKILL)
         running.wait()
         running.stdout.close()
-        found = [place for place in home.rglob("*.md") if not place.name.startswith(".")]
+        found = [place for place in home.rglob("m-*.md") if not place.name.startswith(".")]
         assert all("likes tea" in place.read_text() for place in found)
     done = brought(home, source)
     assert len(done.added) + len(done.same) == 600

@@ -148,3 +148,10 @@ def test_on_a_terminal_progress_is_shown(shell: Shell) -> None:
     os.close(theirs)
     assert b"writing" in os.read(ours, 1 << 16)
     os.close(ours)
+
+
+def test_what_can_not_be_indexed_now_is_imported_all_the_same(shell: Shell, vault: str) -> None:
+    put(shell.folder / HOME, "commonplace.yaml", "memorySearch:\n  provider: openai\n")
+    done = shell.run("import", vault)
+    assert (done.returncode, "1 page." in done.stdout) == (0, True), done
+    assert pages(shell.folder / HOME)["memory/vault/Tea.md"].startswith("# Tea")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,6 +13,7 @@ from .transcripts import turns
 from .values import Into, Item, Missed, Session, Text
 
 _HELPERS = "agent-"  # how the transcripts of its helpers begin
+_UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # names that no two sessions have
 _OURS = ("daily/", "working/", "activity/")  # folders of an agent's memory that mean something here
 
 
@@ -109,4 +111,5 @@ def _session(source: Source, into: Into, path: str) -> Iterator[Item]:
     said, title = turns(data, path, source.missed)
     if said:
         at = next((turn.at for turn in said if turn.at), "")
-        yield Session(f"session {name}", into.agent, "claude-code", name, said, title, at)
+        item = f"session {name}" if _UNIQUE.fullmatch(name) else f"{source.place}/{path}"
+        yield Session(item, into.agent, "claude-code", name, said, title, at)

@@ -14,7 +14,9 @@ _DECODER = json.JSONDecoder(strict=False)
 _BETWEEN = re.compile(r"[\s,]*")
 _START = re.compile(r"[,\[]\s*(?=\{)")
 _BYTES = re.compile("[\udc80-\udcff]")
-_PATIENCE = 8  # times the length of a text are read in search of the next whole part before the rest is given up
+_PATIENCE = 16  # times the length of a text are read in search of the next whole part before the rest is given up
+_AT_LEAST = 1 << 28  # characters, which take a second or two
+_COUNTED = 16  # how much faster the lines before an error are counted than JSON is read
 
 Objects = Iterator[tuple[int, dict[str, Any]]]
 
@@ -74,19 +76,22 @@ def _parts(text: str, at: int, what: str, missed: list[Missed], has: str) -> Obj
 
 
 def _reason(error: Exception) -> str:
-    return error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
 
 
 def _after(text: str, at: int, has: str) -> int:
     """Where the next part begins after a broken one; -1 when none is found."""
-    left = _PATIENCE * len(text)
+    left = _AT_LEAST + _PATIENCE * len(text)
     for found in _START.finditer(text, at + 1):
         try:
             value, _ = _DECODER.raw_decode(text, found.end())
         except json.JSONDecodeError as error:
             unterminated = error.msg.startswith("Unterminated")
             left -= len(text) - error.pos if unterminated else error.pos - found.end()
-        except RecursionError:
+            left -= error.pos // _COUNTED
+        except (ValueError, RecursionError):
             left -= len(text) // 100
         else:
             if has in value:

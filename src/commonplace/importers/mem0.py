@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -31,7 +32,13 @@ def read(source: Source, into: Into) -> Iterator[Item]:
         if not text:
             yield Missed(f"{path}, part {number}", "has no memory in it")
             continue
-        yield _memory(each, text, name or f"mem0-{number}", into)
+        yield _memory(each, text, name or _name_of(each, text), into)
+
+
+def _name_of(each: dict[str, Any], text: str) -> str:
+    """A name for a memory that has none: by what it says, and of whom."""
+    said = "\0".join([text, *(plain(each.get(name)) for name in _OWNERS)])
+    return f"mem0-{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"
 
 
 def _memory(each: dict[str, Any], text: str, name: str, into: Into) -> Keyed:

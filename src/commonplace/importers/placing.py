@@ -74,18 +74,19 @@ def _text(home: Home, item: Text) -> File:
 
 def _record(home: Home, item: Keyed) -> File:
     record = item.record
-    key = whole_characters(record.key)
-    if not key.strip() or "\0" in key:
+    key = clean(record.key)
+    if not key.strip():
         raise InvalidArgument("has no key")
-    given, warning = guarded({"key": key, "value": checked_value(record.value)}, home.settings.secrets)
-    value, tags = given["value"], tuple(whole_characters(tag) for tag in record.tags)
+    said = {"key": key, "value": checked_value(record.value), "fields": dict(item.fields)}
+    given, warning = guarded(said, home.settings.secrets)
+    value, tags = given["value"], tuple(clean(tag) for tag in record.tags)
 
     def put(pages: Pages, clock: Clock) -> None:
         layout, scope = home.layout, item.scope
         if scope.kind == "global":
             Globals(pages, layout, clock).put(key, value, record.category, tags)
         elif scope.kind == "channel":
-            Channels(pages, layout, clock).shelf(scope.name).put(key, value, record.category, tags)
+            Channels(pages, layout, clock).shelf(clean(scope.name)).put(key, value, record.category, tags)
         else:
             shelf = Shelf(pages, layout, layout.working_folder(scope.name), clock, taken=FIXED_NAMES)
             shelf.change(_working_page(shelf, key), key, lambda _: value, record.category, tags)
@@ -93,7 +94,7 @@ def _record(home: Home, item: Keyed) -> File:
     path, text = _drafted(put, record.created_at, record.updated_at, home.clock).popitem()
     if item.fields:
         head, body = frontmatter.split(text)
-        text = frontmatter.edit(head, dict(item.fields)) + body
+        text = frontmatter.edit(head, given["fields"]) + body
     when = parse(record.updated_at) or home.clock()
     return File(item.id, "record", path, text.encode(), _nanoseconds(when), key=key, warning=warning)
 
@@ -109,11 +110,16 @@ def checked_value(value: Any) -> Any:
     if value is None:
         raise InvalidArgument("has no value")
     if isinstance(value, str):
-        return whole_characters(value).replace("\0", "�")
+        return clean(value)
     try:
         return checked(value)
     except (ValueError, TypeError) as error:
         raise InvalidArgument(f"has a value that JSON can not hold ({error})") from error
+
+
+def clean(text: str) -> str:
+    """Text that a page can hold."""
+    return whole_characters(text).replace("\0", "�")
 
 
 def _skill(home: Home, item: Taught) -> list[File]:
@@ -123,11 +129,11 @@ def _skill(home: Home, item: Taught) -> list[File]:
 
     def put(pages: Pages, clock: Clock) -> None:
         skills = Skills(pages, home.layout, clock)
-        if skills.get(skill.name):
-            skills.update(skill.name, lambda old: old._replace(training_progress=skill.training_progress))
+        if skills.get(clean(skill.name)):
+            skills.update(clean(skill.name), lambda old: old._replace(training_progress=skill.training_progress))
         else:
-            described = whole_characters(given["description"])
-            skills.create(skill.name, described, given["data"], skill.owner, whole_characters(given["instructions"]))
+            description, instructions = clean(given["description"]), clean(given["instructions"])
+            skills.create(clean(skill.name), description, given["data"], clean(skill.owner), instructions)
 
     texts = _drafted(put, skill.created_at, skill.updated_at, home.clock)
     when = _nanoseconds(parse(skill.updated_at) or home.clock())

@@ -13,7 +13,8 @@ import click
 
 from ...archive import Imported, import_from
 from ...archive import Limits as ArchiveLimits
-from ...errors import InvalidArgument, NotFound, StorageError
+from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
+from ...home import Home
 from .common import answer, home_path, open_home, options, refuse_file, say, shared, warn
 from .index import Bar
 
@@ -134,7 +135,7 @@ def _import_other(source: str, kind: str, size: int | None, *, dry_run: bool, ag
             home, source, kind, said_agent=said, dry_run=dry_run, again=again, limits=limits, progress=bar.show
         )
         if not dry_run and (done.added or done.updated):
-            home.build_index(bar.show)
+            _index(home, bar)
     for warning in done.warnings:
         warn(warning)
     reply = {
@@ -149,6 +150,14 @@ def _import_other(source: str, kind: str, size: int | None, *, dry_run: bool, ag
         "warnings": list(done.warnings),
     }
     answer(reply, lambda: _show(known, done, dry_run, indexed=home.search_settings.index_sessions))
+
+
+def _index(home: Home, bar: Bar) -> None:
+    """Bring the index up to date, once. What came is safe already: what can not be indexed now waits."""
+    try:
+        home.build_index(bar.show)
+    except CommonplaceError as error:
+        warn(f"the index is not up to date, the next search brings it there: {error}")
 
 
 def _show(kind: Kind, done: Brought, dry_run: bool, *, indexed: bool) -> None:
