@@ -133,7 +133,9 @@ def test_secrets_are_told_taken_out_or_refused_as_the_settings_say(tmp_path: Pat
     source = chatgpt_zip(tmp_path / "c.zip", [talk, chatgpt_talk("c-2")])
     warned = brought(tmp_path / "warn", source)
     assert "looks like a secret" in warned.warnings[0]
+    assert warned.warnings[0].startswith("agents/main/sessions/chatgpt-2023-11-14-c-1.jsonl: ")
     assert KEY not in warned.warnings[0]
+    assert brought(tmp_path / "warn", source).warnings == ()
     put(tmp_path / "redact", "commonplace.yaml", "secrets: redact\n")
     redacted = brought(tmp_path / "redact", source)
     assert len(redacted.added) == 2

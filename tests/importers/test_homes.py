@@ -128,6 +128,17 @@ def test_a_home_opens_in_place_and_keeps_its_form(openclaw: Path, tmp_path: Path
     assert opened.call("memory_read", {"key": "tea"})["data"]["content"] == "Green."
 
 
+def test_a_workspace_of_duragent_of_any_name_opens_in_place(tmp_path: Path) -> None:
+    put(tmp_path / "a", "duragent.yaml", "workspace: ./state\n")
+    put(tmp_path / "a", "state/memory/world/tea.md", "Green.")
+    put(tmp_path / "b/.duragent", "memory/world/tea.md", "Green.")
+    put(tmp_path / "b/.duragent", "agents/scout/memory/MEMORY.md", "Scout's.")
+    for place in (tmp_path / "a", tmp_path / "b/.duragent"):
+        assert open_in_place(str(place), dry_run=True)[2] is True
+        assert not (place / "commonplace.yaml").exists()
+        assert "Green." in Memory(open_in_place(str(place))[1]).call("recall", {})["content"]
+
+
 def test_settings_that_stand_there_are_not_touched(openclaw: Path) -> None:
     path = put(openclaw, "workspace/commonplace.yaml", "layout: duragent\n")
     with pytest.raises(Conflict, match="says layout: duragent"):

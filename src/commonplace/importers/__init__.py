@@ -107,14 +107,14 @@ def _all(source: Source, kind: Kind, into: Into) -> Generator[Item, None, None]:
     yield from source.missed
 
 
-def open_in_place(place: str, kind: str = "") -> tuple[Kind, str, bool]:
+def open_in_place(place: str, kind: str = "", *, dry_run: bool = False) -> tuple[Kind, str, bool]:
     """Let a home of another system open where it is: what it is, the folder to name as home, whether that is new."""
     with open_source(place, Limits()) as source:
         chosen = _chosen(kind) if kind else kind_of(source)
         if not chosen.layout:
             able = ", ".join(each.name for each in KINDS.values() if each.layout)
             raise InvalidArgument(f"{chosen.what} can not be opened in place: {able} can; import it without --in-place")
-        return chosen, *homes.in_place(source, chosen.layout)
+        return chosen, *homes.in_place(source, chosen.layout, dry_run=dry_run)
 
 
 def _chosen(name: str) -> Kind:

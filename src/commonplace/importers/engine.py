@@ -63,11 +63,9 @@ class _Plan:
         self.new: dict[str, _Step] = {}
         self.updates: dict[str, _Step] = {}
         self.same: dict[str, _Step] = {}
-        self.beside: list[tuple[str, str]] = []
         self.kept: list[Missed] = []
         self.missed: list[Missed] = []
-        self.warnings: Counter[str] = Counter()
-        self.sorts: Counter[Sort] = Counter()
+        self.warnings: dict[str, list[str]] = {}
 
     def has(self, path: str) -> _Step | None:
         return self.new.get(path) or self.updates.get(path) or self.same.get(path)
@@ -95,17 +93,21 @@ def bring(
         told: list[str] = []
         if not dry_run:
             told = _carry_out(home, plan, receipts, spool, kind, source, progress)
-    told += [f"{sentence}{f' ({count} times)' if count > 1 else ''}" for sentence, count in plan.warnings.items()]
+    told += [f"{_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
     return Brought(
         tuple(plan.new),
         tuple(plan.updates),
         tuple(plan.same),
-        tuple(plan.beside),
+        tuple((path, step.file.path) for path, step in plan.new.items() if path != step.file.path),
         tuple(plan.kept),
         tuple(plan.missed),
-        tuple(sorted(plan.sorts.items())),
+        tuple(sorted(Counter(step.file.sort for step in plan.new.values()).items())),
         tuple(told),
     )
+
+
+def _first(paths: list[str]) -> str:
+    return paths[0] + (f" and {len(paths) - 1} more" if paths[1:] else "")
 
 
 class _Compare:
@@ -132,8 +134,6 @@ class _Compare:
         self.plan.missed.append(Missed(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
-        if file.warning:
-            self.plan.warnings[file.warning] += 1
         version = version_of(file.data)
         if file.path.startswith(tuple(self._others)):
             return
@@ -142,8 +142,6 @@ class _Compare:
                 self._miss(file.id, reason)
                 return
             if self._settled(file, path, version):
-                if path != file.path and path not in self.plan.same:
-                    self.plan.beside.append((path, file.path))
                 return
         self.plan.kept.append(Missed(file.path, "something else stands here already, and stays"))
         if file.sort == "skill" and file.path.endswith(f"/{SKILL}"):
@@ -186,7 +184,6 @@ class _Compare:
             self.plan.kept.append(Missed(step.path, f"{elsewhere} has this key already, and stays"))
             return
         self.plan.new[step.path] = self._with_bytes(step)
-        self.plan.sorts[step.file.sort] += 1
         if step.path.startswith(f"{self.home.layout.globals}/"):
             self._note(step.path)
 
@@ -217,6 +214,8 @@ class _Compare:
         """With its bytes put aside, not in memory: there may be many."""
         now, file = int(self.home.clock().timestamp() * 10**6) * 1000, step.file
         modified = file.modified if 0 < file.modified < now else now
+        if file.warning:
+            self.plan.warnings.setdefault(file.warning, []).append(step.path)
         spooled = self.spool.add(_PRIVATE, modified, [file.data])
         return step._replace(bytes=spooled, file=file._replace(data=b""))
 

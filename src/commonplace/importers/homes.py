@@ -199,22 +199,28 @@ def agentool(source: Source, into: Into) -> Iterator[Item]:
             yield Missed(path, "is not Markdown")
 
 
-def in_place(source: Source, layout: str) -> tuple[str, bool]:
-    """Let a home of another system open where it is: the folder to name as home, and whether its settings were made."""
+def in_place(source: Source, layout: str, *, dry_run: bool) -> tuple[str, bool]:
+    """Let a home of another system open where it is: the folder to name as home, and whether its settings are new."""
     if isinstance(source, Single) or not isinstance(source, Folder):
-        raise InvalidArgument(f"{source.place} is not a folder that could be a home: --in-place takes one")
-    folder = source.place
-    if layout == "openclaw" and _has_workspace(source):
-        folder = os.path.join(folder, "workspace")
+        raise InvalidArgument(f"{source.whole} is not a folder that could be a home: --in-place takes one")
+    inside = layout == "openclaw" and _has_workspace(source)
+    folder = os.path.join(source.place, "workspace") if inside else source.place
     path = os.path.join(folder, FILE)
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(f"layout: {layout}\n")
-    except FileExistsError:
+    if os.path.lexists(path):
         said = load(folder).layout
         if said != layout:
-            raise Conflict(f"{path} stands already, and says layout: {said}: change it there if it should") from None
+            raise Conflict(f"{path} stands already, and says layout: {said}: change it there if it should")
         return folder, False
+    base = _workspace(source) if layout == "duragent" else ".duragent"
+    lines = [f"layout: {layout}\n", *([f"workspace: {base or '.'}\n"] if base != ".duragent" else [])]
+    if not dry_run:
+        _write_new(path, "".join(lines))
+    return folder, True
+
+
+def _write_new(path: str, text: str) -> None:
+    try:
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(text)
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror}") from error
-    return folder, True

@@ -12,7 +12,7 @@ from .values import Missed
 LONGEST_LINE = 64 << 20  # bytes: no message that anybody wrote is longer
 _DECODER = json.JSONDecoder(strict=False)
 _BETWEEN = re.compile(r"[\s,]*")
-_START = re.compile(r"[,\[]\s*(?=\{)")
+_START = re.compile(r'[,\[]\s*(?=\{\s*")')  # in a text such a quote would have a backslash before it
 _BYTES = re.compile("[\udc80-\udcff]")
 _PATIENCE = 16  # times the length of a text are read in search of the next whole part before the rest is given up
 _AT_LEAST = 1 << 28  # characters, which take a second or two

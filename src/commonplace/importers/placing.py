@@ -32,7 +32,7 @@ _LONGEST_NAME = 255  # bytes of a name that file systems take
 
 
 class File(NamedTuple):
-    """A file to be. `key`: what no other page may be the record of, and the folders in which one could be."""
+    """A file to be. `key`: that of the record it is, which no other page may have; `warning`: of a secret in it."""
 
     id: str
     sort: Sort

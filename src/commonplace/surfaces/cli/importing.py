@@ -60,7 +60,7 @@ def import_command(
     if agent:
         options()["agent"] = agent
     if in_place:
-        _open_in_place(source, kind or "")
+        _open_in_place(source, kind or "", dry_run=dry_run)
         return
     refuse_file(home_path())
     size = None if max_size is None else int(max_size * (1 << 30))
@@ -192,10 +192,11 @@ def _list(title: str, sentences: list[str]) -> None:
             say(f"  and {len(sentences) - _SHOWN} more (--json lists all)")
 
 
-def _open_in_place(source: str, kind: str) -> None:
+def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
     from ...importers import open_in_place
 
-    known, home, made = open_in_place(source, kind)
-    said: dict[str, Any] = {"kind": known.name, "home": home, "created": made}
-    done = "opens where it is now" if made else "opens where it is already"
+    known, home, made = open_in_place(source, kind, dry_run=dry_run)
+    said: dict[str, Any] = {"kind": known.name, "home": home, "created": made, "dry_run": dry_run}
+    done = "would open where it is" if dry_run else "opens where it is now"
+    done = done if made else "opens where it is already"
     answer(said, lambda: say(f"{known.what[0].upper()}{known.what[1:]} {done}: commonplace --home {home} status"))
