@@ -197,3 +197,13 @@ def test_nothing_named_and_wrong_names_are_told(memory: Memory) -> None:
     with pytest.raises(InvalidArgument, match="source is one of"):
         find(memory.home, Wanted(source="elsewhere"))
     assert find(memory.home, Wanted(key="nothing")).traces == ()
+
+
+def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, clock: FrozenClock) -> None:
+    from commonplace.pages.names import file_name
+
+    page = home / f"agents/main/sessions/{file_name('Chat 1')}.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"role": "user", "content": "tea"}) + "\n")
+    forget(Memory(home, clock=clock).home, Wanted(session="Chat 1"))
+    assert not page.exists()

@@ -240,7 +240,8 @@ class _Search:
 
 
 def _is_session(place: Place, name: str) -> bool:
-    return place.kind == "session" and place.name.removesuffix(".jsonl") == name.removesuffix(".jsonl")
+    plain = name.removesuffix(".jsonl")
+    return place.kind == "session" and place.name.removesuffix(".jsonl") in (plain, file_name(plain))
 
 
 def _below(path: str, page: str) -> bool:

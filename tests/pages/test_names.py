@@ -2,13 +2,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from commonplace import Memory
 from commonplace.errors import InvalidArgument
-from commonplace.pages.names import file_name, is_plain, skill_folder, topic_name
+from commonplace.pages.names import coded, file_name, is_plain, skill_folder, topic_name
 
 from ..texts import names
 
@@ -77,3 +79,21 @@ def test_topics_become_letters_digits_and_single_dashes(topic: str, name: str) -
 def test_a_topic_of_no_letters_is_refused() -> None:
     with pytest.raises(InvalidArgument, match="letter"):
         topic_name("!!!")
+
+
+def test_the_code_of_a_name_opens_nothing_of_that_name(tmp_path: Path) -> None:
+    code = coded("Ann")
+    Memory(tmp_path, "Ann").call("reflect", {"content": "Ann drinks rooibos."})
+    assert Memory(tmp_path, code).call("recall")["content"] == "No memories found"
+    assert Memory(tmp_path, code).search("rooibos") == []
+    ours, other = Memory(tmp_path), {"op": "setGlobal", "key": code, "value": "another"}
+    ours.call("MemoryTool", {"op": "setGlobal", "key": "Ann", "value": "hers"})
+    ours.call("MemoryTool", {"op": "setChannel", "channelName": "Ann", "key": "Ann", "value": "hers"})
+    ours.call("MemoryTool", other)
+    ours.call("MemoryTool", {**other, "op": "setChannel", "channelName": code})
+    ours.call("MemoryTool", {**other, "op": "setChannel", "channelName": "Ann"})
+    for op, channel, key, value in [
+        ("getGlobal", "", "Ann", "hers"), ("getGlobal", "", code, "another"), ("getChannel", "Ann", "Ann", "hers"),
+        ("getChannel", "Ann", code, "another"), ("getChannel", code, code, "another"),
+    ]:  # fmt: skip
+        assert ours.call("MemoryTool", {"op": op, "key": key, "channelName": channel})["value"] == value

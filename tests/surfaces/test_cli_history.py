@@ -165,3 +165,14 @@ def test_collecting_lets_go_of_old_versions_and_keeps_the_last(shell: Shell) -> 
     assert "Let go of 0 versions" in shell.ok("gc")
     assert shell.json("--json", "gc", "--days", "0")["versions"] >= 1
     assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"
+
+
+def test_undo_never_means_the_directive_that_came_by_itself(shell: Shell) -> None:
+    home = shell.folder / ".commonplace"
+    shell.run("remember", "tea")
+    shell.run("remember", "coffee")
+    (home / "directives/memory.md").unlink()
+    shell.run("status")  # writes the directive anew: it is the last change now
+    assert (home / "directives/memory.md").exists()
+    assert "daily" in shell.run("undo").stdout
+    assert "coffee" not in shell.run("recall").stdout

@@ -543,3 +543,11 @@ def test_the_hooks_that_were_written_down_run_in_a_shell(desk: Desk) -> None:
         done = subprocess.run(command, shell=True, cwd="/", input=event, capture_output=True, text=True, check=True)
         assert done.stderr == ""
     assert "tea, please" in (desk.user / "my memory/agents/main/sessions/s.jsonl").read_text()
+
+
+@pytest.mark.parametrize("name", list(CLIENTS))
+def test_a_client_whose_model_reads_only_text_gets_its_answers_there(name: str, tmp_path: Path) -> None:
+    where = Where("linux", str(tmp_path), {}, str(tmp_path))
+    edits = plan.edits_for(CLIENTS[name], "user", where, plan.Wanted(("commonplace",), hooks=False))
+    said = json.dumps(list(edits.values()))
+    assert ('"--answers", "text"' in said) is not CLIENTS[name].structured

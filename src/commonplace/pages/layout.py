@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 from ..model import Scope, ScopeKind, Source
 from . import Root
 from .globs import compile_glob, fixed_folder
-from .names import file_name, topic_file
+from .names import file_name, is_code, topic_file
 
 MAIN = "main"
 FIXED_PAGES = {
@@ -73,7 +73,9 @@ class Layout:
     def named(self, folder: str, name: str) -> str:
         """The name in a folder of the subfolder for an agent, a channel or a category."""
         ours = file_name(name)
-        return name if ours != name and self.stands(folder, name) and not self.stands(folder, ours) else ours
+        if ours == name or is_code(name):  # what stands under a code is another's
+            return ours
+        return name if self.stands(folder, name) and not self.stands(folder, ours) else ours
 
     @property
     def shared_curated(self) -> str:

@@ -17,6 +17,7 @@ from ..errors import InvalidArgument
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
+_CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 _LONGEST = 100  # bytes: short enough for a temporary file beside it and for nested folders on every system
 
 
@@ -36,6 +37,11 @@ def uncoded(file: str, claimed: object) -> str:
     So a page that a person renames is renamed, whatever it still claims inside.
     """
     return claimed if isinstance(claimed, str) and file == coded(claimed) else file
+
+
+def is_code(file: str) -> bool:
+    """Whether a file name is the code of some other name: whose that is, nobody can tell from it."""
+    return _CODE.fullmatch(file) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -17,7 +17,7 @@ from ..markdown.times import sort_key, stamp
 from ..model import Clock, Json, Record, Scope
 from . import Pages
 from .layout import Layout, Place, stem
-from .names import file_name, is_plain, uncoded
+from .names import file_name, is_code, is_plain, uncoded
 
 Modified = Callable[[], float]
 
@@ -69,7 +69,9 @@ class Shelf(NamedTuple):
 
     def _pages_of(self, key: str) -> list[str]:
         ours, theirs = f"{self.folder}/{file_name(key, self.taken)}.md", f"{self.folder}/{key}.md"
-        return [ours, theirs] if ours != theirs and key.lower() not in self.taken and self._stands(theirs) else [ours]
+        if ours == theirs or is_code(key) or key.lower() in self.taken:  # what stands under a code is another key's
+            return [ours]
+        return [ours, theirs] if self._stands(theirs) else [ours]
 
     def _stands(self, path: str) -> bool:
         try:

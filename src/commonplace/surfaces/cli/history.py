@@ -120,7 +120,8 @@ def _chosen(home: Home, names: tuple[str, ...], since: str | None, *, everyone: 
     )
     if not found:
         raise NotFound("there is nothing to take back: `commonplace log` shows what history knows")
-    return found if since else found[-1:]
+    # The default directive comes by itself when a home is first opened: nobody means that by the last change.
+    return found if since else ([each for each in found if each.tool != "init"] or found)[-1:]
 
 
 def _report(done: list[Undone]) -> None:

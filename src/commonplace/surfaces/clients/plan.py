@@ -48,7 +48,8 @@ def edits_for(client: Client, scope: str, where: Where, wanted: Wanted, file: st
     """What should stand in which file."""
     command, *rest = wanted.program
     tools = ["--tools", wanted.tools] if wanted.tools else []
-    entry = client.shape(command, [*rest, "mcp", *wanted.options, *tools])
+    answers = [] if client.structured else ["--answers", "text"]
+    entry = client.shape(command, [*rest, "mcp", *wanted.options, *tools, *answers])
     path = file or _or_with_comments(config_file(client, scope, where))
     found: Edits = {path: (client.form, [Put((*client.servers, NAME), entry)])}
     if client.hooks and wanted.hooks:

@@ -44,6 +44,8 @@ class Client(NamedTuple):
     hooks: HookTable | None = None
     starts_in_project: bool = False  # whether servers run in the project's folder, so that its memory is found there
     after: str = "restart it"  # what a person does next
+    # Whether its model reads structured answers. Most clients hand on the text alone, and would lose the answer.
+    structured: bool = False
 
     @property
     def scopes(self) -> tuple[str, ...]:
@@ -79,7 +81,8 @@ CLIENTS = {
     for client in (
         Client(
             "claude-code", "Claude Code", "{claude_json}", _SERVERS, typed, "{project}/.mcp.json",
-            hooks=CLAUDE_CODE, starts_in_project=True, after="start a new session; /mcp shows the server",
+            hooks=CLAUDE_CODE, starts_in_project=True, structured=True,
+            after="start a new session; /mcp shows the server",
         ),
         Client(
             "claude-desktop", "Claude Desktop", "{config}/Claude/claude_desktop_config.json", _SERVERS, stdio,
@@ -88,22 +91,22 @@ CLIENTS = {
         ),
         Client(
             "codex", "Codex", "{codex}/config.toml", ("mcp_servers",), stdio, "{project}/.codex/config.toml",
-            form="toml", hooks=CODEX, starts_in_project=True,
+            form="toml", hooks=CODEX, starts_in_project=True, structured=True,
             after="start a new session; /hooks there asks you to trust the hooks",
         ),
         Client(
             "cursor", "Cursor", "{home}/.cursor/mcp.json", _SERVERS, stdio, "{project}/.cursor/mcp.json",
-            hooks=CURSOR,
+            hooks=CURSOR, structured=True,
         ),
         Client(
             "vscode", "VS Code", "{config}/Code/User/mcp.json", ("servers",), typed, "{project}/.vscode/mcp.json",
-            macos="{support}/Code/User/mcp.json", windows="{appdata}/Code/User/mcp.json", starts_in_project=True,
-            after="run `MCP: List Servers` in it and start the server",
+            macos="{support}/Code/User/mcp.json", windows="{appdata}/Code/User/mcp.json",
+            starts_in_project=True, structured=True, after="run `MCP: List Servers` in it and start the server",
         ),
         Client(
             "vscode-insiders", "VS Code Insiders", "{config}/Code - Insiders/User/mcp.json", ("servers",), typed,
             "{project}/.vscode/mcp.json", macos="{support}/Code - Insiders/User/mcp.json",
-            windows="{appdata}/Code - Insiders/User/mcp.json", starts_in_project=True,
+            windows="{appdata}/Code - Insiders/User/mcp.json", starts_in_project=True, structured=True,
             after="run `MCP: List Servers` in it and start the server",
         ),
         Client("windsurf", "Windsurf", "{home}/.codeium/windsurf/mcp_config.json", _SERVERS, stdio),
