@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.home import Home
+from commonplace.tools import catalog
+
 from .test_cli import Shell
 
 
@@ -167,12 +170,11 @@ def test_collecting_lets_go_of_old_versions_and_keeps_the_last(shell: Shell) -> 
     assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"
 
 
-def test_undo_never_means_the_directive_that_came_by_itself(shell: Shell) -> None:
-    home = shell.folder / ".commonplace"
-    shell.run("remember", "tea")
-    shell.run("remember", "coffee")
-    (home / "directives/memory.md").unlink()
-    shell.run("status")  # writes the directive anew: it is the last change now
-    assert (home / "directives/memory.md").exists()
+def test_undo_never_means_the_directive_that_came_by_itself(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    home = Home(str(shell.folder / ".commonplace"))  # not greeted yet: the first command writes the directive
+    for drink in ("tea", "coffee"):
+        catalog.call(home, "remember", {"content": drink})
     assert "daily" in shell.run("undo").stdout
+    assert (shell.folder / ".commonplace/directives/memory.md").exists()
     assert "coffee" not in shell.run("recall").stdout
