@@ -47,3 +47,12 @@ backup:
 
 watch:
     ./dev watch
+
+hooks:
+    ./dev hooks
+
+mcp:
+    ./dev mcp
+
+store:
+    ./dev store
