@@ -353,3 +353,16 @@ async def test_a_megabyte_goes_in_and_comes_back(tmp_path: Path) -> None:
         await client.call_tool("write_memory", {"key": "long", "content": text})
         found = await client.call_tool("search_memory", {"query": "long"})
     assert found.structured_content["matches"][0]["content"] == text
+
+
+async def test_settings_that_change_while_it_serves_hold_for_the_next_request(tmp_path: Path) -> None:
+    async with served(tmp_path) as client:
+        assert not (await client.call_tool("memory_search", {"query": "tea"})).is_error
+        (tmp_path / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
+        with pytest.raises(MCPError, match="Unknown tool: memory_search"):
+            await client.call_tool("memory_search", {"query": "tea"})
+        (tmp_path / "commonplace.yaml").write_text("layout: [\n")
+        with pytest.raises(MCPError, match=r"commonplace\.yaml"):
+            await client.call_tool("recall", {})
+        (tmp_path / "commonplace.yaml").unlink()
+        assert not (await client.call_tool("memory_search", {"query": "tea"})).is_error

@@ -17,6 +17,7 @@ from ...errors import InvalidArgument, Refused
 from ...memory import Memory
 from ...pages.layout import MAIN
 from ...pages.names import is_plain
+from ...settings import FILE
 from ...tools.catalog import EVERYDAY
 
 Answers = Literal["auto", "structured", "text"]
@@ -88,24 +89,37 @@ def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str
 
 
 class Handles:
-    """Memories that are open, by home and agent. The ones least used are let go."""
+    """Memories that are open, by home and agent, with the settings as they are now. The ones least used are let go."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[tuple[str, str], Memory] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str], tuple[Memory, object]] = OrderedDict()
         self._lock = Lock()
 
     def of(self, asker: Asker) -> Memory:
-        key = (asker.home, asker.agent)
+        key, settings = (asker.home, asker.agent), _settings_of(asker.home)
         with self._lock:
-            memory = self._open.pop(key, None) or Memory(*key)
-            self._open[key] = memory
-            idle = self._open.popitem(last=False)[1] if len(self._open) > _MOST_OPEN else None
-        if idle:
-            idle.close()
+            memory, read = self._open.pop(key, (None, None))
+            idle = [memory] if memory and read != settings else []
+            if memory is None or idle:
+                memory = Memory(*key)
+            self._open[key] = memory, settings
+            if len(self._open) > _MOST_OPEN:
+                idle.append(self._open.popitem(last=False)[1][0])
+        for each in idle:
+            each.close()
         return memory
 
     def close(self) -> None:
         with self._lock:
-            for memory in self._open.values():
+            for memory, _ in self._open.values():
                 memory.close()
             self._open.clear()
+
+
+def _settings_of(home: str) -> object:
+    """What tells one state of a home's settings file from another."""
+    try:
+        info = os.stat(os.path.join(home, FILE))
+    except OSError:
+        return None
+    return info.st_ino, info.st_size, info.st_mtime_ns
