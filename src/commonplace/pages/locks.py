@@ -14,6 +14,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from threading import Lock
 from typing import Literal
 
 from ..errors import LockTimeout
@@ -52,12 +53,34 @@ def slot_of(name: str) -> str:
 @contextmanager
 def lock_slot(folder: str, kind: Kind, slot: str, name: str, patience: float = PATIENCE) -> Iterator[None]:
     """Hold the lock of all names that share a slot; `name` is what is said of it."""
-    handle = _acquire(os.path.join(folder, f"{kind}-{slot}"), name, patience)
+    path = os.path.join(folder, f"{kind}-{slot}")
+    with _turn(path, name, patience) as left:
+        handle = _acquire(path, name, left)
+        try:
+            _sign(handle)
+            yield
+        finally:
+            os.close(handle)  # closing releases the lock, as death would
+
+
+@contextmanager
+def _turn(path: str, name: str, patience: float) -> Iterator[float]:
+    """Threads of one process stand in line for a lock, instead of asking for it again and again against each other.
+
+    Gives how much of the patience is left.
+    """
+    line, since = _lines.setdefault(path, Lock()), time.monotonic()
+    if not line.acquire(timeout=patience):
+        raise LockTimeout(_complaint(str(os.getpid()), name, patience))
     try:
-        _sign(handle)
-        yield
+        yield max(0.0, patience - (time.monotonic() - since))
     finally:
-        os.close(handle)  # closing releases the lock, as death would
+        line.release()
+
+
+_lines: dict[str, Lock] = {}
+if hasattr(os, "register_at_fork"):  # who stood in line before a fork is not there after it
+    os.register_at_fork(after_in_child=_lines.clear)
 
 
 @contextmanager
@@ -123,7 +146,7 @@ def _wait(handle: int, name: str, deadline: float, patience: float) -> None:
             if error.errno not in (errno.EAGAIN, errno.EACCES, errno.EDEADLK):
                 raise
             if time.monotonic() > deadline:
-                raise LockTimeout(_complaint(handle, name, patience)) from error
+                raise LockTimeout(_complaint(_holder(handle), name, patience)) from error
         time.sleep(pause)
         pause = min(pause * 2, 0.02)
 
@@ -140,9 +163,12 @@ def _sign(handle: int) -> None:
         os.pwrite(handle, f"{os.getpid():<12}\n".encode(), 0)
 
 
-def _complaint(handle: int, name: str, patience: float) -> str:
-    holder = ""
+def _holder(handle: int) -> str:
     with suppress(OSError):
-        holder = os.pread(handle, 12, 0).decode("ascii", "replace").strip()
+        return os.pread(handle, 12, 0).decode("ascii", "replace").strip()
+    return ""
+
+
+def _complaint(holder: str, name: str, patience: float) -> str:
     who = f"process {holder}" if holder else "another process"
-    return f"{name} is held by {who} for more than {patience:g} seconds: wait for it or stop it, then try again"
+    return f"{name} is held by {who} for more than {round(patience, 1):g} seconds: wait for it or stop it, then try again"
