@@ -6,15 +6,17 @@ writes nothing; the engine puts them into the home.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
+from ..archive.extent import extent, holds
 from ..errors import InvalidArgument, StorageError
 from ..home import Home
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
 from .engine import Brought, Progress, bring
-from .source import Limits, Source, open_source
+from .source import Folder, Limits, Single, Source, is_within, open_source
 from .values import Into, Item, Missed
 
 __all__ = ["KINDS", "Brought", "Kind", "Limits", "Missed", "import_source", "kind_of", "open_in_place"]
@@ -88,12 +90,32 @@ def import_source(
     `said_agent`: somebody said whose memory it becomes, so that what another agent had becomes theirs, too.
     """
     with open_source(place, limits or Limits()) as source:
+        _keep_apart(source, home)
         chosen = _chosen(kind) if kind else kind_of(source)
         into = Into(home.layout, home.agent, said_agent)
         found = _all(source, chosen, into)
         with closing(found):
             done = bring(home, found, chosen.name, source.whole, dry_run=dry_run, again=again, progress=progress)
         return chosen, done
+
+
+def _keep_apart(source: Source, home: Home) -> None:
+    """Keep a home out of what is brought into it: it would grow with every import, and show to all what is one's."""
+    if isinstance(source, Single) or not isinstance(source, Folder):
+        return
+    mine = os.path.realpath(home.root)
+    if is_within(mine, source.place) and mine != source.place:
+        source.apart = mine
+        below = os.path.relpath(mine, source.place).replace(os.sep, "/")
+        if not any(part.startswith(".") for part in below.split("/")):
+            source.missed.append(Missed(below, "is the memory that all this is brought into, and is left out"))
+    elif is_within(source.place, mine):
+        below = os.path.relpath(source.place, mine).replace(os.sep, "/")
+        if below == "." or holds(extent(home, history=True), f"{below}/page.md"):
+            raise InvalidArgument(
+                f"{source.place} is part of the memory that it would be brought into: name a folder outside of {mine}, "
+                "or another memory with --home"
+            )
 
 
 def _all(source: Source, kind: Kind, into: Into) -> Generator[Item, None, None]:

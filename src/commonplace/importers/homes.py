@@ -14,6 +14,7 @@ from ..errors import Conflict, InvalidArgument, StorageError
 from ..pages.names import coded, topic_file, topic_name
 from ..pages.skills import PAGE
 from ..settings import FILE, load
+from .duragent_sessions import sessions
 from .source import Folder, Single, Source
 from .transcripts import turns
 from .values import Into, Item, Missed, Session, Text
@@ -57,7 +58,8 @@ class _Home(NamedTuple):
         said, title = turns(data, path, self.source.missed)
         at = next((turn.at for turn in said if turn.at), "")
         if said:
-            name = path.rpartition("/")[2].removesuffix(".jsonl")
+            *_, above, file = path.split("/")
+            name = above if file == "events.jsonl" else file.removesuffix(".jsonl")
             yield Session(f"{self.source.place}/{path}", agent, self.name, name, said, title, at)
 
     def skills(self, folder: str) -> Iterator[Item]:
@@ -151,9 +153,10 @@ def duragent(source: Source, into: Into) -> Iterator[Item]:
             yield from home.text(path, f"{into.layout.directives}/{path.removeprefix(f'{above}directives/')}")
     yield from home.skills(f"{above}skills")
     agents = [name[:-1] for name in source.top(f"{above}agents") if name.endswith("/")]
+    all_mine = into.said and len(agents) == 1
     for name in agents:
-        agent = into.agent if into.said and len(agents) == 1 else name
-        yield from _agent(home, f"{above}agents/{name}", agent)
+        yield from _agent(home, f"{above}agents/{name}", into.agent if all_mine else name)
+    yield from sessions(source, into, f"{above}sessions", all_mine=all_mine)
 
 
 def _workspace(source: Source) -> str:

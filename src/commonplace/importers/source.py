@@ -45,6 +45,7 @@ class Source:
         self.place, self.limits = place, limits
         self.name = os.path.basename(place)
         self.missed: list[Missed] = []
+        self.apart = ""  # a folder that is not looked at: the home that all this is brought into
         self._read = 0
 
     @property
@@ -134,15 +135,21 @@ class Folder(Source):
         return not reason
 
     def _entries(self, folder: str, *, tell: bool = False) -> list[os.DirEntry[str]]:
+        place = os.path.join(self.place, folder) if folder else self.place
         try:
-            with os.scandir(os.path.join(self.place, folder)) as entries:
-                return [entry for entry in entries if not entry.name.startswith(".")]
+            if self._is_apart(place):
+                return []
+            with os.scandir(place) as entries:
+                return [each for each in entries if not each.name.startswith(".") and not self._is_apart(each.path)]
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
             if tell:
                 self.missed.append(Missed(shown(folder), f"could not be read ({error.strerror})"))
             return []
+
+    def _is_apart(self, place: str) -> bool:
+        return bool(self.apart) and is_within(place, self.apart)
 
     def has(self, folder: str) -> bool:
         return os.path.isdir(os.path.join(self.place, folder))
@@ -280,6 +287,11 @@ def _name(info: zipfile.ZipInfo) -> str | None:
         return name.encode("cp437").decode()
     except UnicodeError:
         return None
+
+
+def is_within(place: str, folder: str) -> bool:
+    """Whether a whole path is that of a folder, or of something below it."""
+    return place == folder or place.startswith(folder.rstrip(os.sep) + os.sep)
 
 
 def only_file(source: Source) -> str:

@@ -9,6 +9,7 @@ from .jsonparts import lines
 from .values import Missed, Said, moment, plain
 
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
+_EVENTS = {**ROLES, "user_message": "user", "assistant_message": "assistant"}
 # What a command of the terminal leaves in a transcript: nobody said it.
 _NOISE = ("<command-name>", "<command-message>", "<local-command-", "<bash-", "Caveat: The messages below were")
 
@@ -25,13 +26,13 @@ def turns(data: bytes, what: str, missed: list[Missed]) -> tuple[tuple[Said, ...
         if event.get("isSidechain") or event.get("isMeta") or event.get("isCompactSummary") or (name and name in seen):
             continue
         seen.add(name)
-        found += [said for said in _said(event) if not said.text.startswith(_NOISE)]
+        found += [said for said in said_in(event) if not said.text.startswith(_NOISE)]
     return tuple(found), title
 
 
-def _said(event: dict[str, Any]) -> Iterator[Said]:
+def said_in(event: dict[str, Any]) -> Iterator[Said]:
     message = event["message"] if isinstance(event.get("message"), dict) else event
-    role = ROLES.get(str(message.get("role") or event.get("role") or event.get("type") or ""))
+    role = _EVENTS.get(str(message.get("role") or event.get("role") or event.get("type") or ""))
     text = text_of(message.get("content", message.get("text")))
     if role and text:
         at = moment(event.get("timestamp")) or moment(message.get("timestamp"))
