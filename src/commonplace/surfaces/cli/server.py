@@ -62,7 +62,7 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
     token.
     """
     serving = _serving(**given)
-    secret = token or os.environ.get("COMMONPLACE_TOKEN", "")
+    secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if host not in _LOOPBACK and not secret:
         raise InvalidArgument(
             f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, to let nobody else in"
@@ -77,6 +77,14 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
     where = f"[{host}]" if ":" in host else host
     click.echo(f"serving {serving.home} at http://{where}:{listening.getsockname()[1]}/mcp", err=True)
     run(serving, Rules(tuple(sorted(names)), secret), listening)
+
+
+def _secret(given: str) -> str:
+    """A token as a header can carry it; InvalidArgument for one that nobody could send."""
+    secret = given.strip()
+    if (given and not secret) or not (secret.isascii() and secret.isprintable()):
+        raise InvalidArgument("a token is letters, digits and signs of ASCII: headers carry nothing else")
+    return secret
 
 
 def _listening(host: str, port: int) -> socket.socket:

@@ -20,7 +20,10 @@ _LARGEST = 16 * 1024 * 1024  # bytes of a request: a megabyte of text, however i
 
 
 def application(serving: Serving, rules: Rules) -> ASGIApp:
-    server = MemoryServer(serving)
+    return _application(MemoryServer(serving), rules)
+
+
+def _application(server: MemoryServer, rules: Rules) -> ASGIApp:
     app = server.server.streamable_http_app(
         streamable_http_path=MCP,
         max_request_body_size=_LARGEST,
@@ -48,5 +51,18 @@ def _closing(app: Starlette, server: MemoryServer) -> Starlette:
 
 def run(serving: Serving, rules: Rules, listening: socket.socket) -> None:
     """Serve until told to stop. Open streams do not keep it from ending."""
-    config = uvicorn.Config(application(serving, rules), log_level="warning", timeout_graceful_shutdown=2)
-    uvicorn.Server(config).run(sockets=[listening])
+    server = MemoryServer(serving)
+    config = uvicorn.Config(_application(server, rules), log_level="warning", timeout_graceful_shutdown=2)
+    _Listening(config, server).run(sockets=[listening])
+
+
+class _Listening(uvicorn.Server):
+    """One that tells those who listen that it ends, before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, server: MemoryServer) -> None:
+        super().__init__(config)
+        self._server = server
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._server.notices.close()
+        await super().shutdown(sockets)

@@ -33,10 +33,10 @@ class Guard:
 
     def _refusal(self, scope: Scope) -> Response | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._is_ours(_host_of(headers.get("host", ""))):
+        origins = [value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"]
+        if not self._is_ours(_host_of(f"//{headers.get('host', '')}")):
             return _problem(421, "Wrong host", "this server does not go by that name: see --allow-host")
-        origin = headers.get("origin", "")
-        if origin and not self._is_ours(urlsplit(origin).hostname or ""):
+        if not all(self._is_ours(_host_of(origin)) for origin in origins if origin):
             return _problem(403, "Wrong origin", "requests from pages of other sites are refused")
         if self._rules.token and not self._has_token(headers.get("authorization", "")):
             refusal = _problem(401, "No token", "send the header Authorization: Bearer TOKEN")
@@ -52,10 +52,10 @@ class Guard:
         return kind.lower() == "bearer" and hmac.compare_digest(token.strip().encode(), self._rules.token.encode())
 
 
-def _host_of(header: str) -> str:
-    """The name in a Host header, without its port; empty when it is none."""
+def _host_of(address: str) -> str:
+    """The name in an address, without its port; empty when there is none."""
     try:
-        return urlsplit(f"//{header}").hostname or ""
+        return urlsplit(address).hostname or ""
     except ValueError:
         return ""
 

@@ -1,6 +1,6 @@
 """Telling clients that pages changed, whoever changed them: an agent, another process, a person with an editor.
 
-A watcher a home, started when somebody first wants to know. In the handshake era a client subscribes to addresses and
+A watcher a home, for as long as somebody wants to know. In the handshake era a client subscribes to addresses and
 is told on its own channel; since 2026-07-28 it listens, and what it asked for comes on that stream. Nobody is told of
 a page that its agent may not see.
 """
@@ -27,7 +27,11 @@ from ...memory import Memory
 from .resources import CONTEXT, RECEIPT, path_of, uri_of
 
 _MOST_CLIENTS = 1000
+_MOST_SUBSCRIBED = 1000  # addresses, of one client
+_MOST_WATCHED = 32  # homes; those asked for longest ago are let go
+_PATIENCE = 5.0  # seconds for a client to take news; who does not read keeps nobody else from theirs
 Context = ServerRequestContext[Any, Any]
+Name = tuple[str, str, str]  # of a client: its session, and the home and agent it asked for
 
 
 @dataclass
@@ -47,33 +51,44 @@ class _Agent:
     memory: Memory
     bus: InMemorySubscriptionBus
     listen: ListenHandler
+    count: int = 0
+
+
+@dataclass
+class _Watch:
+    """Who watches a home, and the pages known there."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    known: set[str] = field(default_factory=set)
 
 
 class Notices:
     def __init__(self) -> None:
-        self._clients: OrderedDict[str, _Client] = OrderedDict()
+        self._clients: OrderedDict[Name, _Client] = OrderedDict()
         self._agents: dict[tuple[str, str], _Agent] = {}
-        self._watched: dict[str, set[str]] = {}  # homes, and the pages known there
-        self._stop = threading.Event()
+        self._watches: OrderedDict[str, _Watch] = OrderedDict()
 
     def subscribe(self, context: Context, memory: Memory, uri: str) -> None:
         if not may_hear(memory, uri):
             raise MCPError(types.INVALID_PARAMS, f"{uri} is nothing that changes here: subscribe to what is listed")
-        self._client(context, memory).uris.add(uri)
+        uris = self._client(context, memory).uris
+        if len(uris) >= _MOST_SUBSCRIBED:
+            raise MCPError(types.INVALID_PARAMS, f"{_MOST_SUBSCRIBED} subscriptions are the most: end some first")
+        uris.add(uri)
 
     def unsubscribe(self, context: Context, memory: Memory, uri: str) -> None:
-        self._client(context, memory).uris.discard(uri)
+        if client := self._clients.get(_name(context, memory)):
+            client.uris.discard(uri)
 
     def has_listed(self, context: Context, memory: Memory) -> None:
         """Who asked for the list wants to know when it is another one."""
         self._client(context, memory).lists = True
 
     def _client(self, context: Context, memory: Memory) -> _Client:
-        """The client of a request: over HTTP known by its session, else the only one there is."""
-        name = context.request.headers.get("mcp-session-id", "") if context.request else ""
-        client = self._clients.setdefault(name, _Client(context.session, memory))
+        client = self._clients.setdefault(_name(context, memory), _Client(context.session, memory))
         if len(self._clients) > _MOST_CLIENTS:
             self._clients.popitem(last=False)
+            self._rest()
         self.follow(memory)
         return client
 
@@ -84,33 +99,56 @@ class Notices:
         if key not in self._agents:
             bus = InMemorySubscriptionBus()
             self._agents[key] = _Agent(memory, bus, ListenHandler(bus))
+        agent = self._agents[key]
         self.follow(memory)
         wanted = params.notifications
         heard = [uri for uri in wanted.resource_subscriptions or [] if may_hear(memory, uri)]
         allowed = wanted.model_copy(update={"resource_subscriptions": heard or None})
-        return await self._agents[key].listen(context, params.model_copy(update={"notifications": allowed}))
+        agent.count += 1
+        try:
+            return await agent.listen(context, params.model_copy(update={"notifications": allowed}))
+        finally:
+            agent.count -= 1
+            if not agent.count:
+                del self._agents[key]
+                self._rest()
 
     def follow(self, memory: Memory) -> None:
         """Watch the pages of a home from now on, if nobody does yet."""
         home = memory.home
-        if home.root in self._watched:
+        if home.root in self._watches:
+            self._watches.move_to_end(home.root)
             return
-        self._watched[home.root] = set()
+        watched = self._watches[home.root] = _Watch()
+        if len(self._watches) > _MOST_WATCHED:
+            self._watches.popitem(last=False)[1].stop.set()
         loop = asyncio.get_running_loop()
 
         def told(seen: Seen) -> None:
             with suppress(RuntimeError):  # the server has ended meanwhile
-                asyncio.run_coroutine_threadsafe(self._tell(home.root, seen), loop)
+                asyncio.run_coroutine_threadsafe(self._tell(home.root, watched.known, seen), loop)
 
         def run() -> None:
             with suppress(CommonplaceError, OSError):  # searches look for themselves then
-                self._watched[home.root] |= set(home.index.ask(lambda view: view.index.stamps()))
-                watch(home.index, self._stop, told, home.meaning if home.search_settings.enabled else None)
+                watched.known.update(home.index.ask(lambda view: view.index.stamps()))
+                watch(home.index, watched.stop, told, home.meaning if home.search_settings.enabled else None)
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(self._ended, home.root, watched)
 
         threading.Thread(target=run, name=f"watch {home.root}", daemon=True).start()
 
-    async def _tell(self, root: str, seen: Seen) -> None:
-        known = self._watched[root]
+    def _ended(self, root: str, watched: _Watch) -> None:
+        """A watcher could not go on: who asks next starts another."""
+        if self._watches.get(root) is watched:
+            del self._watches[root]
+
+    def _rest(self) -> None:
+        """Watch no more where nobody wants to know."""
+        wanted = {root for root, _ in self._agents} | {root for _, root, _ in self._clients}
+        for root in [root for root in self._watches if root not in wanted]:
+            self._watches.pop(root).stop.set()
+
+    async def _tell(self, root: str, known: set[str], seen: Seen) -> None:
         fresh = {path for path in seen.changed if path not in known} | set(seen.removed)
         known |= set(seen.changed)
         known -= set(seen.removed)
@@ -122,20 +160,29 @@ class Notices:
             if client.memory.home.root == root:
                 await self._send(name, client, _events(client.memory, paths, fresh))
 
-    async def _send(self, name: str, client: _Client, events: list[ServerEvent]) -> None:
+    async def _send(self, name: Name, client: _Client, events: list[ServerEvent]) -> None:
         try:
-            for event in events:
-                if isinstance(event, ResourceUpdated) and event.uri in client.uris:
-                    await client.session.send_resource_updated(event.uri)
-                elif isinstance(event, ResourcesListChanged) and client.lists:
-                    await client.session.send_resource_list_changed()
+            async with asyncio.timeout(_PATIENCE):
+                for event in events:
+                    if isinstance(event, ResourceUpdated) and event.uri in client.uris:
+                        await client.session.send_resource_updated(event.uri)
+                    elif isinstance(event, ResourcesListChanged) and client.lists:
+                        await client.session.send_resource_list_changed()
         except Exception:  # noqa: BLE001  whatever the transport raises, the client is gone
             self._clients.pop(name, None)
+            self._rest()
 
     def close(self) -> None:
-        self._stop.set()
+        for watched in self._watches.values():
+            watched.stop.set()
         for agent in self._agents.values():
             agent.listen.close()
+
+
+def _name(context: Context, memory: Memory) -> Name:
+    """Who asks: over HTTP known by its session, else the only one there is."""
+    session = context.request.headers.get("mcp-session-id", "") if context.request else ""
+    return session, memory.home.root, memory.home.agent
 
 
 def may_hear(memory: Memory, uri: str) -> bool:

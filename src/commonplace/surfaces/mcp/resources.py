@@ -26,6 +26,7 @@ _MARKDOWN, _JSON, _LINES = "text/markdown", "application/json", "application/x-n
 _ASKED = ("user", "channel", "budget", "query")
 _PER_PAGE = 500
 _MOST_COMPLETED = 100  # as the protocol has it
+_LONGEST_BUDGET = 12  # digits: more tokens than there are
 TEMPLATES = [
     types.ResourceTemplate(
         name="page",
@@ -109,7 +110,10 @@ def read(memory: Memory, asker: Asker, uri: str) -> types.TextResourceContents:
     path = path_of(uri)
     if path is not None:
         return types.TextResourceContents(uri=uri, mime_type=_kind(path), text=whole_page(memory.home, path))
-    address = urlsplit(uri)
+    try:
+        address = urlsplit(uri)
+    except ValueError as error:
+        raise PageNotFound(uri) from error
     if f"{address.scheme}://{address.netloc}" not in (CONTEXT, RECEIPT) or address.path not in ("", "/"):
         raise PageNotFound(uri)
     context = asked_context(memory, asker, dict(parse_qsl(address.query)))
@@ -125,11 +129,11 @@ def asked_context(memory: Memory, asker: Asker, asked: dict[str, Any]) -> Contex
     if strange:
         raise InvalidArgument(f"{strange[0]} is not known: a context takes {', '.join(_ASKED)}")
     budget = asked.get("budget") or None
-    if budget is not None and not budget.isdecimal():
-        raise InvalidArgument(f"budget must be a whole number of tokens, not {budget!r}")
+    if budget is not None and not (budget.isdecimal() and len(budget) <= _LONGEST_BUDGET):
+        raise InvalidArgument(f"budget must be a whole number of tokens, not {budget:.50}")
     return memory.context(
-        user=asked.get("user") or asker.user,
-        channel=asked.get("channel") or asker.channel,
+        user=asker.chosen("user", asked.get("user")),
+        channel=asker.chosen("channel", asked.get("channel")),
         budget=None if budget is None else int(budget),
         query=asked.get("query") or None,
     )

@@ -26,13 +26,19 @@ _LONGEST_NAME = 500
 
 
 class Asker(NamedTuple):
-    """Who asks, and of which memory."""
+    """Who asks, and of which memory. `held`: the names that are the same for every request."""
 
     home: str
     agent: str = MAIN
     user: str | None = None
     channel: str | None = None
     session: str = ""
+    held: Mapping[str, str] = {}
+
+    def chosen(self, name: Literal["user", "channel"], said: str | None) -> str | None:
+        """A name that is said where one is asked for; Refused when it is not the one that holds."""
+        _refuse_other(name, self.held.get(name), said)
+        return said or (self.user if name == "user" else self.channel)
 
 
 class Serving(NamedTuple):
@@ -59,12 +65,12 @@ class Serving(NamedTuple):
             chosen["user"],
             chosen["channel"],
             chosen["session"] or (headers or {}).get("mcp-session-id", ""),
+            self.flags,
         )
 
     def _chosen(self, name: str, said: str | None) -> str | None:
         fixed = self.flags.get(name)
-        if fixed and said and said != fixed:
-            raise Refused(f"this server serves the {name} {fixed} alone: start another for {said}")
+        _refuse_other(name, fixed, said)
         return fixed or said or self.defaults.get(name)
 
     def _home(self, said: str | None) -> str:
@@ -75,6 +81,11 @@ class Serving(NamedTuple):
         if not is_plain(said):
             raise InvalidArgument(f"the memory {said!r} must be a plain name: small letters, digits, dashes and dots")
         return os.path.join(self.homes, said)
+
+
+def _refuse_other(name: str, fixed: str | None, said: str | None) -> None:
+    if fixed and said and said != fixed:
+        raise Refused(f"this server serves the {name} {fixed} alone: start another for {said}")
 
 
 def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:

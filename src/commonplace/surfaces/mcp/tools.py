@@ -41,13 +41,16 @@ async def called(
     # A client that went away does not wait for an answer; what it wrote is written whole all the same.
     reads = catalog.only_reads(params.name, tuple(serving.toolsets))
     outcome = await anyio.to_thread.run_sync(_watched(call, tell), abandon_on_cancel=reads)
-    text = sentence(outcome) if outcome.error else in_short(outcome.reply)
     if not is_structured(serving, protocol):
-        text = in_full(outcome.reply)
-    content: list[types.ContentBlock] = [types.TextContent(type="text", text=text)]
-    if not is_structured(serving, protocol):
-        return types.CallToolResult(content=content, is_error=outcome.error is not None)
-    return types.CallToolResult(content=content, structured_content=outcome.reply, is_error=outcome.error is not None)
+        return types.CallToolResult(content=_text(in_full(outcome.reply)), is_error=outcome.error is not None)
+    if outcome.error:
+        # The output schema is of answers. There are clients that check a refusal against it too, and lose the sentence.
+        return types.CallToolResult(content=_text(sentence(outcome)), is_error=True)
+    return types.CallToolResult(content=_text(in_short(outcome.reply)), structured_content=outcome.reply)
+
+
+def _text(text: str) -> list[types.ContentBlock]:
+    return [types.TextContent(type="text", text=text)]
 
 
 def sentence(outcome: catalog.Outcome) -> str:
