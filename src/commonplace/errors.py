@@ -160,6 +160,12 @@ class LockTimeout(StorageError):
     code = "LOCK_TIMEOUT"
 
 
+class ConnectionLost(StorageError):
+    """The database went away, or can not be reached: a restart, a failover, a network."""
+
+    code = "CONNECTION_LOST"
+
+
 class Unavailable(CommonplaceError):
     """A model can not serve now: not installed, not reachable, not answering. Search goes on without it."""
 

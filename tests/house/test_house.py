@@ -22,6 +22,7 @@ ROOMS = [
     "yamltext",
     "settings",
     "markdown",
+    "database",
     "pages",
     "embed",
     "index",
