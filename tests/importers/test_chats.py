@@ -162,7 +162,8 @@ def test_newer_exports_have_folders_of_projects_and_memories(home: Path, tmp_pat
     place = claude_export(tmp_path / "data.zip")
     whole = {"conversations.json": json.dumps([])}
     whole["projects/p1.json"] = json.dumps({"uuid": "p1", "name": "garden", "description": "Roses", "docs": []})
-    whole["memories/acct.json"] = json.dumps({"conversations_memory": "Likes tea.", "project_memories": {}})
+    memories = json.dumps({"conversations_memory": "Likes tea.", "project_memories": {}})
+    whole["memories/acct.json"] = f"\ufeff{memories}"  # as programs on Windows save it
     zipped(place, whole)  # type: ignore[arg-type]
     done = brought(home, place, "claude")
     assert sorted(path.rpartition("/")[2] for path in done.added) == ["about.md", "memory.md"]

@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+from commonplace.home import Home
 from commonplace.markdown.sessions import turns
+from commonplace.surfaces.clients.capture import keep_session
 
 from .sources import brought, pages, put, whys
 
@@ -108,3 +110,18 @@ def test_a_session_that_went_on_is_brought_up_to_date(home: Path, projects: Path
     done = brought(home, projects / SLUG)
     assert done.updated == ("agents/main/sessions/claude-code-2026-01-20-s-1.jsonl",)
     assert "You are welcome" in pages(home)[done.updated[0]]
+
+
+def test_a_session_that_a_hook_kept_does_not_come_twice(home: Path, projects: Path) -> None:
+    place = projects / SLUG / "s-1.jsonl"
+    told = {"session_id": place.stem, "transcript_path": str(place)}
+    kept = keep_session(Home(str(home)), told, "claude-code")
+    done = brought(home, place)
+    assert done.added == ()
+    assert [why for _, why in done.kept] == [f"{kept} has this session already, and stays"]
+    assert [*(home / "agents/main/sessions").iterdir()] == [home / kept]
+
+
+def test_a_transcript_that_begins_with_a_long_line_is_recognised(home: Path, tmp_path: Path) -> None:
+    put(tmp_path, "a.jsonl", event("user", "long " * 40_000) + "\n" + event("assistant", "Indeed.") + "\n")
+    assert brought(home, tmp_path / "a.jsonl").added == ("agents/main/sessions/claude-code-2026-01-20-a.jsonl",)

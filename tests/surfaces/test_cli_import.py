@@ -71,7 +71,8 @@ def test_notes_go_to_the_agent_that_is_named_either_way(shell: Shell) -> None:
 
 def test_sessions_say_how_they_are_searched(shell: Shell) -> None:
     chatgpt_zip(shell.folder / "c.zip", [chatgpt_talk()])
-    assert "indexSessions: true" in shell.ok("import", "c.zip")
+    said = shell.ok("import", "c.zip")
+    assert f"once {shell.folder}/{HOME}/commonplace.yaml says `memorySearch: {{indexSessions: true}}`" in said
     put(shell.folder / HOME, "commonplace.yaml", "memorySearch:\n  indexSessions: true\n")
     assert "Green." in shell.ok("search", "which tea")
 
@@ -98,9 +99,17 @@ def test_a_home_opens_in_place(shell: Shell) -> None:
     assert "What counts" in shell.ok("--home", "claw", "recall")
 
 
+def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell, vault: str) -> None:
+    put(shell.folder / HOME, ".imports", "a file")
+    done = shell.run("import", vault)
+    assert done.returncode == 6
+    assert ".imports: a file stands where a folder should be: move it away" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "words"),
     [
+        (["import", HOME], 2, "name a folder outside of"),
         (["import", "junk.txt"], 6, "basic-memory (a project of basic-memory)"),
         (["import", "junk.txt"], 6, "say what it is with --from"),
         (["import", "empty"], 6, "say what it is with --from"),

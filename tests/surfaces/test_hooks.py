@@ -235,6 +235,24 @@ def test_whatever_the_client_says_the_hook_ends_well_and_says_what_is_wrong(
     assert done.stdout == ""
 
 
+@pytest.mark.parametrize("stdin", ["not json", "[1, 2]", "[" * 100_000, '{"prompt": "' + "x" * 1_100_000 + '"}'])
+def test_what_is_no_event_is_told_in_words(shell: Shell, stdin: str) -> None:
+    done = shell.run("hook", "session-start", stdin=stdin)
+    assert done.stderr == (
+        "warning: commonplace hook session-start: what the client said on standard input is not a JSON object of 1 MB "
+        "at the most: nothing was done\n"
+    )
+
+
+def test_a_hook_in_a_folder_that_is_gone_says_what_to_name(shell: Shell) -> None:
+    command = f"mkdir gone && cd gone && rmdir ../gone && exec {sys.executable} -P -m commonplace hook session-start"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=shell.folder, env=shell.environment, input="{}", capture_output=True, text=True,
+        check=True,
+    )  # fmt: skip
+    assert "the folder it was started in is gone: name the memory with --home" in done.stderr
+
+
 def test_options_of_another_version_do_not_break_a_client(shell: Shell) -> None:
     done = shell.run("hook", "session-start", "--budget", "many", "--unheard-of", "x", "--client", "emacs", stdin="{}")
     assert done.returncode == 0

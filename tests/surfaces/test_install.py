@@ -395,9 +395,25 @@ def test_a_form_that_can_not_be_edited_by_the_line_is_left_to_people(desk: Desk,
     path = Path(config_file(CLIENTS[name], "user", Where("linux", str(desk.user), {})))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text)
-    with pytest.raises(Refused, match=r"by hand|lines of its own"):
+    with pytest.raises(Refused, match=r"by hand|lines of its own") as told:
         desk.run(name)
+    assert str(told.value).startswith(f"{path}: ")
+    assert str(told.value).endswith("; it was not changed")
     assert path.read_text() == text
+
+
+def test_an_entry_of_ours_that_stands_twice_goes_twice(desk: Desk) -> None:
+    path = desk.file(
+        ".cursor/mcp.json", '{"mcpServers": {"commonplace": {}, "a": {}, "commonplace": {"command": "x"}}}'
+    )
+    desk.run("cursor", "--no-hooks", "--remove")
+    assert json.loads(path.read_text()) == {"mcpServers": {"a": {}}}
+
+
+def test_a_budget_below_nothing_is_refused(desk: Desk) -> None:
+    with pytest.raises(AssertionError, match="-3 is not in the range x>=0"):
+        desk.run("claude-code", "--budget", "-3")
+    assert not (desk.user / ".claude/settings.json").exists()
 
 
 def test_a_folder_or_a_pipe_in_the_way_is_told(desk: Desk) -> None:

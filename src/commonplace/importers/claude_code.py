@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from ..pages.names import topic_name
 from .jsonparts import lines
-from .source import Source, only_file
+from .source import PEEK, Source, only_file
 from .transcripts import turns
-from .values import Into, Item, Missed, Session, Text
+from .values import CLAUDE_CODE, Into, Item, Missed, Session, Text
 
 _HELPERS = "agent-"  # how the transcripts of its helpers begin
 _UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # names that no two sessions have
@@ -40,7 +40,10 @@ def _some_transcripts(source: Source) -> Iterator[str]:
 
 
 def _is_transcript(source: Source, path: str) -> bool:
-    first = source.peek(path)[: 1 << 14].rpartition(b"\n")[0] or source.peek(path)
+    head = source.peek(path)
+    first = head[: 1 << 14].rpartition(b"\n")[0] or head
+    if b"\n" not in first and len(first) == PEEK:  # a first line that goes on beyond what is looked at
+        return first.startswith(b"{") and b'"sessionId"' in first
     ignored: list[Missed] = []
     return any("sessionId" in event or "leafUuid" in event for _, event in lines(first, path, ignored))
 
@@ -112,4 +115,4 @@ def _session(source: Source, into: Into, path: str) -> Iterator[Item]:
     if said:
         at = next((turn.at for turn in said if turn.at), "")
         item = f"session {name}" if _UNIQUE.fullmatch(name) else f"{source.place}/{path}"
-        yield Session(item, into.agent, "claude-code", name, said, title, at)
+        yield Session(item, into.agent, CLAUDE_CODE, name, said, title, at)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -38,5 +39,6 @@ def others(source: Source, name: str, field: str) -> Iterator[dict[str, Any]]:
     for path in paths:
         data = source.take(path) if path.endswith(".json") else None
         if data is not None:
-            whole = b"[" + data.removeprefix(b"\xef\xbb\xbf") + b"]" if data.lstrip()[:1] == b"{" else data
+            data = data.removeprefix(codecs.BOM_UTF8)
+            whole = b"[" + data + b"]" if data.lstrip()[:1] == b"{" else data
             yield from (each for _, each in objects(whole, path, source.missed, field))

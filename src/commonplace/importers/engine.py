@@ -181,7 +181,8 @@ class _Compare:
             return
         elsewhere = self._elsewhere(step.file)
         if elsewhere:
-            self.plan.kept.append(Missed(step.path, f"{elsewhere} has this key already, and stays"))
+            what = "session" if step.file.sort == "session" else "key"
+            self.plan.kept.append(Missed(step.path, f"{elsewhere} has this {what} already, and stays"))
             return
         self.plan.new[step.path] = self._with_bytes(step)
         if step.path.startswith(f"{self.home.layout.globals}/"):
@@ -194,7 +195,7 @@ class _Compare:
             self._categories.append(category)
 
     def _elsewhere(self, file: File) -> str:
-        """The page of a record of the same key in another place; empty when there is none."""
+        """The page of the same key, or of the same session, in another place; empty when there is none."""
         if not file.key:
             return ""
         for path in other_pages(self.home.layout, file, self._categories):

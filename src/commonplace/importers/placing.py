@@ -25,14 +25,14 @@ from ..pages.records import Channels, Globals, Shelf
 from ..pages.skills import PAGE, Skills
 from ..pages.versions import version_of
 from ..tools.guard import guarded
-from .values import Keyed, Session, Taught, Text
+from .values import CLAUDE_CODE, Keyed, Session, Taught, Text
 
 Sort = Literal["page", "record", "skill", "session"]
 _LONGEST_NAME = 255  # bytes of a name that file systems take
 
 
 class File(NamedTuple):
-    """A file to be. `key`: that of the record it is, which no other page may have; `warning`: of a secret in it."""
+    """A file to be. `key`: of the record or session it is, which no other may have; `warning`: of a secret in it."""
 
     id: str
     sort: Sort
@@ -155,7 +155,9 @@ def _session(home: Home, item: Session) -> File:
     day = f"-{item.at[:10]}" if item.at else ""
     name = file_name(item.name)
     folder = f"{home.layout.agent_folder(item.agent)}/sessions"
-    return File(item.id, "session", f"{folder}/{item.source}{day}-{name}.jsonl", data, when, warning=warning)
+    kept = item.name if item.source == CLAUDE_CODE else ""  # a hook keeps its sessions under their own name
+    path = f"{folder}/{item.source}{day}-{name}.jsonl"
+    return File(item.id, "session", path, data, when, key=kept, warning=warning)
 
 
 def _nanoseconds(moment: datetime) -> int:
@@ -206,8 +208,10 @@ class _Drafts:
 
 
 def other_pages(layout: Layout, file: File, folders: list[str]) -> list[str]:
-    """Where a record of the same key would be, had a person or another category named it."""
+    """Where a record of the same key would be, had a person or another category named it; or the same session."""
     above, _, _ = file.path.rpartition("/")
+    if file.sort == "session":
+        return [f"{above}/{file_name(file.key)}.jsonl"]
     inside = [f"{layout.globals}/{name}" for name in folders] if above.startswith(f"{layout.globals}/") else [above]
     names = (file_name(file.key), file.key)
     places = (f"{folder}/{name}.md" for folder in inside for name in names)

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ..pages.files import make_folders, put_whole, read_bytes_or_none, write_all
+from ..pages.files import make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
 
 FOLDER = ".imports"
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
@@ -21,7 +21,8 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O
 class Receipts:
     def __init__(self, folder: str, kind: str) -> None:
         self._folder, self._kind = folder, kind
-        self._known = dict(_lines(read_bytes_or_none(self._file, FOLDER) or b""))
+        with storage_errors(FOLDER):
+            self._known = dict(_lines(read_bytes_or_none(self._file, FOLDER) or b""))
 
     @property
     def _file(self) -> str:
@@ -37,12 +38,13 @@ class Receipts:
         new = {key: version for key, version in new.items() if self._known.get(key) != version}
         if not new:
             return
-        make_folders(self._folder)
-        handle = os.open(self._file, _APPEND, 0o600)
-        try:
-            write_all(handle, "".join(f"\n{key} {version}\n" for key, version in new.items()).encode())
-        finally:
-            os.close(handle)
+        with storage_errors(FOLDER):
+            make_folders(self._folder)
+            handle = os.open(self._file, _APPEND, 0o600)
+            try:
+                write_all(handle, "".join(f"\n{key} {version}\n" for key, version in new.items()).encode())
+            finally:
+                os.close(handle)
         self._known |= new
 
     def begin(self, source: str) -> str:
@@ -51,8 +53,9 @@ class Receipts:
         call = (read_bytes_or_none(path, FOLDER) or b"").decode("ascii", "ignore")
         if not call.isalnum():
             call = os.urandom(5).hex()
-            make_folders(self._folder)
-            put_whole(path, call.encode())
+            with storage_errors(FOLDER):
+                make_folders(self._folder)
+                put_whole(path, call.encode())
         return call
 
     def end(self, source: str) -> None:

@@ -10,6 +10,7 @@ from ..markdown.times import parse, stamp
 from ..model import Json, Record, Scope, Skill
 from ..pages.layout import Layout
 
+CLAUDE_CODE = "claude-code"  # whose sessions a hook may have kept already
 _MILLISECONDS = 10**11  # a number of seconds this large would be in the year 5138
 
 

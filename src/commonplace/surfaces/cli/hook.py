@@ -14,6 +14,7 @@ from typing import Any
 
 import click
 
+from ...errors import InvalidArgument
 from ...home import Home
 from .common import agent_name, find_home, options, shared, warn
 
@@ -21,6 +22,7 @@ BUDGET = 1500  # tokens: clients cut what a hook says at 10,000 characters
 _PATIENCE = 2.0  # seconds to wait for what the client has to say
 _LONGEST = 8.0  # seconds, then it leaves: clients wait for ten
 _MOST = 1_000_000  # bytes of what the client has to say
+_NO_EVENT = "what the client said on standard input is not a JSON object of 1 MB at the most: nothing was done"
 
 
 @click.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
@@ -92,8 +94,15 @@ def _home(event: dict[str, Any]) -> Home:
     """The home that is meant: as always, but looked for from where the client says it works."""
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
-    named = options().get("home") or find_home(start if isinstance(start, str) and start else os.getcwd(), os.environ)
+    named = options().get("home") or find_home(start if isinstance(start, str) and start else _here(), os.environ)
     return Home(os.path.expanduser(named), agent_name())
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise InvalidArgument("the folder it was started in is gone: name the memory with --home") from error
 
 
 def _event() -> dict[str, Any]:
@@ -103,9 +112,12 @@ def _event() -> dict[str, Any]:
     said = _said()
     if not said.strip():
         return {}
-    found = json.loads(said)
+    try:
+        found = json.loads(said)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(_NO_EVENT) from error
     if not isinstance(found, dict):
-        raise TypeError("standard input is not a JSON object")
+        raise InvalidArgument(_NO_EVENT)
     return found
 
 

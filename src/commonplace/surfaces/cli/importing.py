@@ -15,6 +15,7 @@ from ...archive import Imported, import_from
 from ...archive import Limits as ArchiveLimits
 from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
 from ...home import Home
+from ...settings import FILE
 from .common import answer, home_path, open_home, options, refuse_file, say, shared, warn
 from .index import Bar
 
@@ -149,7 +150,7 @@ def _import_other(source: str, kind: str, size: int | None, *, dry_run: bool, ag
         "dry_run": dry_run,
         "warnings": list(done.warnings),
     }
-    answer(reply, lambda: _show(known, done, dry_run, indexed=home.search_settings.index_sessions))
+    answer(reply, lambda: _show(known, done, dry_run, home))
 
 
 def _index(home: Home, bar: Bar) -> None:
@@ -160,7 +161,7 @@ def _index(home: Home, bar: Bar) -> None:
         warn(f"the index is not up to date, the next search brings it there: {error}")
 
 
-def _show(kind: Kind, done: Brought, dry_run: bool, *, indexed: bool) -> None:
+def _show(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
     sorts = dict(done.sorts)
     parts = [f"{count} {_SORTS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()] or ["nothing new"]
     parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
@@ -171,8 +172,8 @@ def _show(kind: Kind, done: Brought, dry_run: bool, *, indexed: bool) -> None:
     _list("Beside what stands here", [f"{path} (not {other})" for path, other in done.beside])
     _list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
     _list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
-    if sorts.get("session") and not indexed:
-        say("Sessions are searched once the settings say so: `memorySearch: {indexSessions: true}`.")
+    if sorts.get("session") and not home.search_settings.index_sessions:
+        say(f"Sessions are searched once {os.path.join(home.root, FILE)} says `memorySearch: {{indexSessions: true}}`.")
     if (done.added or done.updated) and not dry_run:
         say("`commonplace undo` takes all of it back.")
 

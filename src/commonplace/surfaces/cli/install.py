@@ -22,7 +22,7 @@ from .common import FOLDER, agent_name, answer, home_path, options, say, shared,
 @click.option("--scope", type=click.Choice(["user", "project"]), help="For you everywhere, or for one project.")
 @click.option("--tools", "tools", metavar="A,B", help="Only these toolsets, in this order.")
 @click.option("--hooks/--no-hooks", default=True, help="Sessions start with what is known, and are kept (default).")
-@click.option("--budget", type=int, help="Tokens that a session starts with, at the most.")
+@click.option("--budget", type=click.IntRange(0), help="Tokens that a session starts with, at the most.")
 @click.option("--file", metavar="FILE", help="The client's configuration file, where it is not in its usual place.")
 @click.option("--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing.")
 @click.option("--remove", is_flag=True, help="Take our entries out again, and nothing else.")

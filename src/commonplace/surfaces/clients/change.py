@@ -102,7 +102,9 @@ def _taken(form: str, text: str, edit: Edit, known: Any) -> str:
         made: str = _module(form).take(text, edit.path)
         return made
     if isinstance(edit, Put):
-        return _hollow(jsonc.take(text, edit.path), edit.path[:-1], known) if edit.path else text
+        while edit.path and at(jsonc.parse(text), edit.path) is not None:  # a key may stand twice
+            text = jsonc.take(text, edit.path)
+        return _hollow(text, edit.path[:-1], known)
     for spot in reversed(_ours(at(jsonc.parse(text), edit.path), edit.mark)):
         alone = len(at(jsonc.parse(text), edit.path)[spot[0]].get("hooks", [0])) == 1
         text = jsonc.take(text, (*edit.path, *(spot[:1] if alone else spot)))

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from ...errors import Conflict, NotText, SettingsError, StorageError
 from ...pages.files import Overtaken, read_bytes, replace, take_away, write_all
-from .edits import Unreadable
+from .edits import CanNotEdit, Unreadable
 
 BACKUP = ".commonplace-backup"
 _LARGEST = 50_000_000  # bytes: no file that a person configures has more
@@ -41,6 +41,8 @@ def changed(path: str, before: bytes | None, change: Callable[[str], str | None]
         raise SettingsError(
             f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8; it was not changed"
         ) from error
+    except CanNotEdit as error:
+        raise CanNotEdit(f"{path}: {error}; it was not changed") from error
     except Unreadable as error:
         advice = f"mend that line and try again, or {by_hand}"
         raise SettingsError(f"{path}:{error.line}: {error.problem}: {advice}; it was not changed") from error
