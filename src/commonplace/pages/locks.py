@@ -171,4 +171,5 @@ def _holder(handle: int) -> str:
 
 def _complaint(holder: str, name: str, patience: float) -> str:
     who = f"process {holder}" if holder else "another process"
-    return f"{name} is held by {who} for more than {round(patience, 1):g} seconds: wait for it or stop it, then try again"
+    long = f"{round(patience, 1):g} seconds"
+    return f"{name} is held by {who} for more than {long}: wait for it or stop it, then try again"
