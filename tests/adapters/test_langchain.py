@@ -205,3 +205,10 @@ def test_without_langchain_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['langchain_core.tools'] = None\nimport commonplace.adapters.langchain"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'commonplace[langchain]'" in done.stderr
+
+
+def test_no_name_of_an_argument_gets_in_the_way_of_a_call(tmp_path: Path) -> None:
+    remember = {tool.name: tool for tool in tools(Memory(tmp_path), "journal")}["remember"]
+    answer = remember.invoke({"content": "tea", "self": 1})
+    assert "ignored what this does not take: self" in answer
+    assert "ignored" in asyncio.run(remember.ainvoke({"content": "tea", "self": 1, "config": {}}))

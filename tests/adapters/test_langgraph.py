@@ -489,3 +489,17 @@ def test_without_langgraph_the_error_says_what_to_install() -> None:
     code = "import sys; sys.modules['langgraph.store.base'] = None\nimport commonplace.adapters.langgraph"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'commonplace[langgraph]'" in done.stderr
+
+
+def test_a_text_is_never_taken_for_its_letters(store: CommonplaceStore) -> None:
+    for ask in (
+        lambda: store.put("users", "k", {"text": "x"}),  # type: ignore[arg-type]
+        lambda: store.get("users", "k"),  # type: ignore[arg-type]
+        lambda: store.search("users"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ValueError, match=r"a namespace is a tuple of labels, not text: write \('users',\)"):
+            ask()
+    for index in ("text", True):
+        with pytest.raises(ValueError, match="index is a list of paths"):
+            store.put(("users",), "k", {"text": "x"}, index=index)  # type: ignore[arg-type]
+    assert store.list_namespaces() == []

@@ -33,8 +33,8 @@ class Function(NamedTuple):
         return json.dumps(reply, ensure_ascii=False)
 
 
-def functions(memory: Memory, toolsets: Sequence[str] = catalog.EVERYDAY) -> list[Function]:
-    """The tools of some toolsets, as an agent of this memory may call them."""
-    chosen = tuple(dict.fromkeys(toolsets))
+def functions(memory: Memory, toolsets: str | Sequence[str] = catalog.EVERYDAY) -> list[Function]:
+    """The tools of a toolset or some, as an agent of this memory may call them."""
+    chosen = tuple(dict.fromkeys([toolsets] if isinstance(toolsets, str) else toolsets))
     offers = catalog.offers(chosen, memory.home)
     return [Function(offer.name, offer.description, offer.tool, memory, chosen) for offer in offers]

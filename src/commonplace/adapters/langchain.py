@@ -29,7 +29,7 @@ class MemoryTool(BaseTool):
     function: Function = Field(exclude=True)
     handle_tool_error: Any = True
 
-    def _run(self, *given: str, **arguments: Any) -> str:
+    def _run(self, /, *given: str, **arguments: Any) -> str:  # a model may call an argument `self`
         name, memory, toolsets = self.function.name, self.function.memory, self.function.toolsets
         outcome = memory.attempt(name, given[0] if given else arguments, toolsets)
         answer = json.dumps(outcome.reply, ensure_ascii=False)
@@ -37,7 +37,7 @@ class MemoryTool(BaseTool):
             raise ToolException(answer)
         return answer
 
-    async def _arun(self, *given: str, **arguments: Any) -> str:
+    async def _arun(self, /, *given: str, **arguments: Any) -> str:
         return await asyncio.to_thread(self._run, *given, **arguments)
 
     def _parse_input(self, tool_input: str | dict[str, Any], tool_call_id: str | None) -> str | dict[str, Any]:

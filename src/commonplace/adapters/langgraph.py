@@ -335,6 +335,7 @@ def _check(op: Op) -> None:
     """ValueError for an operation that no store could carry out."""
     if not isinstance(op, (GetOp, PutOp, SearchOp, ListNamespacesOp)):
         raise ValueError(f"Unknown operation type: {type(op)}")  # noqa: TRY004
+    _check_lists(op)
     validate_op_namespace(op)
     names = [*op.namespace, op.key] if isinstance(op, (GetOp, PutOp)) else []
     if isinstance(op, SearchOp):
@@ -347,6 +348,15 @@ def _check(op: Op) -> None:
     for name in names:
         if not isinstance(name, str) or not is_unicode(name):
             raise ValueError(f"{name!a} is not Unicode text: namespaces and keys must be")
+
+
+def _check_lists(op: Op) -> None:
+    """A text where a tuple or a list is meant would be taken for its letters."""
+    named = op.namespace if isinstance(op, (GetOp, PutOp)) else op.namespace_prefix if isinstance(op, SearchOp) else ()
+    if isinstance(named, str):
+        raise ValueError(f"a namespace is a tuple of labels, not text: write ({named!r},)")  # noqa: TRY004
+    if isinstance(op, PutOp) and (op.index is True or isinstance(op.index, str)):
+        raise ValueError(f"index is a list of paths, False for none, or None for the store's own, not {op.index!r}")
 
 
 def _fits(record: Record, op: SearchOp) -> bool:
