@@ -65,7 +65,7 @@ def commands() -> str:
     out.write("| exit status | meaning |\n|---|---|\n| 0 | done |\n| 1 | something nobody foresaw; of `doctor`: something was found |\n| 2 | the call's words or arguments are off |\n")
     out.write("| 3 | not found |\n| 4 | exists already, or changed meanwhile |\n| 5 | refused |\n")
     out.write("| 6 | the disk or the files stand in the way |\n| 7 | the settings are wrong |\n| 8 | a model can not serve now |\n| 9 | an extra is not installed |\n| 130 | interrupted |\n")
-    with click.Context(cli, info_name="commonplace") as top:
+    with click.Context(cli, info_name="commonplace", **cli.context_settings) as top:
         out.write(_help(cli, top))
         for name in COMMANDS:
             command = cli.get_command(top, name)
