@@ -101,6 +101,25 @@ def test_a_home_of_duragent_keeps_its_agents(home: Path, tmp_path: Path) -> None
     assert "agents/ann/memory/MEMORY.md" in renamed.added
 
 
+def test_every_agent_of_openclaw_brings_its_own_workspace(home: Path, openclaw: Path) -> None:
+    put(openclaw, "workspace-ops/MEMORY.md", "Keep it running.\n")
+    put(openclaw, "workspace-ops/memory/2026-01-02.md", "Rebooted.\n")
+    put(openclaw, "workspace-ops/memory/secrets of ops.md", "Only mine.\n")
+    found = {path: text for path, text in pages_but_binary(brought_to(home, openclaw)).items() if "/ops/" in path}
+    assert found == {
+        "agents/ops/memory/MEMORY.md": "Keep it running.\n",
+        "agents/ops/memory/daily/2026-01-02.md": "Rebooted.\n",
+        "agents/ops/memory/secrets of ops.md": "Only mine.\n",
+    }
+    assert not Memory(home).search("only mine")
+    assert "What counts" in Memory(home).call("recall", {})["content"]
+
+
+def brought_to(home: Path, source: Path) -> Path:
+    brought(home, source)
+    return home
+
+
 def test_a_home_of_agentool_becomes_days_and_a_summary(home: Path, tmp_path: Path) -> None:
     block = "### editor\n\nvim\n\n<!-- agentool-memory: at=2026-01-02T03:04:05Z tags=tools -->\n\n"
     put(tmp_path / "work", ".agent/memory/2026/01/02.md", block)

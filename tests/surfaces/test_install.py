@@ -410,6 +410,39 @@ def test_an_entry_of_ours_that_stands_twice_goes_twice(desk: Desk) -> None:
     assert json.loads(path.read_text()) == {"mcpServers": {"a": {}}}
 
 
+def test_hooks_of_others_that_are_called_alike_stay(desk: Desk) -> None:
+    alike = [
+        "/opt/other hook session-start --client x",
+        "echo hook session-start",
+        "not-commonplace hook session-start",
+    ]
+    theirs = [{"hooks": [{"type": "command", "command": each} for each in alike]}]
+    path = desk.file(".claude/settings.json", json.dumps({"hooks": {"SessionStart": theirs}}))
+    desk.run("claude-code")
+    assert json.loads(path.read_text())["hooks"]["SessionStart"][0] == theirs[0]
+    desk.run("claude-code", "--remove")
+    assert json.loads(path.read_text()) == {"hooks": {"SessionStart": theirs}}
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "commonplace hook session-start",
+        "'/opt/my tools/bin/commonplace' hook session-start --client claude-code",
+        '"C:/Program Files/x/commonplace.exe" hook session-start --client claude-code',
+        "/usr/bin/python3 -m commonplace hook session-start --client claude-code --home /old",
+        "cd /x && cpl hook session-start",
+    ],
+)
+def test_a_hook_of_ours_is_known_wherever_the_program_was(desk: Desk, command: str) -> None:
+    ours = [{"hooks": [{"type": "command", "command": command}]}]
+    path = desk.file(".claude/settings.json", json.dumps({"hooks": {"SessionStart": ours}}))
+    desk.run("claude-code")
+    assert len(json.loads(path.read_text())["hooks"]["SessionStart"]) == 1
+    desk.run("claude-code", "--remove")
+    assert command not in path.read_text()
+
+
 def test_a_budget_below_nothing_is_refused(desk: Desk) -> None:
     with pytest.raises(AssertionError, match="-3 is not in the range x>=0"):
         desk.run("claude-code", "--budget", "-3")

@@ -22,6 +22,7 @@ from .values import Into, Item, Missed, Session, Text
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(-[^/]+)?\.md")
 _NESTED_DAY = re.compile(r"(\d{4})/(\d\d)/(\d\d)()\.md")
 _OPENCLAW_FILES = frozenset({"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"})
+_WORKSPACE_OF = "workspace-"  # and the agent's name, where there are several
 _INSTRUCTIONS = "is instructions for OpenClaw, not memory: put what should stay into directives/"
 
 
@@ -99,13 +100,32 @@ def _has_workspace(source: Source) -> bool:
 
 def openclaw(source: Source, into: Into) -> Iterator[Item]:
     home = _Home("openclaw", source, into)
-    folder = "workspace" if _has_workspace(source) else ""
+    for folder, agent in _workspaces(source, into):
+        yield from _openclaw_workspace(home, folder, agent)
+    yield from _sessions(home)
+
+
+def _workspaces(source: Source, into: Into) -> list[tuple[str, str]]:
+    """The folders of agents, with the agents they become; the source itself, when it is such a folder."""
+    found = [("workspace", into.agent)] if _has_workspace(source) else []
+    names = [name[:-1] for name in source.top() if name.startswith(_WORKSPACE_OF) and name.endswith("/")]
+    found += [(name, _agent_of(name.removeprefix(_WORKSPACE_OF), into)) for name in names if name != _WORKSPACE_OF]
+    return found or [("", into.agent)]
+
+
+def _agent_of(name: str, into: Into) -> str:
+    return into.agent if name == "main" else name
+
+
+def _openclaw_workspace(home: _Home, folder: str, agent: str) -> Iterator[Item]:
+    """What one agent has. Its topics are for all, unless it is one of several: then they stay its own."""
+    source, into = home.source, home.into
     above = f"{folder}/" if folder else ""
     for name in source.top(folder):
         if name in ("MEMORY.md", "memory.md"):
-            yield from home.page(above + name, into.layout.curated_page(into.agent))
+            yield from home.page(above + name, into.layout.curated_page(agent))
         elif name in ("USER.md", "DREAMS.md"):
-            yield from home.page(above + name, into.own(name))
+            yield from home.page(above + name, into.own(name, agent))
         elif name in _OPENCLAW_FILES:
             yield Missed(above + name, _INSTRUCTIONS)
         elif name.endswith(".md"):
@@ -113,13 +133,12 @@ def openclaw(source: Source, into: Into) -> Iterator[Item]:
     for path in source.paths(f"{above}memory"):
         rest = path.removeprefix(f"{above}memory/")
         if found := _DAY.fullmatch(rest):
-            yield from home.day(path, found, into.agent)
+            yield from home.day(path, found, agent)
         elif rest.endswith(".md"):
-            yield from home.topic(path, rest)
+            yield from home.topic(path, rest) if agent == into.agent else home.page(path, into.own(rest, agent))
         else:
             yield Missed(path, "is not Markdown")
     yield from home.skills(f"{above}skills")
-    yield from _sessions(home)
 
 
 def _sessions(home: _Home) -> Iterator[Item]:
@@ -127,8 +146,7 @@ def _sessions(home: _Home) -> Iterator[Item]:
         folder = f"agents/{name}sessions"
         for file in home.source.top(folder):
             if file.endswith(".jsonl"):
-                agent = home.into.agent if name == "main/" else name[:-1]
-                yield from home.session(f"{folder}/{file}", agent)
+                yield from home.session(f"{folder}/{file}", _agent_of(name[:-1], home.into))
 
 
 def is_duragent(source: Source) -> bool:

@@ -5,6 +5,7 @@ Pure text to text. Taking out gives the file back to the byte where an earlier c
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from types import ModuleType
@@ -121,7 +122,7 @@ def _hollow(text: str, path: Path, known: Any) -> str:
 
 def _ours(elements: Any, mark: str) -> list[Spot]:
     """Where hooks of ours stand in a list: alone, or in a group with others."""
-    return [spot for spot, hook in _hooks(elements) if mark in str(hook.get("command", ""))]
+    return [spot for spot, hook in _hooks(elements) if re.search(mark, str(hook.get("command", "")))]
 
 
 def _hooks(elements: Any) -> Iterator[tuple[Spot, dict[str, Any]]]:

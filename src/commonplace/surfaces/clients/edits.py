@@ -18,7 +18,7 @@ class Put(NamedTuple):
 
 
 class Add(NamedTuple):
-    """A hook that the list at a path should have once; `mark` stands in the command of every hook of ours."""
+    """A hook that the list at a path should have once; `mark` is a pattern that finds ours by their command."""
 
     path: Path
     element: dict[str, Any]

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from .edits import Add, Edit, Put
 
-MARK = " hook session-"  # stands in the command of every hook of ours, and in nobody else's
+# Finds every hook of ours by its command, wherever the program was then, and nobody else's.
+MARK = r"""(?:^|[\s/\\"'])(?:commonplace|cpl)(?:\.exe)?["']?\s+hook\s+session-"""
 START, END = "session-start", "session-end"
 SECONDS = 10  # after which a client may give up on a hook; ours take a fraction of one
 
