@@ -90,3 +90,16 @@ def test_the_answer_of_read_graph_is_understood_too(home: Path, tmp_path: Path) 
     whole = {"entities": [{"name": "tea", "entityType": "drink", "observations": ["Green"]}], "relations": []}
     brought(home, put(tmp_path, "graph.json", json.dumps(whole, indent=2)))
     assert "- Green" in pages(home)["memory/knowledge-graph/tea.md"]
+
+
+def test_one_name_in_three_files_is_three_pages(home: Path, tmp_path: Path) -> None:
+    files = [graph(tmp_path / f"{said}.jsonl", entity("ann", "person", said)) for said in ("one", "two", "three")]
+    brought(home, files[0])
+    brought(home, files[1])
+    ((path, other),) = brought(home, files[2]).beside
+    assert other == "memory/knowledge-graph/ann.md"
+    assert "three" in pages(home)[path]
+    assert len(pages(home)) == 3
+    graph(files[2], entity("ann", "person", "three", "four"))
+    assert brought(home, files[2]).updated == (path,)
+    assert all(brought(home, file).added == () for file in files)

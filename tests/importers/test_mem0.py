@@ -53,3 +53,8 @@ def test_a_memory_that_changed_there_changes_here(home: Path, tmp_path: Path) ->
     put(tmp_path, "mem0.json", json.dumps({"results": [memory("a", "Black", user_id="ann")], "relations": []}))
     assert brought(home, source).updated == ("memory/channels/ann/a.md",)
     assert "Black" in pages(home)["memory/channels/ann/a.md"]
+
+
+def test_a_file_in_utf_16_says_how_to_save_it(home: Path, tmp_path: Path) -> None:
+    place = put(tmp_path, "m.json", json.dumps([memory("m", "tea", user_id="ann")]).encode("utf-16"))
+    assert whys(brought(home, place, "mem0")) == {"m.json": "is UTF-16 text: save it as UTF-8"}

@@ -23,7 +23,7 @@ from ..pages.locks import lock
 from ..pages.sign import Signature, signed
 from ..pages.skills import PAGE as SKILL
 from ..pages.versions import version_of
-from .placing import File, Sort, files_of, other_pages
+from .placing import File, Sort, farther, files_of, other_pages
 from .receipts import FOLDER, Receipts
 from .values import Item, Missed
 
@@ -151,8 +151,9 @@ class _Compare:
         """Where it may go, in order. What went beside once belongs there."""
         if not file.beside:
             return [file.path]
-        went = self.receipts.version(file.id, file.beside)
-        return [file.beside] if went and not self.receipts.version(file.id, file.path) else [file.path, file.beside]
+        places = [file.path, file.beside, farther(file)]
+        went = [place for place in places if self.receipts.version(file.id, place)]
+        return went[:1] if went and went[0] != file.path else places
 
     def _settled(self, file: File, path: str, version: str) -> bool:
         """Whether it is decided what becomes of a file at a path; False when something else stands there."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from collections.abc import Iterator
@@ -26,6 +27,9 @@ def objects(data: bytes, what: str, missed: list[Missed], has: str, names: tuple
 
     `has` is a field that each of them has, by which the next one is known after one that is broken.
     """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        missed.append(Missed(what, "is UTF-16 text: save it as UTF-8"))
+        return
     text = data.decode("utf-8-sig", "surrogateescape")
     start = _BETWEEN.match(text).end()  # type: ignore[union-attr]
     if text[start : start + 1] == "{":

@@ -6,6 +6,7 @@ passwords are told, taken out or refused here, as the settings say.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -205,6 +206,12 @@ class _Drafts:
     @contextmanager
     def hold(self, _name: str) -> Iterator[None]:
         yield
+
+
+def farther(file: File) -> str:
+    """Where a file goes when something stands beside as well: a name that no other item has."""
+    stem, dot, ending = file.beside.rpartition(".")
+    return f"{stem}-{hashlib.blake2b(file.id.encode(), digest_size=3).hexdigest()}{dot}{ending}"
 
 
 def other_pages(layout: Layout, file: File, folders: list[str]) -> list[str]:
