@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import signal
 import socket
@@ -15,7 +16,10 @@ import pytest
 from mcp import MCPError
 
 from commonplace import Memory
+from commonplace.errors import Refused
+from commonplace.pages.locks import lock
 from commonplace.surfaces.mcp import notices
+from commonplace.surfaces.mcp.serving import Serving
 from commonplace.tools import catalog
 
 from .test_mcp import ERAS, PATIENCE, served, text_of
@@ -93,6 +97,29 @@ async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkey
             await client.subscribe_resource("commonplace://context")
         await client.unsubscribe_resource("commonplace://page/memory/1.md")
         await client.subscribe_resource("commonplace://context")
+
+
+@pytest.mark.asyncio
+async def test_who_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    homes = tmp_path / "homes"
+    (homes / "held").mkdir(parents=True)
+    async with served(tmp_path / "own", homes=str(homes)) as client:
+        await client.call_tool("recall", {})
+        with lock(str(homes / "held/.locks"), "page", "directives/memory.md"):
+            waiting = asyncio.create_task(client.call_tool("recall", {}, meta={"commonplace/home": "held"}))
+            for _ in range(20):
+                await client.call_tool("recall", {})
+            assert not waiting.done()
+        assert not (await waiting).is_error
+
+
+def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
+    serves = Serving(str(tmp_path))
+    headers = {"commonplace-agent": "J%C3%B6rg"}
+    assert serves.asker({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
+    assert serves.asker({"commonplace/agent": ""}, headers).agent == "Jörg"
+    with pytest.raises(Refused, match="comes from the agent Jörg, says its header"):
+        serves.asker({"commonplace/agent": "bob"}, headers)
 
 
 def test_an_origin_that_can_not_be_read_is_another_site(tmp_path: Path) -> None:

@@ -352,11 +352,12 @@ def _check(op: Op) -> None:
 
 def _check_lists(op: Op) -> None:
     """A text where a tuple or a list is meant would be taken for its letters."""
-    named = op.namespace if isinstance(op, (GetOp, PutOp)) else op.namespace_prefix if isinstance(op, SearchOp) else ()
+    named: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
     if isinstance(named, str):
         raise ValueError(f"a namespace is a tuple of labels, not text: write ({named!r},)")  # noqa: TRY004
-    if isinstance(op, PutOp) and (op.index is True or isinstance(op.index, str)):
-        raise ValueError(f"index is a list of paths, False for none, or None for the store's own, not {op.index!r}")
+    index: Any = op.index if isinstance(op, PutOp) else None
+    if index is True or isinstance(index, str):
+        raise ValueError(f"index is a list of paths, False for none, or None for the store's own, not {index!r}")
 
 
 def _fits(record: Record, op: SearchOp) -> bool:

@@ -81,21 +81,23 @@ class MemoryServer:
         with _as_protocol_errors():
             return self.serving.asker(context.meta, headers)
 
-    def _memory(self, context: Context) -> Memory:
-        with _as_protocol_errors():
-            return self.handles.of(self._asker(context))
+    async def _memory(self, context: Context) -> Memory:
+        asker = self._asker(context)
+        known = self.handles.known(asker)
+        return known if known else await _in_thread(self.handles.of, asker)
 
     async def _list_tools(self, context: Context, _: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=tools.listed(self.serving, self._memory(context), context.protocol_version))
+        memory = await self._memory(context)
+        return types.ListToolsResult(tools=tools.listed(self.serving, memory, context.protocol_version))
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
-        memory, asker = self._memory(context), self._asker(context)
+        memory, asker = await self._memory(context), self._asker(context)
         return await tools.called(self.serving, memory, asker, params, context.protocol_version, _teller(context))
 
     async def _list_resources(
         self, context: Context, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
-        memory = self._memory(context)
+        memory = await self._memory(context)
         found = await _in_thread(resources.listed, memory, params.cursor if params else None)
         if _shakes_hands(context):
             self.notices.has_listed(context, memory)
@@ -108,34 +110,34 @@ class MemoryServer:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         try:
-            found = await _in_thread(resources.read, self._memory(context), self._asker(context), params.uri)
+            found = await _in_thread(resources.read, await self._memory(context), self._asker(context), params.uri)
         except MCPError as error:
             raise MCPError(error.code, error.message, {"uri": params.uri}) from error
         return types.ReadResourceResult(contents=[found])
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
-        self.notices.subscribe(context, self._memory(context), params.uri)
+        self.notices.subscribe(context, await self._memory(context), params.uri)
         return types.EmptyResult()
 
     async def _unsubscribe(self, context: Context, params: types.UnsubscribeRequestParams) -> types.EmptyResult:
-        self.notices.unsubscribe(context, self._memory(context), params.uri)
+        self.notices.unsubscribe(context, await self._memory(context), params.uri)
         return types.EmptyResult()
 
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        return await self.notices.listen(context, self._memory(context), params)
+        return await self.notices.listen(context, await self._memory(context), params)
 
     async def _list_prompts(self, _context: Context, _: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=prompts.PROMPTS)
 
     async def _get_prompt(self, context: Context, params: types.GetPromptRequestParams) -> types.GetPromptResult:
-        memory, asker = self._memory(context), self._asker(context)
+        memory, asker = await self._memory(context), self._asker(context)
         return await _in_thread(prompts.got, memory, asker, params.name, params.arguments or {})
 
     async def _complete(self, context: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
         argument = params.argument
-        found = await _in_thread(resources.completed, self._memory(context), argument.name, argument.value)
+        found = await _in_thread(resources.completed, await self._memory(context), argument.name, argument.value)
         return types.CompleteResult(completion=found)
 
     def close(self) -> None:

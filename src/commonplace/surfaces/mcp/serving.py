@@ -1,7 +1,8 @@
 """What is served, and to whom: the home, agent, user, channel and session a request means.
 
 A name given as a flag holds for every request. One from the environment is a default that a request may replace: in its
-`_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`).
+`_meta` (`commonplace/agent`), or over HTTP in a header (`Commonplace-Agent`). One that says both must mean the same, so
+that a name which a proxy puts into the header holds.
 """
 
 from __future__ import annotations
@@ -89,14 +90,13 @@ def _refuse_other(name: str, fixed: str | None, said: str | None) -> None:
 
 
 def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
-    value = meta.get(f"commonplace/{name}")
-    if value is None and (header := headers.get(f"commonplace-{name}")):
-        value = unquote(header)  # headers are ASCII; names need not be
-    if value is None or value == "":
-        return None
+    header = unquote(headers.get(f"commonplace-{name}", ""))  # headers are ASCII; names need not be
+    value = meta.get(f"commonplace/{name}") or header
     if not isinstance(value, str) or len(value) > _LONGEST_NAME:
         raise InvalidArgument(f"the {name} of a request is a name of at most {_LONGEST_NAME} characters")
-    return value
+    if header and value != header:
+        raise Refused(f"the request comes from the {name} {header}, says its header: its _meta can not say {value}")
+    return value or None
 
 
 class Handles:
@@ -106,13 +106,24 @@ class Handles:
         self._open: OrderedDict[tuple[str, str], tuple[Memory, object]] = OrderedDict()
         self._lock = Lock()
 
-    def of(self, asker: Asker) -> Memory:
+    def known(self, asker: Asker) -> Memory | None:
+        """A memory that is open already, if its settings are still those."""
         key, settings = (asker.home, asker.agent), _settings_of(asker.home)
         with self._lock:
-            memory, read = self._open.pop(key, (None, None))
-            idle = [memory] if memory and read != settings else []
-            if memory is None or idle:
-                memory = Memory(*key)
+            memory, read = self._open.get(key, (None, None))
+            if memory is None or read != settings:
+                return None
+            self._open.move_to_end(key)
+            return memory
+
+    def of(self, asker: Asker) -> Memory:
+        """The memory of who asks, opened where it is not: that may have to wait for others who write."""
+        key, settings = (asker.home, asker.agent), _settings_of(asker.home)
+        memory = self.known(asker) or Memory(*key)
+        with self._lock:
+            before, read = self._open.pop(key, (memory, settings))
+            idle = [before] if read != settings else []
+            memory = memory if idle else before
             self._open[key] = memory, settings
             if len(self._open) > _MOST_OPEN:
                 idle.append(self._open.popitem(last=False)[1][0])
