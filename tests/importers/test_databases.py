@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory
 from commonplace.errors import StorageError
+from commonplace.home import Home
+from commonplace.importers import import_source
 from commonplace.testing import FrozenClock
 
 from .sources import brought, notes_database, pages, registry_database, whys
@@ -124,3 +127,25 @@ def test_a_damaged_database_is_told(home: Path, tmp_path: Path) -> None:
     database.write_bytes(database.read_bytes()[:1000])
     with pytest.raises(StorageError, match="get a whole copy"):
         brought(home, database)
+
+
+def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, tmp_path: Path) -> None:
+    source = notes_database(tmp_path / "a.db", [("plan", "Tea", None), ("pot", "Blue", "soon")])
+    registry = registry_database(tmp_path / "b.db")
+    with sqlite3.connect(registry) as database:
+        database.execute("UPDATE skills SET created_at = NULL, updated_at = ''")
+        database.execute("UPDATE global_memories SET created_at = NULL, updated_at = NULL")
+    database.close()
+    for place in (source, registry):
+        import_source(Home(str(home), clock=FrozenClock()), str(place))
+        later = Home(str(home), clock=FrozenClock(datetime(2031, 5, 6, tzinfo=UTC)))
+        done = import_source(later, str(place))[1]
+        assert (done.added, done.updated, done.kept) == ((), (), ())
+    with sqlite3.connect(source) as database:
+        database.execute("UPDATE working_memory SET content = 'Red' WHERE key = 'pot'")
+    database.close()
+    for updated in (("agents/main/memory/working/pot.md",), ()):
+        assert import_source(later, str(source))[1].updated == updated
+    told = pages(home)["agents/main/memory/working/pot.md"]
+    assert "updated_at: 2031-05-06" in told
+    assert "created_at: 2031" not in told

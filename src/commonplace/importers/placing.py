@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Literal, NamedTuple, cast
 
-from ..errors import InvalidArgument, PageNotFound
+from ..errors import CommonplaceError, InvalidArgument, PageNotFound
 from ..home import Home
 from ..markdown import frontmatter
 from ..markdown.jsontext import checked, whole_characters
-from ..markdown.times import parse
+from ..markdown.times import parse, stamp
 from ..model import Clock, Page
 from ..pages import Pages, Paths
 from ..pages.layout import FIXED_NAMES, FIXED_PAGES, Layout
@@ -29,6 +30,7 @@ from ..tools.guard import guarded
 from .values import CLAUDE_CODE, Keyed, Session, Taught, Text
 
 Sort = Literal["page", "record", "skill", "session"]
+_TIMES = re.compile(r"""^\s*(?:created_at|updated_at):[ ]*["']?([^"'\n]+?)["']?[ ]*$""", re.MULTILINE)
 _LONGEST_NAME = 255  # bytes of a name that file systems take
 
 
@@ -92,10 +94,12 @@ def _record(home: Home, item: Keyed) -> File:
             shelf = Shelf(pages, layout, layout.working_folder(scope.name), clock, taken=FIXED_NAMES)
             shelf.change(_working_page(shelf, key), key, lambda _: value, record.category, tags)
 
-    path, text = _drafted(put, record.created_at, record.updated_at, home.clock).popitem()
-    if item.fields:
+    def draft(created: str, updated: str) -> dict[str, str]:
+        path, text = _drafted(put, created, updated, home.clock).popitem()
         head, body = frontmatter.split(text)
-        text = frontmatter.edit(head, given["fields"]) + body
+        return {path: frontmatter.edit(head, given["fields"]) + body if item.fields else text}
+
+    path, text = _in_its_time(home, draft, record.created_at, record.updated_at).popitem()
     when = parse(record.updated_at) or home.clock()
     return File(item.id, "record", path, text.encode(), _nanoseconds(when), key=key, warning=warning)
 
@@ -136,7 +140,10 @@ def _skill(home: Home, item: Taught) -> list[File]:
             description, instructions = clean(given["description"]), clean(given["instructions"])
             skills.create(clean(skill.name), description, given["data"], clean(skill.owner), instructions)
 
-    texts = _drafted(put, skill.created_at, skill.updated_at, home.clock)
+    def draft(created: str, updated: str) -> dict[str, str]:
+        return _drafted(put, created, updated, home.clock)
+
+    texts = _in_its_time(home, draft, skill.created_at, skill.updated_at)
     when = _nanoseconds(parse(skill.updated_at) or home.clock())
     pages = sorted(texts.items(), key=lambda each: not each[0].endswith(PAGE))  # first what makes it a skill
     return [File(item.id, "skill", path, text.encode(), when, warning=warning) for path, text in pages]
@@ -163,6 +170,21 @@ def _session(home: Home, item: Session) -> File:
 
 def _nanoseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 10**6) * 1000
+
+
+def _in_its_time(home: Home, draft: Callable[[str, str], dict[str, str]], created: str, updated: str) -> dict[str, str]:
+    """Pages as they are written; of what came without a time, with the times it has here, so that it stays the same."""
+    texts = draft(created, updated)
+    if parse(created) or parse(updated):
+        return texts
+    for path in texts:
+        with suppress(CommonplaceError):
+            standing = home.pages.read(path).text
+            times = _TIMES.findall(frontmatter.split(standing)[0])
+            if len(times) == 2:
+                same = draft(*times)
+                return same if same.get(path) == standing else draft(times[0], stamp(home.clock()))
+    return texts
 
 
 def _drafted(put: Callable[[Pages, Clock], None], created: str, updated: str, clock: Clock) -> dict[str, str]:
