@@ -99,6 +99,18 @@ def test_a_home_opens_in_place(shell: Shell) -> None:
     assert "What counts" in shell.ok("--home", "claw", "recall")
 
 
+def test_what_is_not_what_it_was_said_to_be_is_not_called_old(shell: Shell) -> None:
+    mem0_file(shell.folder / "m.json", 1)
+    said = shell.ok("import", "m.json", "--from", "chatgpt")
+    assert said.startswith("From ChatGPT's export: nothing that was understood.\nNot understood, or left out: 1\n")
+
+
+def test_folders_beyond_the_first_few_are_counted(shell: Shell) -> None:
+    for number in range(7):
+        put(shell.folder / "many", f"f{number}/a.md", f"Tea {number}")
+    assert "  2 in other folders (--json lists all)\n" in shell.ok("import", "many", "--from", "markdown")
+
+
 def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell, vault: str) -> None:
     put(shell.folder / HOME, ".imports", "a file")
     done = shell.run("import", vault)

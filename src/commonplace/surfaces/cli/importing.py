@@ -163,12 +163,16 @@ def _index(home: Home, bar: Bar) -> None:
 
 def _show(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
     sorts = dict(done.sorts)
-    parts = [f"{count} {_SORTS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()] or ["nothing new"]
+    parts = [f"{count} {_SORTS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()]
+    parts = parts or ["nothing new" if done.same or done.updated or done.kept else "nothing that was understood"]
     parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
     parts += [f"{len(done.same)} here already"] if done.same else []
     say(f"{'Would be from' if dry_run else 'From'} {kind.what}: {', '.join(parts)}.")
-    for folder, count in Counter(_folder(path) for path in done.added).most_common(_SHOWN):
+    folders = Counter(_folder(path) for path in done.added).most_common()
+    for folder, count in folders[:_SHOWN]:
         say(f"  {count} in {folder}")
+    if folders[_SHOWN:]:
+        say(f"  {sum(count for _, count in folders[_SHOWN:])} in other folders (--json lists all)")
     _list("Beside what stands here", [f"{path} (not {other})" for path, other in done.beside])
     _list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
     _list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
