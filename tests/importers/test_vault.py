@@ -96,3 +96,14 @@ def test_basic_memory_is_known_by_its_permalinks(home: Path, tmp_path: Path) -> 
     put(tmp_path / "main", "drinks/Tea.md", note)
     brought(home, tmp_path / "main")
     assert pages(home) == {"memory/main/drinks/Tea.md": note}
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no files of such names")
+def test_a_page_may_begin_with_a_tilde_or_a_drive(home: Path, tmp_path: Path) -> None:
+    names = ("~about home.md", "C: a language.md", "What is tea?.md")
+    for name in names:
+        put(tmp_path / "v", name, name)
+    done = brought(home, tmp_path / "v", "markdown")
+    assert done.missed == ()
+    assert sorted(pages(home)) == sorted(f"memory/v/{name}" for name in names)
+    assert {hit.path for hit in Memory(home).search("language")} == {"memory/v/C: a language.md"}

@@ -127,7 +127,8 @@ class Folder(Source):
         return sorted(found)
 
     def _is_fit(self, path: str, entry: os.DirEntry[str]) -> bool:
-        reason = "is a link, and links are not followed" if entry.is_symlink() else oddity(path)
+        # On disk a name leads nowhere else, whatever it begins with: only what a page can not be called is odd.
+        reason = "is a link, and links are not followed" if entry.is_symlink() else oddity(f"folder/{path}")
         if not reason and not entry.is_file(follow_symlinks=False):
             reason = "is not a regular file"
         if reason:
