@@ -6,6 +6,9 @@ that another writer got in the way of is tried again; what was acknowledged is c
 
 from __future__ import annotations
 
+import os
+import socket
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,10 +26,11 @@ Answer = TypeVar("Answer")
 SCHEMES = ("postgresql", "postgres")
 DEFAULT_TENANT = "default"
 ROLE = "commonplace_member"  # what every transaction runs as: row-level security does not bind owners of everything
-_TRIES = 8
+PATIENCE = 30.0  # seconds that work is tried again: longer than a server takes to start again
 _STATEMENT = 15_000  # milliseconds that a statement may take; migrations and bulk loads set their own
 _WAIT = 15.0  # seconds for a connection out of the pool
 _MOST_CONNECTIONS = 8
+_CALM = 0.005, 0.5  # seconds between tries, at first and at the most
 
 
 class Address(NamedTuple):
@@ -56,6 +60,8 @@ class Database:
 
     def __init__(self, address: Address) -> None:
         self.address = address
+        self._open = threading.local()
+        self._opening = threading.Lock()
 
     @property
     def tenant(self) -> str:
@@ -63,32 +69,71 @@ class Database:
 
     @cached_property
     def _pool(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+        return self._new_pool()
+
+    @cached_property
+    def _holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+        """For transactions that last while others work: they must not take the connections that work needs."""
+        return self._new_pool()
+
+    def _new_pool(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
         try:
             from psycopg_pool import ConnectionPool
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
         return ConnectionPool(
             self.address.url, min_size=0, max_size=_MOST_CONNECTIONS, open=True, timeout=_WAIT,
-            check=ConnectionPool.check_connection, kwargs={"autocommit": True},
+            check=ConnectionPool.check_connection, kwargs=_settings(), reconnect_timeout=_WAIT,
         )  # fmt: skip
 
     @contextmanager
     def transaction(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
-        """All or nothing, as one tenant. What goes wrong with the server is a StorageError."""
-        import psycopg
+        """All or nothing, as one tenant. What goes wrong with the server is a StorageError.
 
+        One inside of another, in the same thread, is a part of it: it sees what that one did.
+        """
+        outer: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
+        with _told_errors():
+            if outer is not None:
+                with outer.transaction():
+                    yield outer
+                return
+            with self._opening:
+                pool = self._pool
+            with pool.connection() as connection, connection.transaction():
+                self._bind(connection, statement_ms)
+                self._open.connection = connection
+                try:
+                    yield connection
+                finally:
+                    self._open.connection = None
+
+    @contextmanager
+    def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
+        """A transaction beside the others of this thread, on a connection that they do not wait for."""
+        with self._opening:
+            pool = self._holding
+        with _told_errors(), pool.connection() as connection, connection.transaction():
+            self._bind(connection, statement_ms)
+            yield connection
+
+    @contextmanager
+    def maintenance(self) -> Iterator[Connection[tuple[Any, ...]]]:
+        """A connection as who the URL names: bound to no tenant, in no transaction. For the tables, not for what is
+        in them."""
         try:
-            with self._pool.connection() as connection, connection.transaction():
-                connection.execute(
-                    "SELECT set_config('commonplace.tenant', %s, true), set_config('role', %s, true),"
-                    " set_config('statement_timeout', %s, true)",
-                    (self.tenant, ROLE, str(statement_ms)),
-                )
-                yield connection
-        except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
-            raise
-        except psycopg.Error as error:
-            raise _told(error) from error
+            import psycopg
+        except ImportError as error:
+            raise NotInstalled("a memory in PostgreSQL", "postgres") from error
+        with _told_errors(), psycopg.connect(self.address.url, **_settings()) as connection:
+            yield connection
+
+    def _bind(self, connection: Connection[tuple[Any, ...]], statement_ms: int) -> None:
+        connection.execute(
+            "SELECT set_config('commonplace.tenant', %s, true), set_config('role', %s, true),"
+            " set_config('statement_timeout', %s, true)",
+            (self.tenant, ROLE, str(statement_ms)),
+        )
 
     def run(self, work: Callable[[Connection[tuple[Any, ...]]], Answer], *, statement_ms: int = _STATEMENT) -> Answer:
         """What some work answers, in a transaction of its own, tried again when another writer got in its way.
@@ -96,36 +141,76 @@ class Database:
         It may run more than once, and its last run may have been committed although the server's word did not arrive:
         work that writes must say by itself, from what it finds, that it is done already.
         """
-        import psycopg
+        try:
+            import psycopg
+        except ImportError as error:
+            raise NotInstalled("a memory in PostgreSQL", "postgres") from error
 
-        pause = 0.005
-        for left in reversed(range(_TRIES)):
+        deadline = time.monotonic() + PATIENCE
+        pause, longest = _CALM
+        inside = getattr(self._open, "connection", None) is not None
+        while True:
             try:
                 with self.transaction(statement_ms=statement_ms) as connection:
                     return work(connection)
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
-                if not left:
+                if inside:  # only the whole can be tried again
+                    raise
+                if time.monotonic() > deadline:
                     raise StorageError("the database is too busy with the same page: try again") from error
             except ConnectionLost:
-                if not left:
+                if inside or time.monotonic() > deadline:
                     raise
             time.sleep(pause)
-            pause = min(pause * 2, 1.0)
-        raise AssertionError("unreachable")
+            pause = min(pause * 2, longest)
 
     def close(self) -> None:
-        if "_pool" in self.__dict__:
-            self._pool.close()
-            del self.__dict__["_pool"]
+        for name in ("_pool", "_holding"):
+            pool = self.__dict__.pop(name, None)
+            if pool is not None:
+                pool.close()
+
+
+def _settings() -> dict[str, Any]:
+    """The name tells others who holds what they wait for; see `pages/postgres.py`."""
+    return {
+        "autocommit": True, "client_encoding": "UTF8", "connect_timeout": int(_WAIT),
+        "application_name": f"commonplace {os.getpid()} on {socket.gethostname()}"[:63],
+    }  # fmt: skip
+
+
+@contextmanager
+def _told_errors() -> Iterator[None]:
+    """What goes wrong with the server, as one of our errors; what is to be tried again stays what it is."""
+    import psycopg
+
+    try:
+        yield
+    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
+        raise
+    except psycopg.Error as error:
+        raise _told(error) from error
 
 
 def _told(error: Exception) -> StorageError:
     import psycopg
-    import psycopg_pool
 
     text = str(error).strip().partition("\n")[0]
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError, psycopg_pool.PoolTimeout)):
-        if isinstance(error, psycopg.errors.QueryCanceled):
-            return StorageError("the database took too long over a statement: try again, or ask for less")
+    if _is_unmade(error):
+        return StorageError("the database has not all tables of commonplace: run `commonplace db migrate`")
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return StorageError("the database took too long over a statement: try again, or ask for less")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and "set role" in text:
+        return StorageError(f"this user may not use the memory: have an owner run GRANT {ROLE} TO the user")
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         return ConnectionLost(f"the database can not be reached ({text}): see that it runs, then try again")
     return StorageError(f"the database refused ({text}): see `commonplace db status`")
+
+
+def _is_unmade(error: Exception) -> bool:
+    import psycopg
+
+    kinds = (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedColumn)
+    if isinstance(error, kinds):
+        return True
+    return isinstance(error, psycopg.errors.InvalidParameterValue) and ROLE in str(error)

@@ -1,0 +1,128 @@
+"""How the tables come to be, and change from version to version: numbered files of SQL, each applied once, in order.
+
+Who migrates owns the tables. Two that migrate at once stand in line at a row. A database that a newer program has
+changed is left as it is.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import StorageError
+from . import Database
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+_FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
+_NAMED = re.compile(r"(\d{4})_(\w+)\.sql")
+_OLDEST = 150000  # the server's version, as it says it
+_BEGIN = """
+CREATE SCHEMA IF NOT EXISTS commonplace;
+CREATE TABLE IF NOT EXISTS commonplace.migrations (
+  number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
+);
+CREATE TABLE IF NOT EXISTS commonplace.migrating (it boolean PRIMARY KEY CHECK (it));
+INSERT INTO commonplace.migrating VALUES (true) ON CONFLICT DO NOTHING;
+"""
+
+
+class Migration(NamedTuple):
+    number: int
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.number:04}_{self.name}"
+
+
+class Status(NamedTuple):
+    """What was applied, what waits, and what only a newer program knows."""
+
+    applied: tuple[Migration, ...]
+    pending: tuple[Migration, ...]
+    unknown: tuple[Migration, ...]
+
+
+def known() -> tuple[Migration, ...]:
+    """What this program brings, in order."""
+    found = (_NAMED.fullmatch(name) for name in sorted(os.listdir(_FOLDER)))
+    return tuple(Migration(int(match[1]), match[2]) for match in found if match)
+
+
+def status(database: Database) -> Status:
+    with database.maintenance() as connection:
+        return _status(connection)
+
+
+def migrate(database: Database) -> tuple[Migration, ...]:
+    """Apply what waits; what was applied now. Doing it again changes nothing."""
+    with database.maintenance() as connection:
+        now = _status(connection)
+        if not now.pending and not now.unknown:
+            return ()
+        _fit(connection)
+        _begin(connection)
+        done: list[Migration] = []
+        while step := _next(connection):
+            done.append(step)
+        return tuple(done)
+
+
+def _next(connection: Connection[tuple[Any, ...]]) -> Migration | None:
+    """Apply one, in a transaction of its own; None when there is none left."""
+    with connection.transaction():
+        connection.execute("SELECT 1 FROM commonplace.migrating FOR UPDATE")
+        now = _status(connection)
+        if now.unknown:
+            raise StorageError(
+                f"the database was made by a newer commonplace (it has {now.unknown[-1]}): update this program; "
+                "nothing was changed"
+            )
+        if not now.pending:
+            return None
+        step = now.pending[0]
+        with open(os.path.join(_FOLDER, f"{step}.sql"), "rb") as file:
+            connection.execute(file.read())
+        connection.execute("INSERT INTO commonplace.migrations (number, name) VALUES (%s, %s)", step)
+        return step
+
+
+def _status(connection: Connection[tuple[Any, ...]]) -> Status:
+    mine = known()
+    there = connection.execute("SELECT to_regclass('commonplace.migrations') IS NOT NULL").fetchone()
+    if there != (True,):
+        return Status((), mine, ())
+    rows = connection.execute("SELECT number, name FROM commonplace.migrations ORDER BY number").fetchall()
+    applied = tuple(Migration(*row) for row in rows)
+    numbers, own = {each.number for each in applied}, {each.number for each in mine}
+    return Status(
+        applied,
+        tuple(each for each in mine if each.number not in numbers),
+        tuple(each for each in applied if each.number not in own),
+    )
+
+
+def _fit(connection: Connection[tuple[Any, ...]]) -> None:
+    """See that the server can keep pages as they are."""
+    if connection.info.server_version < _OLDEST:
+        raise StorageError(f"this is PostgreSQL {connection.info.server_version // 10000}: 15 or newer is needed")
+    row = connection.execute("SELECT current_setting('server_encoding')").fetchone()
+    if row != ("UTF8",):
+        raise StorageError("the database does not keep text as UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8'")
+
+
+def _begin(connection: Connection[tuple[Any, ...]]) -> None:
+    """The schema, and the row to stand in line at. Two who make them at once get in each other's way."""
+    import psycopg
+
+    made_meanwhile = (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema, psycopg.errors.DuplicateTable)
+    for left in (2, 1, 0):
+        try:
+            with connection.transaction():
+                connection.execute(_BEGIN)
+            return
+        except made_meanwhile:
+            if not left:
+                raise
