@@ -23,7 +23,7 @@ from commonplace.surfaces.mcp.serving import Serving
 from commonplace.tools import catalog
 
 from .test_mcp import ERAS, PATIENCE, served, text_of
-from .test_mcp_process import COMMAND, _port, request, run, serving
+from .test_mcp_process import COMMAND, _port, ask, heard, request, run, serving, shaken
 
 WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 
@@ -122,6 +122,24 @@ def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
         serves.asker({"commonplace/agent": "bob"}, headers)
 
 
+def test_half_a_character_is_no_reason_not_to_answer(tmp_path: Path) -> None:
+    with shaken(tmp_path) as server:
+        ask(server, 2, "tools/call", name="remember", arguments={"content": "a cut \ud83d, a \\ud83d, a \U0001f600"})
+        assert heard(server)["id"] == 2
+        for number, method in ((3, "resources/read"), (4, "tools/call")):
+            ask(server, number, method, uri="\ud800", name="\udfff")
+            assert heard(server)["id"] == number
+    assert "a cut ?, a \\ud83d, a \U0001f600" in Memory(tmp_path).call("recall")["content"].replace("\ufffd", "?")
+
+
+def test_a_server_in_a_terminal_ends_when_it_is_told_to(tmp_path: Path) -> None:
+    with shaken(tmp_path) as server:
+        assert server.stdin
+        server.stdin.flush()
+        server.send_signal(signal.SIGINT)
+        assert server.wait(PATIENCE) == -signal.SIGINT
+
+
 def test_an_origin_that_can_not_be_read_is_another_site(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         assert request(port, Origin="http://[").status == 403
@@ -146,9 +164,9 @@ def test_one_who_listens_does_not_keep_the_server_from_ending(tmp_path: Path) ->
         socket.create_connection(("127.0.0.1", _port(server.stderr)), PATIENCE) as web,
     ):
         web.sendall((head + body).encode())
-        heard = b""
-        while b"acknowledged" not in heard:
-            heard += web.recv(1000)
+        told = b""
+        while b"acknowledged" not in told:
+            told += web.recv(1000)
         server.send_signal(signal.SIGTERM)
         _, complaints = server.communicate(timeout=PATIENCE)
     assert "Traceback" not in complaints

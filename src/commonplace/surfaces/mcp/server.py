@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
 from ...index import Progress, silent
 from ...memory import Memory
 from . import prompts, resources, tools
+from .incoming import Incoming
 from .notices import Notices
 from .serving import Asker, Handles, Serving
 
@@ -146,11 +148,12 @@ class MemoryServer:
 
     async def over_stdio(self) -> None:
         async with stdio_server() as (incoming, outgoing):
-            await self.server.run(incoming, outgoing, self.server.create_initialization_options())
+            await self.server.run(Incoming(incoming), outgoing, self.server.create_initialization_options())
 
 
 def serve_stdio(serving: Serving) -> None:
     """Serve one client until it closes its side, then end, whatever a thread is still looking up for nobody."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # who waits for a line hears of nothing else, and would stay
     server = MemoryServer(serving)
     try:
         anyio.run(server.over_stdio)
