@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -21,26 +21,15 @@ from . import ABSENT
 from .files import make_folders, put_whole, read_bytes_or_none, write_all
 from .locks import lock_slot, slot_of
 from .merge import left_out
+from .past import SLOTS, Bounds, Choose, Head, Versions, again, fitting, since
 from .sign import Signature
 from .versions import Change, Line, as_text, content, contents, line_of, lines, parsed, version_of, written
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
-_SLOTS = 256
 _SINCE_OPENED = timedelta(minutes=10)
 HAND = Signature(tool="")
-
-Versions = list[tuple[Change, bytes | None]]
-Choose = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
-
-
-class Head(NamedTuple):
-    """The last known version of a page, who made it, and on how many lines it stands."""
-
-    version: str
-    depth: int
-    by: Signature
-    at: str
+__all__ = ["HAND", "Bounds", "History", "Versions"]
 
 
 class _Known(NamedTuple):
@@ -48,18 +37,6 @@ class _Known(NamedTuple):
 
     file: tuple[int, int]
     heads: dict[str, Head]
-
-
-class Bounds(NamedTuple):
-    """How much history is kept: for so many days, and so many bytes in all. The last version of a page always is."""
-
-    days: int = 365
-    size: int = 1 << 30
-
-    @property
-    def slot(self) -> int:
-        """Bytes of one file: half of it goes when they are used up."""
-        return max(1 << 18, self.size // _SLOTS)
 
 
 class History:
@@ -137,7 +114,7 @@ class History:
         """Let go of what is older, or more, than is to be kept; how many versions went."""
         oldest = stamp(self._clock() - timedelta(days=bounds.days))
         sizes = [(line.change.at, len(written(line))) for slot in self._slots() for line in lines(self._raw(slot))]
-        return self.rewrite(_since(max(oldest, _fitting(sizes, bounds.size))))
+        return self.rewrite(since(max(oldest, fitting(sizes, bounds.size))))
 
     def rewrite(self, choose: Choose) -> int:
         """Keep of every page only what `choose` leaves of its versions; how many went."""
@@ -153,7 +130,7 @@ class History:
         pages: dict[str, list[Line]] = {}
         for line in before:
             pages.setdefault(line.change.path, []).append(line)
-        after = [line for path, some in pages.items() for line in _again(choose(path, list(contents(some))))]
+        after = [line for path, some in pages.items() for line in again(choose(path, list(contents(some))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(written, after))
@@ -166,7 +143,7 @@ class History:
         """A slot that is full loses its older half."""
         sizes = [(line.change.at, len(written(line))) for line in lines(self._raw(slot))]
         oldest = stamp(self._clock() - timedelta(days=self._bounds.days))
-        self._rewrite_slot(slot, _since(max(oldest, _fitting(sizes, self._bounds.slot // 2))))
+        self._rewrite_slot(slot, since(max(oldest, fitting(sizes, self._bounds.slot // 2))))
 
     def _replace(self, slot: str, data: bytes) -> None:
         if data:
@@ -251,7 +228,7 @@ class History:
             names = set(os.listdir(self._folder))
         except (FileNotFoundError, NotADirectoryError):
             return []
-        return [slot for number in range(_SLOTS) if f"{(slot := f'{number:02x}')}.jsonl" in names]
+        return [slot for number in range(SLOTS) if f"{(slot := f'{number:02x}')}.jsonl" in names]
 
     def _file(self, slot: str) -> str:
         return os.path.join(self._folder, f"{slot}.jsonl")
@@ -267,36 +244,3 @@ def _last(raw: bytes, path: str) -> Line | None:
         if line:
             return line
     return None
-
-
-def _again(kept: Iterable[tuple[Change, bytes | None]]) -> list[Line]:
-    """Versions as lines once more: some that they stood on may be gone."""
-    out: list[Line] = []
-    last: bytes | None = None
-    for change, data in kept:
-        before = out[-1].change.version if out else change.before
-        line = line_of(change._replace(before=before), last, data, out[-1].depth if out else -1)
-        out.append(line)
-        last = data
-    return out
-
-
-def _since(moment: str) -> Choose:
-    """What is younger, and the last version of every page that is there."""
-
-    def choose(_path: str, versions: Versions) -> Versions:
-        young = [each for each in versions if each[0].at >= moment]
-        return young or [each for each in versions[-1:] if each[1] is not None]
-
-    return choose
-
-
-def _fitting(sizes: list[tuple[str, int]], most: int) -> str:
-    """The moment from which on everything fits into so many bytes."""
-    moment = ""
-    for at, size in sorted(sizes, reverse=True):
-        most -= size
-        if most < 0:
-            return moment or at
-        moment = at
-    return ""

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, NotFound, NotText
 from . import ABSENT, Pages
-from .history import History
 from .merge import merge
+from .past import Past
 from .versions import Change
 
 
@@ -21,7 +21,7 @@ class Undone(NamedTuple):
     problem: str = ""
 
 
-def undo(pages: Pages, history: History, changes: Iterable[Change]) -> list[Undone]:
+def undo(pages: Pages, history: Past, changes: Iterable[Change]) -> list[Undone]:
     """Take back some changes, page by page. One that can not be taken back keeps no other from it."""
     by_page: dict[str, list[Change]] = {}
     for change in changes:
@@ -29,7 +29,7 @@ def undo(pages: Pages, history: History, changes: Iterable[Change]) -> list[Undo
     return [_undone(pages, history, path, some) for path, some in by_page.items()]
 
 
-def as_of(history: History, path: str, moment: str) -> bytes | None:
+def as_of(history: Past, path: str, moment: str) -> bytes | None:
     """What a page was at a moment; None when it was not there."""
     known = history.changes(path)
     before = [change for change in known if change.at <= moment]
@@ -57,7 +57,7 @@ def restore(pages: Pages, path: str, data: bytes | None) -> bool:
     return text != now.text
 
 
-def _undone(pages: Pages, history: History, path: str, changes: list[Change]) -> Undone:
+def _undone(pages: Pages, history: Past, path: str, changes: list[Change]) -> Undone:
     try:
         for run in reversed(_runs(changes, history.changes(path))):
             _take_back(pages, history, path, run)
@@ -80,7 +80,7 @@ def _runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
     return runs
 
 
-def _take_back(pages: Pages, history: History, path: str, run: tuple[str, str]) -> None:
+def _take_back(pages: Pages, history: Past, path: str, run: tuple[str, str]) -> None:
     was, made = (history.content(path, version) for version in run)
     try:
         now = pages.read(path)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from ..errors import NotFound, StorageError
-from .history import History
 from .merge import lost, merge
+from .past import Past
 from .sign import current
 from .versions import as_text, version_of
 
@@ -16,7 +16,7 @@ from .versions import as_text, version_of
 class Witness:
     """All but `saw` is called by who holds the lock of the page. Without a history nothing is kept."""
 
-    def __init__(self, history: History | None) -> None:
+    def __init__(self, history: Past | None) -> None:
         self.history = history
         self._seen: dict[str, str] = {}
 
