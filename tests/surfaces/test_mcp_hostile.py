@@ -16,7 +16,7 @@ import pytest
 from mcp import MCPError
 
 from commonplace import Memory
-from commonplace.errors import Refused
+from commonplace.errors import InvalidArgument, Refused
 from commonplace.pages.locks import lock
 from commonplace.surfaces.mcp import notices
 from commonplace.surfaces.mcp.serving import Serving
@@ -111,6 +111,12 @@ async def test_who_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(
                 await client.call_tool("recall", {})
             assert not waiting.done()
         assert not (await waiting).is_error
+
+
+@pytest.mark.parametrize("name", ["agent", "user", "channel", "session", "home"])
+def test_a_name_with_half_a_character_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"the {name} of a request is a name"):
+        Serving(str(tmp_path)).asker({f"commonplace/{name}": "cut \ud83d"}, None)
 
 
 def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from ...errors import InvalidArgument, Refused
+from ...markdown.jsontext import is_unicode
 from ...memory import Memory
 from ...pages.layout import MAIN
 from ...pages.names import is_plain
@@ -92,8 +93,8 @@ def _refuse_other(name: str, fixed: str | None, said: str | None) -> None:
 def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str | None:
     header = unquote(headers.get(f"commonplace-{name}", ""))  # headers are ASCII; names need not be
     value = meta.get(f"commonplace/{name}") or header
-    if not isinstance(value, str) or len(value) > _LONGEST_NAME:
-        raise InvalidArgument(f"the {name} of a request is a name of at most {_LONGEST_NAME} characters")
+    if not isinstance(value, str) or len(value) > _LONGEST_NAME or not is_unicode(value):
+        raise InvalidArgument(f"the {name} of a request is a name of at most {_LONGEST_NAME} characters, whole ones")
     if header and value != header:
         raise Refused(f"the request comes from the {name} {header}, says its header: its _meta can not say {value}")
     return value or None
