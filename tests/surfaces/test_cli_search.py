@@ -323,3 +323,15 @@ def test_by_words_alone_no_model_is_asked(own: Shell) -> None:
     assert told["results"]
     assert own.json("search", "cat", "--json")["mode"] == "hybrid"
     assert own.ok("search", "--keyword", "cat", "--explain").startswith("keyword, none\n")
+
+
+def test_who_finds_nothing_is_told_of_sessions_that_are_not_searched(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.ok("init")
+    assert shell.ok("search", "rooibos") == "Nothing found.\n"
+    page = tmp_path / ".commonplace/agents/main/sessions/s.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text('{"role": "user", "content": "Ann drinks rooibos."}\n')
+    assert "set memorySearch.indexSessions to true" in shell.ok("search", "rooibos")
+    (tmp_path / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    assert "Ann drinks rooibos" in shell.ok("search", "rooibos")

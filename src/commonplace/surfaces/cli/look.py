@@ -45,7 +45,7 @@ def search_command(
 
     def human() -> None:
         if not reply["results"]:
-            click.echo("Nothing found.")
+            click.echo(f"Nothing found.{_unsearched_sessions()}")
         for hit in reply["results"]:
             say(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
             say("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
@@ -66,6 +66,15 @@ def _by_words(arguments: dict[str, Any], named: dict[str, Any]) -> dict[str, Any
     from ...tools.retrieval import told
 
     return told(_search(arguments, named, keyword=True))
+
+
+def _unsearched_sessions() -> str:
+    """A word on sessions that are there and not searched: who does not find what was said should know."""
+    home = open_existing()
+    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    if home.search_settings.index_sessions or not home.pages.list(folder, ".jsonl"):
+        return ""
+    return " Sessions are not searched: set memorySearch.indexSessions to true in commonplace.yaml."
 
 
 def _explain_search(arguments: dict[str, Any], named: dict[str, Any], *, keyword: bool) -> None:
