@@ -110,10 +110,11 @@ class Database:
 
     @contextmanager
     def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
-        """A transaction beside the others of this thread, on a connection that they do not wait for."""
+        """A transaction beside the others of this thread, on a connection that they do not wait for. It is not
+        committed: what it does holds as long as it lasts."""
         with self._opening:
             pool = self._holding
-        with _told_errors(), pool.connection() as connection, connection.transaction():
+        with _told_errors(), pool.connection() as connection, connection.transaction(force_rollback=True):
             self._bind(connection, statement_ms)
             yield connection
 
