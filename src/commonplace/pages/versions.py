@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from ..errors import NotFound
 from . import ABSENT
 
-_DEEPEST = 50  # lines to go back for a version, at the most
+DEEPEST = 50  # lines to go back for a version, at the most
 _WORTH = 0.5  # of the page: if more than this changed, it is kept whole
 _CHUNK = 1 << 16
 
@@ -66,7 +66,7 @@ def line_of(change: Change, old: bytes | None, new: bytes | None, depth: int) ->
     """`depth` is that of the line before, which holds `old`; -1 when there is none."""
     if new is None:
         return Line(change, 0, None, "")
-    if old is not None and 0 <= depth < _DEEPEST:
+    if old is not None and 0 <= depth < DEEPEST:
         start, end, middle = _difference(old, new)
         if len(middle) <= _WORTH * len(new):
             return Line(change, depth + 1, (start, end), _pack(middle))

@@ -22,14 +22,16 @@ GRANT USAGE ON SCHEMA commonplace TO commonplace_member;
 GRANT SELECT ON commonplace.migrations TO commonplace_member;
 
 -- One counter a tenant. It is raised in the transaction that writes, as its last lock: so the numbers come in the order
--- of the commits, and a reader that has seen one has seen all below it.
+-- of the commits, and a reader that has seen one has seen all below it. Of removals up to `forgotten` some are not
+-- known any more.
 CREATE TABLE commonplace.tenants (
   tenant text COLLATE "C" NOT NULL CHECK (tenant <> ''),
   seq bigint NOT NULL,
+  forgotten bigint NOT NULL DEFAULT 0,
   PRIMARY KEY (tenant)
 );
 
--- A page that was removed stays as a row without data: who follows by seq learns of it, and writers have a row to lock.
+-- A page that was removed stays as a row without data, as long as it has a history: who follows by seq learns of it.
 CREATE TABLE commonplace.pages (
   tenant text COLLATE "C" NOT NULL CHECK (tenant <> ''),
   path text COLLATE "C" NOT NULL,
@@ -67,7 +69,8 @@ CREATE UNIQUE INDEX history_by_path ON commonplace.history (tenant, path, seq);
 CREATE INDEX history_by_time ON commonplace.history (tenant, at);
 ALTER TABLE commonplace.history ALTER COLUMN data SET STORAGE EXTERNAL;  -- it is compressed already
 
--- Something larger than a page that one writer holds at a time: the row is locked, never changed.
+-- Something larger than a page that one writer holds at a time: a row that is inserted and never committed. Who wants
+-- to insert the same one waits; nothing stays.
 CREATE TABLE commonplace.locks (
   tenant text COLLATE "C" NOT NULL CHECK (tenant <> ''),
   name text COLLATE "C" NOT NULL,

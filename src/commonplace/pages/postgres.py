@@ -1,0 +1,285 @@
+"""Pages as rows of a database, for many machines.
+
+A page and its history are written in one transaction, by who holds the page's row. A write whose commit was not
+confirmed is not made twice: its id is made before the first try, and found in history by the second. Every write takes
+the next number of the tenant, in the order of the commits: who follows by it misses nothing.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..database import Database
+from ..database.listen import channel_of
+from ..errors import NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
+from ..markdown.jsontext import is_unicode
+from ..model import Page
+from . import Changes, Paths, Root, Sentences, Suffix, Texts
+from .postgres_history import ADD_LINE, NEXT, PostgresHistory, new_id, values
+from .postgres_hold import Holds
+from .sign import current
+from .versions import version_of
+from .witness import Witness
+
+if TYPE_CHECKING:
+    from psycopg import Connection as _Connection
+
+    Connection = _Connection[tuple[Any, ...]]
+
+Rows = list[tuple[Any, ...]]
+Change = Callable[[bytes | None], bytes | None]
+_LONGEST = 1500  # bytes of a path: an index takes no longer ones
+_PUT = f"""{NEXT}, line AS ({ADD_LINE})
+UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
+  written_at = clock_timestamp()
+FROM next WHERE tenant = %(tenant)s AND path = %(path)s
+RETURNING pg_notify(%(channel)s, next.seq::text)"""
+_THERE = "tenant = %(tenant)s AND data IS NOT NULL"
+_BELOW = f"{_THERE} AND path >= %(start)s AND path < %(end)s"
+
+
+class News(NamedTuple):
+    """What became of the pages since a number: the number to ask with next, pages that changed, pages that are gone."""
+
+    seq: int
+    changed: Paths
+    removed: Paths
+
+
+class _Done(NamedTuple):
+    """What came of a change. `size`: in bytes, when something was written; 0 when the page was removed."""
+
+    version: str
+    size: int | None = None
+
+
+class PostgresPages:
+    def __init__(self, database: Database, wrote: Callable[[str, int], None], history: PostgresHistory) -> None:
+        """`wrote` is told of every page written, with its size in bytes (0: removed), once it is committed."""
+        self._database, self._wrote, self.history = database, wrote, history
+        self._witness = Witness(history)
+        self._holds = Holds(database)
+
+    def read(self, path: str) -> Page:
+        rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path))
+        if not rows:
+            raise PageNotFound(path)
+        data = rows[0][0]
+        return Page(path, _decode(data, path), version_of(data))
+
+    def write(self, path: str, text: str, if_version: str | None = None) -> str:
+        def change(old: bytes | None) -> bytes:
+            if if_version is not None and version_of(old) != if_version:
+                raise StaleVersion(path)
+            return text.encode()
+
+        return self._change(path, change)
+
+    def edit(self, path: str, change: Callable[[str], str]) -> str:
+        def changed(old: bytes | None) -> bytes | None:
+            new = change("" if old is None else _decode(old, path)).encode()
+            return new if new or old is not None else None  # a page that is not there and shall be empty is not made
+
+        return self._change(path, changed)
+
+    def append(self, path: str, text: str) -> str:
+        return self.edit(path, lambda old: old + text)
+
+    def rewrite(self, path: str, text: str) -> str:
+        return self._change(path, lambda old: self._witness.rewritten(_located(path), old, text).encode())
+
+    def saw(self, page: Page) -> None:
+        self._witness.saw(_located(page.path), page.version)
+
+    def notice(self, paths: Iterable[str]) -> None:
+        """Nobody edits rows by hand: history has them already."""
+
+    def _change(self, path: str, change: Change) -> str:
+        """Read, change, write; nothing, when `change` gives what is there or None."""
+        place = _located(path)
+
+        def changed(connection: Connection, name: str) -> _Done:
+            old = self._taken(connection, place)
+            new = change(old)
+            if new is None or new == old:
+                self._let_go(connection, place)
+                return _Done(version_of(new))
+            self._witness.replaced(place, old, new)
+            return self._put(connection, place, name, old, new)
+
+        done = self._made_once(place, changed)
+        self._witness.saw(place, done.version)
+        return done.version
+
+    def remove(self, path: str, if_version: str | None = None) -> None:
+        place = _located(path)
+
+        def removed(connection: Connection, name: str) -> _Done:
+            old = self._locked(connection, place)
+            if old is None or old[0] is None:
+                raise PageNotFound(path)
+            if if_version is not None and version_of(old[0]) != if_version:
+                raise StaleVersion(path)
+            return self._put(connection, place, name, old[0], None)
+
+        self._made_once(place, removed)
+        self._witness.forget(place)
+
+    def _made_once(self, place: str, work: Callable[[Connection, str], _Done]) -> _Done:
+        """Work that is tried again until the server confirms it, and is not done again when it was done already."""
+        name = new_id()
+        tried: list[_Done] = []
+
+        def once(connection: Connection) -> _Done:
+            if tried:
+                self._locked(connection, place)  # waits for the first try, if the server still is at it
+                if self.history.made(connection, name):
+                    return tried[-1]
+            tried.append(work(connection, name))
+            return tried[-1]
+
+        done = self._database.run(once)
+        if done.size is not None:
+            self._wrote(place, done.size)
+        return done
+
+    def _taken(self, connection: Connection, place: str) -> bytes | None:
+        """What stands in a page whose row is ours until the end of the transaction; one is made if there is none."""
+        while (row := self._locked(connection, place)) is None:
+            connection.execute(
+                "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
+                " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
+                (self._database.tenant, place),
+            )
+        data: bytes | None = row[0]
+        return data
+
+    def _locked(self, connection: Connection, place: str) -> tuple[Any, ...] | None:
+        return connection.execute(
+            "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
+            (self._database.tenant, place),
+        ).fetchone()
+
+    def _let_go(self, connection: Connection, place: str) -> None:
+        """A row that was made to be locked, and that nothing was written to, does not stay."""
+        connection.execute(
+            "DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (self._database.tenant, place)
+        )
+
+    def _put(self, connection: Connection, place: str, name: str, old: bytes | None, new: bytes | None) -> _Done:
+        line = self.history.line(connection, name, place, old, new, current().signature)
+        size = len(new or b"")
+        tenant = self._database.tenant
+        said = values(tenant, line) | {"page": new, "size": size, "channel": channel_of(tenant)}
+        connection.execute(_PUT, said)
+        return _Done(version_of(new), size)
+
+    def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
+        flat = "" if deep else " AND strpos(substr(path, %(below)s), '/') = 0"
+        rows = self._below("path", folder, flat)
+        return sorted(path for (path,) in rows if path.endswith(suffix) and _is_shown(path, folder))
+
+    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        rows = self._below("path, data", folder, " AND position(%(text)s::bytea IN data) > 0", text=text.encode())
+        found: Texts = []
+        warnings: Sentences = []
+        for path, data in sorted(rows):
+            if path.endswith(".md") and _is_shown(path, folder):
+                try:
+                    found.append((path, _decode(data, path)))
+                except NotText as error:
+                    warnings.append(str(error))
+        return found, warnings
+
+    def folders(self, folder: str) -> Paths:
+        first = "split_part(substr(path, %(below)s), '/', 1)"
+        rows = self._below(f"DISTINCT {first}", folder, " AND strpos(substr(path, %(below)s), '/') > 0")
+        return sorted(name for (name,) in rows if name[0] != ".")
+
+    def modified(self, path: str) -> float:
+        when = "extract(epoch FROM written_at)::float8"
+        rows = self._rows(
+            f"SELECT {when} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path)
+        )
+        if not rows:
+            raise PageNotFound(path)
+        return float(rows[0][0])
+
+    def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
+        seen: dict[str, int] = {}
+        for root in roots:
+            seen.update(self._stamps(root))
+        if seen == known:
+            return Changes({}, ())
+        changed = {path: seq for path, seq in seen.items() if known.get(path) != seq}
+        return Changes(changed, tuple(path for path in known if path not in seen))
+
+    def _stamps(self, root: Root) -> dict[str, int]:
+        if root.is_page:
+            asked = f"SELECT path, seq FROM commonplace.pages WHERE {_THERE} AND path = %(path)s"
+            return dict(self._rows(asked, path=root.path))
+        found = {path: seq for path, seq in self._below("path, seq", root.path) if path.endswith(root.suffix)}
+        chosen = (path for path in found if root.pattern is None or root.pattern.fullmatch(path))
+        return {path: found[path] for path in chosen if _is_shown(path, root.path)}
+
+    def changed_since(self, seq: int) -> News:
+        """What was written after a number, and the number to ask with next. From 0: all that is there.
+
+        NotFound when removals since then were forgotten: then all is to be compared (`changes`).
+        """
+        rows = self._rows(
+            "SELECT mine.seq, mine.forgotten, pages.path, pages.data IS NULL FROM commonplace.tenants AS mine"
+            " LEFT JOIN commonplace.pages ON pages.tenant = %(tenant)s AND pages.seq > %(seq)s"
+            " WHERE mine.tenant = %(tenant)s ORDER BY pages.seq",
+            seq=seq,
+        )
+        if not rows:
+            return News(0, [], [])
+        if 0 < seq < rows[0][1]:
+            raise NotFound(f"what was removed since {seq} is not known any more: compare all pages instead")
+        written = [(path, gone) for _, _, path, gone in rows if path is not None]
+        removed = [path for path, gone in written if gone and seq]
+        return News(rows[0][0], [path for path, gone in written if not gone], removed)
+
+    def hold(self, name: str) -> AbstractContextManager[None]:
+        return self._holds.hold(name)
+
+    def _below(self, columns: str, folder: str, which: str = "", **values: object) -> Iterator[tuple[Any, ...]]:
+        """Rows of the pages below a folder. `below`: where in a path its name begins."""
+        try:
+            start = f"{_located(folder)}/" if folder else ""
+        except OutsideHome:
+            return iter(())
+        end = f"{start[:-1]}0" if folder else "\U0010ffff"  # the character after a slash
+        asked = f"SELECT {columns} FROM commonplace.pages WHERE {_BELOW}{which}"
+        return iter(self._rows(asked, start=start, end=end, below=len(start) + 1, **values))
+
+    def _rows(self, statement: str, **values: object) -> Rows:
+        said = {"tenant": self._database.tenant, **values}
+        return self._database.run(lambda connection: connection.execute(statement, said).fetchall())
+
+
+def _located(path: str) -> str:
+    """The path of a row; OutsideHome for what would not be inside of a home of files either."""
+    parts = path.split("/")
+    outside = not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":"
+    if outside or parts[-1] in ("", ".") or not is_unicode(path):
+        raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
+    if len(path.encode()) > _LONGEST:
+        raise StorageError(f"{path[:60]}… is longer than a path may be ({_LONGEST} bytes): give it a shorter name")
+    return posixpath.normpath(path)
+
+
+def _is_shown(path: str, folder: str) -> bool:
+    """Nothing in a path below a folder is hidden, as files are that begin with a dot."""
+    return "/." not in path[len(folder) if folder else 0 :] and (bool(folder) or path[0] != ".")
+
+
+def _decode(data: bytes, path: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise NotText(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
