@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
+import pickle
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -147,11 +149,12 @@ def test_lock_files_and_index_that_are_links_are_not_written_through(
 
 def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path: Path) -> None:
     folder = tmp_path / "locks"
-    with locks.lock(str(folder), "page", "a"):
-        (name,) = os.listdir(folder)
-        os.unlink(folder / name)
-        with locks.lock(str(folder), "page", "a", patience=0.05):
-            assert os.path.exists(folder / name)
+    name = f"page-{locks.slot_of('a')}"
+    handle = locks._acquire(str(folder / name), "a", 1)  # as another process has it
+    os.unlink(folder / name)
+    with locks.lock(str(folder), "page", "a", patience=0.05):
+        assert os.path.exists(folder / name)
+    os.close(handle)
     os.rmdir(folder) if not os.listdir(folder) else None
     with locks.lock(str(folder), "page", "a", patience=0.05):
         pass
@@ -507,3 +510,38 @@ def test_an_index_nobody_uses_any_more_is_removed(home: Path, clock: FrozenClock
     kept = put(home, ".index/words-9-feedbeef.sqlite", "from a newer version")
     Memory(home, clock=clock).search("x")
     assert (old.exists(), kept.exists()) == (False, True)
+
+
+def test_what_is_wrong_with_another_agents_files_is_told_to_nobody_else(home: Path, clock: FrozenClock) -> None:
+    put(home, "agents/ann/memory/a.md", "quince")
+    os.symlink("/etc", home / "agents/ann/memory/out")
+    (home / os.fsdecode(b"agents/ann/memory/caf\xe9.md")).write_text("quince")
+    told = Memory(home, "ann", clock=clock).call("memory_search", {"query": "quince"})["warning"]
+    assert "caf" in told
+    assert "out" in told
+    assert "warning" not in Memory(home, "bob", clock=clock).call("memory_search", {"query": "quince"})
+    assert Memory(home, "bob", clock=clock).status()["warnings"] == []
+
+
+def test_a_page_of_a_time_no_calendar_knows_is_listed_all_the_same(home: Path, clock: FrozenClock) -> None:
+    os.utime(put(home, "memory/a.md", "quince"), (2**40, 2**40))
+    assert [path for path, _ in Memory(home, clock=clock).home.visible_pages()] == ["memory/a.md"]
+
+
+def test_a_memory_that_is_copied_or_sent_elsewhere_is_opened_anew(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, "ann", clock=clock, session="s-1")
+    memory.call("remember", {"content": "quince"})
+    for other in (copy.deepcopy(memory), pickle.loads(pickle.dumps(memory))):
+        assert other.search("quince")
+        assert (other.home.agent, other.home.session) == ("ann", "s-1")
+
+
+def test_memories_of_one_process_share_the_model(home: Path, clock: FrozenClock) -> None:
+    one, other = Memory(home, clock=clock), Memory(home, "ann", clock=clock)
+    models = [memory.home.meaning.embedders()[0]._model for memory in (one, other)]  # type: ignore[attr-defined]
+    assert models[0] is models[1]
+
+
+def test_half_a_character_is_no_session(home: Path) -> None:
+    with pytest.raises(InvalidArgument, match="the session"):
+        Memory(home, session="\ud800")

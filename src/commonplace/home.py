@@ -69,6 +69,7 @@ class Home:
             raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
         _refuse_odd("home", root)
         _refuse_odd("agent", agent)
+        _refuse_odd("session", session)
         self.root = os.path.abspath(os.path.expanduser(root))
         self.agent, self.clock, self.session = agent, clock, session
         self.settings: Settings = settings_of.load(self.root)
@@ -248,17 +249,33 @@ class Home:
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
+        self.check()
         territory = self.index.territory
         every = self.pages.changes({}, territory.roots()).changed
         mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
-        dated = ((path, stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))) for path in mine)
+        dated = ((path, at) for path in mine if (at := self._written(path)) is not None)
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
+
+    def _written(self, path: str) -> str | None:
+        """When a page was last written; None when it is gone meanwhile, nothing when no calendar knows the time."""
+        try:
+            return stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))
+        except PageNotFound:
+            return None
+        except (ValueError, OverflowError, OSError):
+            return ""
 
     def warnings(self, view: View) -> tuple[str, ...]:
         """What is to be said about the index, and about the pages this agent may see."""
-        territory = self.index.territory
-        mine = (text for path, text in view.of_pages if (place := territory.place(path)) and self.may_see(place))
-        return (*view.notes, *mine)
+        return (*view.notes, *(text for path, text in view.of_pages if self.may_know(path)))
+
+    def may_know(self, path: str) -> bool:
+        """Whether this agent may be told of something at a path, be it a page or not."""
+        place = self.index.territory.place(path)
+        if place:
+            return self.may_see(place)
+        agents = f"{self.layout.path('agents')}/"
+        return not path.startswith(agents) or f"{path}/".startswith(f"{self.layout.agent_folder(self.agent)}/")
 
     def may_see(self, place: Place) -> bool:
         scope = place.scope
@@ -311,6 +328,7 @@ class Home:
     def close(self) -> None:
         if "index" in self.__dict__:
             self.index.close()
+        self.__dict__.pop("meaning", None)  # models are large; the next search opens them again
 
     def _search_mode(self) -> str:
         settings = self.search_settings

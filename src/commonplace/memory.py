@@ -86,8 +86,17 @@ class Memory:
         """Let go of the index. Nothing is lost without it."""
         self.home.close()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied, or sent to another process, it is the same memory, opened anew."""
+        home = self.home
+        return _opened, (home.root, home.agent, home.clock, home.session)
+
     def __enter__(self) -> Memory:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _opened(home: str, agent: str, clock: Clock, session: str) -> Memory:
+    return Memory(home, agent, clock=clock, session=session)

@@ -394,7 +394,7 @@ def test_what_is_no_page_any_more_is_forgotten(home: Path, clock: FrozenClock, p
             page.symlink_to(page if "itself" in instead else put(home, "elsewhere.md", "oolong\n"))
         for _ in range(2):
             assert memory.search("oolong") == []
-            assert memory.home.index.ask(lambda view: view.of_pages) == ()
+            assert memory.home.index.ask(lambda view: view.index.warnings()) == []
 
 
 def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: FrozenClock) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
 
 from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
 
@@ -112,25 +112,25 @@ def silent(_: str, __: int, ___: int) -> None:
 _asker: ContextVar[Progress] = ContextVar("asker", default=silent)
 
 
-class Index(Protocol):
-    def stamps(self, below: str | None = None) -> dict[str, int]:
-        """The stamp of every page the index knows, below a folder or at all."""
-        ...
+class Asking(NamedTuple):
+    """A whole question, for an index that answers it at once: see `search/words.py` for how words are weighed."""
 
-    def writing(self) -> AbstractContextManager[None]:
-        """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
-        ...
+    words: tuple[str, ...]
+    faint: frozenset[str]  # those that only count beside others
+    faintness: float  # what one of them weighs against another word
+    background: int  # passages of other text that the memory is imagined to stand among
+    most: int  # passages that the words looked up stand in, taken together
+    questions: tuple[tuple[str, Vectors], ...]  # by space
+    viewer: Viewer
+    filters: Filters
+    limit: int
 
-    def reading(self) -> AbstractContextManager[None]:
-        """See one state of the index, whatever others write meanwhile."""
-        ...
 
-    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
-        """The version of every page the index knows, or of these."""
-        ...
+class Finder(Protocol):
+    """What finding candidates asks of an index."""
 
-    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Make the index say what these pages say, within `writing`."""
+    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+        """What weighing words needs to know, of what the viewer may see."""
         ...
 
     def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
@@ -153,12 +153,39 @@ class Index(Protocol):
 
     def candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
 
-    def before(self, number: int) -> str:
-        """The text that stands before a passage on its page; empty at the start."""
+
+@runtime_checkable
+class AtOnce(Protocol):
+    """An index behind a network rather hears a question whole."""
+
+    def ask(self, asking: Asking) -> Finder:
+        """A finder that has fetched what this question takes."""
         ...
 
-    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
-        """What weighing words needs to know, of what the viewer may see."""
+
+class Index(Finder, Protocol):
+    def stamps(self, below: str | None = None) -> dict[str, int]:
+        """The stamp of every page the index knows, below a folder or at all."""
+        ...
+
+    def writing(self) -> AbstractContextManager[None]:
+        """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
+        ...
+
+    def reading(self) -> AbstractContextManager[None]:
+        """See one state of the index, whatever others write meanwhile."""
+        ...
+
+    def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
+        """The version of every page the index knows, or of these."""
+        ...
+
+    def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
+        """Make the index say what these pages say, within `writing`."""
+        ...
+
+    def before(self, number: int) -> str:
+        """The text that stands before a passage on its page; empty at the start."""
         ...
 
     def pending(self, space: str, limit: int) -> Pending | None:

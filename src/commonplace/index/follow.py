@@ -15,7 +15,7 @@ from threading import RLock
 from typing import TypeVar
 
 from ..errors import LockTimeout, StorageError
-from ..pages import Pages
+from ..pages import Pages, Troubles
 from ..pages.locks import lock
 from . import Index, Progress, tell_asker
 from .files import open_index, remove_others
@@ -62,7 +62,7 @@ class Follower:
         self._note = ""
         self._process = 0
         self._retry_at = float("inf")
-        self._look_again, self._looks, self._seen = 0.0, 0, list[str]()
+        self._look_again, self._looks, self._seen = 0.0, 0, list[tuple[str, str]]()
         self._lock = RLock()
 
     def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
@@ -150,8 +150,9 @@ class Follower:
         notes = [self._note] if self._note else []
         if not index.in_memory:
             self._note = ""  # a rebuilt index is told of once
+        unseen: Troubles = []
         try:
-            notes += self._looked(index, below)
+            unseen = self._looked(index, below)
         except sqlite3.OperationalError as error:
             if not _in_the_way(error):
                 raise
@@ -160,7 +161,7 @@ class Follower:
         except LockTimeout:
             notes.append("another process is indexing many pages: the answer may miss some until it is done")
             return View(index, True, tuple(notes), tuple(index.warnings()))
-        return View(index, False, tuple(notes), tuple(index.warnings()))
+        return View(index, False, tuple(notes), (*index.warnings(), *unseen))
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
         """Bring the index up to date, or make it anew from the pages, and wait for it."""
@@ -190,7 +191,7 @@ class Follower:
 
     def _looked(
         self, index: SqliteIndex, below: str | None, progress: Progress = tell_asker, patience: float = 0
-    ) -> list[str]:
+    ) -> Troubles:
         """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
         see `_SHARED`."""
         started, worked = time.monotonic(), time.thread_time()
@@ -210,7 +211,7 @@ class Follower:
             self._looks += 1
         return seen
 
-    def _need_not_look(self, index: SqliteIndex, now: float) -> list[str] | None:
+    def _need_not_look(self, index: SqliteIndex, now: float) -> Troubles | None:
         """What could not be seen at the last look, where that is new enough or somebody watches the pages.
 
         The first look is always its own: what this handle wrote before, nobody may have followed.

@@ -17,7 +17,7 @@ class Promise:
     """Made for one index file. `asked`: somebody knows better, and a look has to come first."""
 
     def __init__(self) -> None:
-        self.asked, self.seen = False, list[str]()
+        self.asked, self.seen = False, list[tuple[str, str]]()
         self._until, self._process = 0.0, os.getpid()
 
     def holds(self) -> bool:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
 from ..model import Page, Scope
-from ..pages import UNSURE, Pages, Root
+from ..pages import UNSURE, Pages, Root, Troubles
 from ..pages.layout import Layout, Place
 from ..pages.records import parse
 from ..pages.skills import DATA, PAGE
@@ -86,8 +86,8 @@ def catch_up(
     below: str | None = None,
     alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Progress = silent,
-) -> list[str]:
-    """Bring the index up to date, for the whole home or for one folder; what could not be seen, as sentences.
+) -> Troubles:
+    """Bring the index up to date, for the whole home or for one folder; what could not be seen, and where.
 
     Where there is much to do, only one process does it: `alone` raises LockTimeout for the others.
     """

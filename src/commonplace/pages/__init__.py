@@ -16,6 +16,7 @@ from ..model import Page
 Paths = list[str]
 Sentences = list[str]
 Suffix = str | tuple[str, ...]
+Troubles = list[tuple[str, str]]  # paths, and what is wrong there: not everybody may know of every path
 Texts = list[tuple[str, str]]  # paths, and what stands there
 
 ABSENT = ""  # the version of a page that is not there
@@ -27,7 +28,7 @@ class Changes(NamedTuple):
 
     changed: Mapping[str, int]
     removed: tuple[str, ...]
-    warnings: tuple[str, ...] = ()
+    warnings: tuple[tuple[str, str], ...] = ()  # paths, and what is wrong there
 
 
 class Root(NamedTuple):

@@ -16,7 +16,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
-from . import UNSURE, Changes, Paths, Root, Sentences, Suffix, Texts
+from . import UNSURE, Changes, Paths, Root, Sentences, Suffix, Texts, Troubles
 from .files import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
 from .history import History
 from .locks import Kind, lock, lock_slot, slot_of
@@ -146,25 +146,25 @@ class FolderPages:
         with storage_errors(folder):
             return sorted(self._paths(folder, suffix, deep=deep))
 
-    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: Sentences | None = None) -> Iterator[str]:
+    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: Troubles | None = None) -> Iterator[str]:
         for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
             yield from (prefix + file.name for file in files)
 
     def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         found: Texts = []
-        warnings: Sentences = []
+        warnings: Troubles = []
         for path in sorted(self._paths(folder, ".md", deep=True, warnings=warnings)):
             try:
                 # The walk follows no links, so the path stays inside, and the file is opened without asking again.
                 whole = _decode(read_bytes(os.path.join(self._real, path), path), path)
             except NotText as error:
-                warnings.append(str(error))
+                warnings.append((path, str(error)))
             except OSError as error:
-                warnings.append(f"{path} could not be read: {error.strerror}")
+                warnings.append((path, f"{path} could not be read: {error.strerror}"))
             else:
                 if text in whole:
                     found.append((path, whole))
-        return found, warnings
+        return found, [sentence for _, sentence in warnings]
 
     def folders(self, folder: str) -> Paths:
         with storage_errors(folder):
@@ -181,7 +181,7 @@ class FolderPages:
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
-        warnings: Sentences = []
+        warnings: Troubles = []
         # By the system's clock, not the memory's: file times are compared with it.
         settled = time.time_ns() - TICK
         for root in roots:
@@ -211,7 +211,7 @@ class FolderPages:
             raise OutsideHome(f"{path} leads{out} through a link: put the page itself in its place")
         return place
 
-    def _sweep(self, root: Root, seen: dict[str, int], warnings: Sentences, settled: int) -> None:
+    def _sweep(self, root: Root, seen: dict[str, int], warnings: Troubles, settled: int) -> None:
         """Stamps of every page below a root."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
@@ -226,10 +226,10 @@ class FolderPages:
                     found = {path: stamp for path, stamp in found.items() if root.pattern.fullmatch(path)}
                 seen.update(found)
         except OSError as error:
-            warnings.append(f"{root.path}: {error.strerror or error}")
+            warnings.append((root.path, f"{root.path}: {error.strerror or error}"))
 
     def _walk(
-        self, folder: str, suffix: Suffix, *, deep: bool, warnings: Sentences | None = None
+        self, folder: str, suffix: Suffix, *, deep: bool, warnings: Troubles | None = None
     ) -> Iterator[tuple[str, Files]]:
         """The regular files below a folder, one folder after the other, each with the path that leads to it.
 
@@ -239,7 +239,7 @@ class FolderPages:
         try:
             waiting = [(f"{folder}/" if folder else "", self._locate(folder) if folder else self._real)]
         except OutsideHome as error:
-            _tell(warnings, str(error))
+            _tell(warnings, folder, str(error))
             return
         while waiting:
             prefix, place = waiting.pop()
@@ -252,16 +252,16 @@ class FolderPages:
             if deep:
                 waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
 
-    def _tell_unread(self, folder: str, error: OSError, warnings: Sentences | None) -> None:
+    def _tell_unread(self, folder: str, error: OSError, warnings: Troubles | None) -> None:
         """A folder that is not there has no pages; one the disk refuses may. Who can not be told gets the error."""
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             return
         if warnings is None and not isinstance(error, PermissionError):
             raise error
-        _tell(warnings, f"{folder} could not be read: {error.strerror}")
+        _tell(warnings, folder, f"{folder} could not be read: {error.strerror}")
 
     def _sorted_out(
-        self, handle: int | str, prefix: str, suffix: Suffix, warnings: Sentences | None
+        self, handle: int | str, prefix: str, suffix: Suffix, warnings: Troubles | None
     ) -> tuple[Files, Paths]:
         """The files of a folder that end in the suffix, and its folders."""
         files: Files = []
@@ -272,7 +272,7 @@ class FolderPages:
                 if name[0] == ".":
                     continue
                 if not name.isascii() and not is_unicode(name):
-                    _tell(warnings, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+                    _tell(warnings, prefix, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
                 elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                     files.append(entry)
                 elif entry.is_dir(follow_symlinks=False):
@@ -281,16 +281,16 @@ class FolderPages:
                     self._tell_link(prefix + name, warnings)
         return files, folders
 
-    def _tell_link(self, path: str, warnings: Sentences) -> None:
+    def _tell_link(self, path: str, warnings: Troubles) -> None:
         try:
             self._locate(path)
         except OutsideHome as error:
-            warnings.append(str(error))
+            warnings.append((path, str(error)))
 
 
-def _tell(warnings: Sentences | None, sentence: str) -> None:
+def _tell(warnings: Troubles | None, path: str, sentence: str) -> None:
     if warnings is not None:
-        warnings.append(sentence)
+        warnings.append((path, sentence))
 
 
 def _decode(data: bytes, path: str) -> str:

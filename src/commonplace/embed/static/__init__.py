@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 from ...settings import SearchSettings
 
 if TYPE_CHECKING:
     from .. import Vectors
+    from .model import StaticModel
 
 
 class StaticEmbedder:
@@ -17,9 +19,7 @@ class StaticEmbedder:
     batch = 512
 
     def __init__(self) -> None:
-        from .model import StaticModel
-
-        self._model = StaticModel.load()
+        self._model = _loaded()
         self.model = self._model.name
         self.space = self._model.name
 
@@ -32,6 +32,14 @@ class StaticEmbedder:
     def question(self, text: str) -> Vectors:
         vector: Vectors = self._model.encode([text])[0]
         return vector
+
+
+@cache
+def _loaded() -> StaticModel:
+    """One for all memories of a process: it only ever reads its file."""
+    from .model import StaticModel
+
+    return StaticModel.load()
 
 
 def open_embedders(settings: SearchSettings) -> tuple[StaticEmbedder, ...]:
