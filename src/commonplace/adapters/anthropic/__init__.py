@@ -1,6 +1,6 @@
 """Claude's memory tool, kept in a home: what it writes under /memories has locks, history, undo and search.
 
-Hand either class to the SDK's tool runner as it is. The work is done in `memory_files`.
+Hand either class to the SDK's tool runner as it is. The work is done in `files`.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ..errors import CommonplaceError, NotInstalled
-from ..home import Home, utc_now
-from ..model import Clock
-from ..pages.layout import MAIN
-from .memory_files import MemoryFiles
+from ...errors import CommonplaceError, NotInstalled
+from ...home import Home, utc_now
+from ...model import Clock
+from ...pages.layout import MAIN
+from .files import MemoryFiles
 
 try:
     from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError

@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import NamedTuple
 
-from ..errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
-from ..home import Home
-from ..markdown.jsontext import is_unicode
-from ..pages import ABSENT
-from ..pages.exchange import CanNot, put
-from ..pages.files import make_folders, storage_errors, sync_folder
-from ..pages.sign import Signature, current, signed
-from ..tools.guard import guarded
-from .memory_answers import climbs, inserted, listing, numbered, replaced, shown_lines, text_of
+from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
+from ...home import Home
+from ...markdown.jsontext import is_unicode
+from ...pages import ABSENT
+from ...pages.exchange import CanNot, put
+from ...pages.files import make_folders, storage_errors, sync_folder
+from ...pages.sign import Signature, current, signed
+from ...tools.guard import guarded
+from .answers import climbs, inserted, listing, numbered, replaced, shown_lines, text_of
 
 ROOT = "/memories"
 _MOST_LINES = 999_999

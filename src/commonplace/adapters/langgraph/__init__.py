@@ -18,16 +18,16 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from typing import Any, NamedTuple
 
-from ..errors import CommonplaceError, HoldsSecret, NotInstalled
-from ..home import INDEX_FOLDER, utc_now
-from ..markdown.jsontext import checked, is_unicode
-from ..markdown.times import sort_key
-from ..memory import Memory
-from ..model import Clock, Filters, Json, Record
-from ..pages import UNSURE
-from ..pages.layout import MAIN
-from ..pages.sign import Signature, signed
-from ..tools.guard import guarded
+from ...errors import CommonplaceError, HoldsSecret, NotInstalled
+from ...home import INDEX_FOLDER, utc_now
+from ...markdown.jsontext import checked, is_unicode
+from ...markdown.times import sort_key
+from ...memory import Memory
+from ...model import Clock, Filters, Json, Record
+from ...pages import UNSURE
+from ...pages.layout import MAIN
+from ...pages.sign import Signature, signed
+from ...tools.guard import guarded
 from . import filters
 from .beside import Beside, Embed, Embedding, as_bytes
 from .items import Items, Listing, Namespace, Paths, Stored, Terms, as_mapping, lasting

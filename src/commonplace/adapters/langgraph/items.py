@@ -14,19 +14,19 @@ from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
-from ..home import Home
-from ..markdown import frontmatter
-from ..markdown import records as page_of
-from ..markdown.times import parse as moment_of
-from ..markdown.times import stamp
-from ..model import Json, Record
-from ..pages.layout import stem
-from ..pages.names import coded, file_name, is_plain
-from ..pages.records import parse
+from ...errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
+from ...home import Home
+from ...markdown import frontmatter
+from ...markdown import records as page_of
+from ...markdown.times import parse as moment_of
+from ...markdown.times import stamp
+from ...model import Json, Record
+from ...pages.layout import stem
+from ...pages.names import coded, file_name, is_plain
+from ...pages.records import parse
 
 if TYPE_CHECKING:
-    from ..index.follow import View
+    from ...index.follow import View
 
 Namespace = tuple[str, ...]
 Paths = bool | tuple[str, ...] | None  # what of a value is embedded: None: what the store says, False: nothing

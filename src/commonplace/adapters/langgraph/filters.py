@@ -6,7 +6,7 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..model import Json
+from ...model import Json
 
 _QUOTES = frozenset("'\"`\\\0")
 _ORDER: dict[str, Callable[[Any, Any], bool]] = {

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
-from ..errors import InvalidArgument, MissingArgument, NotFound, WrongType
-from ..markdown.jsontext import is_unicode
+from ...errors import InvalidArgument, MissingArgument, NotFound, WrongType
+from ...markdown.jsontext import is_unicode
 
 _DEEP = 2  # levels of folders that a view shows
 _WIDTH = 6  # of line numbers

@@ -14,10 +14,10 @@ from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ..errors import LockTimeout
-from ..markdown.times import stamp
-from ..pages import UNSURE
-from ..pages.files import make_folders
+from ...errors import LockTimeout
+from ...markdown.times import stamp
+from ...pages import UNSURE
+from ...pages.files import make_folders
 from .items import Listing, Stored, Terms
 
 if TYPE_CHECKING:
