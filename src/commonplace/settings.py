@@ -58,10 +58,28 @@ class Settings(NamedTuple):
         return dict(self.agents).get(agent, self.search)
 
 
-def load(home: str) -> Settings:
+Read = Callable[[str], str | None]  # the text of a file, or None when there is none
+
+
+def of_file(path: str) -> str | None:
+    """The text of a file of this machine."""
+    try:
+        if not os.path.isfile(path) and os.path.lexists(path):
+            raise SettingsError(f"{path}: not a regular file: move it away")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8") from error
+    except OSError as error:
+        raise SettingsError(f"{path}: {error.strerror}") from error
+
+
+def load(home: str, read: Read = of_file) -> Settings:
     """The settings of a home; the defaults when it has no file."""
     path = os.path.join(home, FILE)
-    node = _compose(path)
+    node = _compose(path, read)
     if node is None:
         return Settings()
     reader = _Reader(path)
@@ -85,9 +103,9 @@ def load(home: str) -> Settings:
     return settings._replace(agents=tuple(agents.items()))
 
 
-def has_memory(path: str) -> bool:
+def has_memory(path: str, read: Read = of_file) -> bool:
     """Whether an agent's own file gives it memory; an agent without a file has it."""
-    node = _compose(path)
+    node = _compose(path, read)
     if node is None:
         return True
     memory = _child(_child(node, "spec"), "memory")
@@ -209,19 +227,13 @@ def _child(node: Any, name: str) -> Any:
     return next((value for key, value in node.value if key.value == name), None)
 
 
-def _compose(path: str) -> Any:
+def _compose(path: str, read: Read) -> Any:
     """The YAML of a file as nodes that know their line; None when there is no file or it is empty."""
-    try:
-        if not os.path.isfile(path) and os.path.lexists(path):
-            raise SettingsError(f"{path}: not a regular file: move it away")
-        with open(path, encoding="utf-8") as file:
-            return compose(file.read())
-    except (FileNotFoundError, NotADirectoryError):
+    text = read(path)
+    if text is None:
         return None
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}") from error
+    try:
+        return compose(text)
     except YamlProblem as error:
         where = f":{error.line}" if error.line else ""
         raise SettingsError(f"{path}{where}: not valid YAML: {error.problem}") from error
