@@ -10,6 +10,7 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -81,10 +82,8 @@ def template(server: str) -> str:
     import psycopg
 
     name = TEMPLATE.format("_".join(str(each.number) for each in known()))
-    try:
+    with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         admin(server, f"CREATE DATABASE {name}")
-    except (psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
-        pass
     database = Database(address_of(on(server, name)))
     migrate(database)  # whoever comes second stands in line
     database.close()

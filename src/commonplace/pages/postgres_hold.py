@@ -51,13 +51,13 @@ class Holds:
         """A transaction that holds a name until it is closed."""
         pause = 0.01
         while True:
-            with ExitStack() as stack:
-                try:
+            try:
+                with ExitStack() as stack:
                     self._insert(stack.enter_context(self._database.aside()), name, deadline)
                     return stack.pop_all()
-                except ConnectionLost:
-                    if time.monotonic() > deadline:
-                        raise
+            except ConnectionLost:
+                if time.monotonic() > deadline:
+                    raise
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
 

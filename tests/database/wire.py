@@ -1,0 +1,76 @@
+"""A wire between a program and its database that can be cut at any message, before it arrives or before its answer does."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from contextlib import suppress
+
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+
+
+class Wire:
+    """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once."""
+
+    def __init__(self, url: str) -> None:
+        self._parts = conninfo_to_dict(url)
+        self._left = 0
+        self._arrives = True
+        self.was_cut = False
+        self._server = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.getsockname()
+        user, name = self._parts.get("user"), self._parts.get("dbname")
+        assert make_conninfo(host=host, port=port)
+        return f"postgresql://{user}@{host}:{port}/{name}?sslmode=disable&gssencmode=disable"
+
+    def cut(self, at: int, *, arrives: bool) -> None:
+        self._left, self._arrives, self.was_cut = at, arrives, False
+
+    def close(self) -> None:
+        self._server.close()
+
+    def _accept(self) -> None:
+        with suppress(OSError):
+            while True:
+                near, _ = self._server.accept()
+                far = self._connect()
+                threading.Thread(target=self._back, args=(far, near), daemon=True).start()
+                threading.Thread(target=self._forth, args=(near, far), daemon=True).start()
+
+    def _connect(self) -> socket.socket:
+        host, port = str(self._parts.get("host") or "localhost"), int(self._parts.get("port") or 5432)
+        if not host.startswith("/"):
+            return socket.create_connection((host, port))
+        far = socket.socket(socket.AF_UNIX)
+        far.connect(f"{host}/.s.PGSQL.{port}")
+        return far
+
+    def _forth(self, near: socket.socket, far: socket.socket) -> None:
+        with suppress(OSError):
+            while data := near.recv(1 << 16):
+                self._left -= 1
+                if self._left == 0:
+                    self.was_cut = True
+                    _end(near)
+                    if self._arrives:
+                        far.sendall(data)  # the answer finds nobody
+                        continue
+                    break
+                far.sendall(data)
+        _end(far)
+
+    def _back(self, far: socket.socket, near: socket.socket) -> None:
+        with suppress(OSError):
+            while data := far.recv(1 << 16):
+                near.sendall(data)
+        _end(near)
+
+
+def _end(one: socket.socket) -> None:
+    with suppress(OSError):
+        one.shutdown(socket.SHUT_RDWR)
+    one.close()
