@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import unquote
 
 from ..errors import ConnectionLost, InvalidArgument, NotInstalled, StorageError
 
@@ -46,13 +46,14 @@ def is_address(home: str) -> bool:
 
 def address_of(home: str) -> Address:
     """`postgresql://user@host/db?tenant=acme`; without a tenant it is `default`."""
-    parts = urlsplit(home)
-    asked = parse_qsl(parts.query, keep_blank_values=True)
-    tenants = [value for name, value in asked if name == "tenant"]
+    # By hand: what takes URLs apart and puts them together again does not give back the ones that libpq takes.
+    url, _, query = home.partition("?")
+    asked = [each for each in query.split("&") if each]
+    tenants = [unquote(each.removeprefix("tenant=")) for each in asked if each.startswith("tenant=")]
     if len(tenants) > 1 or "" in tenants or any("\0" in tenant or len(tenant) > 200 for tenant in tenants):
         raise InvalidArgument("a database URL names one tenant, of at most 200 characters: ?tenant=NAME")
-    rest = urlencode([(name, value) for name, value in asked if name != "tenant"])
-    return Address(urlunsplit(parts._replace(query=rest)), *tenants)
+    rest = "&".join(each for each in asked if not each.startswith("tenant="))
+    return Address(f"{url}?{rest}" if rest else url, *tenants)
 
 
 class Database:
