@@ -83,10 +83,21 @@ def _next(connection: Connection[tuple[Any, ...]]) -> Migration | None:
         if not now.pending:
             return None
         step = now.pending[0]
-        with open(os.path.join(_FOLDER, f"{step}.sql"), "rb") as file:
-            connection.execute(file.read())
+        _apply(connection, step)
         connection.execute("INSERT INTO commonplace.migrations (number, name) VALUES (%s, %s)", step)
         return step
+
+
+def _apply(connection: Connection[tuple[Any, ...]], step: Migration) -> None:
+    import psycopg
+
+    with open(os.path.join(_FOLDER, f"{step}.sql"), "rb") as file:
+        text = file.read()
+    try:
+        connection.execute(text)
+    except psycopg.errors.InsufficientPrivilege as error:
+        what = str(error).partition("\n")[0]
+        raise StorageError(f"{step} could not be applied ({what}): migrate as a user who may do that") from error
 
 
 def _status(connection: Connection[tuple[Any, ...]]) -> Status:

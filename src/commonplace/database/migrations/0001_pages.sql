@@ -2,7 +2,9 @@
 
 DO $$
 BEGIN
-  CREATE ROLE commonplace_member NOLOGIN;
+  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'commonplace_member') THEN
+    CREATE ROLE commonplace_member NOLOGIN;
+  END IF;
 EXCEPTION WHEN duplicate_object OR unique_violation THEN
   NULL;
 END

@@ -1,0 +1,121 @@
+"""Tables that come once, in order, by whoever is first; and what is said when they can not."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from commonplace.database import Database, address_of
+from commonplace.database.migrate import Migration, known, migrate, status
+from commonplace.errors import ConnectionLost, StorageError
+from commonplace.pages.postgres import PostgresPages
+from commonplace.pages.postgres_history import PostgresHistory
+from commonplace.testing import FrozenClock
+
+from .conftest import admin, on
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def bare(server: str) -> Iterator[Database]:
+    """A database with nothing in it."""
+    name = f"commonplace_test_{secrets.token_hex(6)}"
+    admin(server, f"CREATE DATABASE {name}")
+    database = Database(address_of(on(server, name)))
+    yield database
+    database.close()
+    admin(server, f"DROP DATABASE {name} WITH (FORCE)")
+
+
+def test_migrations_are_numbered_without_a_gap() -> None:
+    assert [each.number for each in known()] == list(range(1, len(known()) + 1))
+    assert str(known()[0]) == "0001_pages"
+
+
+def test_what_waits_is_applied_once(bare: Database) -> None:
+    assert status(bare) == ((), known(), ())
+    assert migrate(bare) == known()
+    assert status(bare) == (known(), (), ())
+    assert migrate(bare) == ()
+
+
+def test_many_that_migrate_at_once_are_one_that_does(bare: Database) -> None:
+    done: list[Migration] = []
+    threads = [threading.Thread(target=lambda: done.extend(migrate(bare))) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == list(known())
+
+
+def test_a_database_of_a_newer_program_is_left_as_it_is(bare: Database) -> None:
+    migrate(bare)
+    with bare.maintenance() as connection:
+        connection.execute("INSERT INTO commonplace.migrations (number, name) VALUES (9000, 'later')")
+    assert status(bare).unknown == ((9000, "later"),)
+    with pytest.raises(StorageError, match=r"newer commonplace .*9000_later.*nothing was changed"):
+        migrate(bare)
+
+
+def test_who_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
+    pages = PostgresPages(bare, lambda path, size: None, PostgresHistory(bare, clock))
+    with pytest.raises(StorageError, match="commonplace db migrate"):
+        pages.write("memory/a.md", "x")
+
+
+@pytest.fixture
+def users(server: str, bare: Database) -> Iterator[tuple[Database, Database]]:
+    """The bare database as one who owns it and is nothing more, and as one who may only connect."""
+    names = [f"commonplace_{name}_{secrets.token_hex(4)}" for name in ("owner", "guest")]
+    database = bare.address.url.rpartition("/commonplace_test_")[2].partition("?")[0]
+    admin(server, "".join(f"CREATE ROLE {name} LOGIN;" for name in names))
+    admin(server, f"ALTER DATABASE commonplace_test_{database} OWNER TO {names[0]}")
+    opened = [Database(address_of(bare.address.url.replace("//postgres", f"//{name}", 1))) for name in names]
+    yield opened[0], opened[1]
+    for each in opened:
+        each.close()
+    admin(bare.address.url, f"REASSIGN OWNED BY {names[0]} TO CURRENT_USER; DROP OWNED BY {names[0]}")
+    admin(server, f"ALTER DATABASE commonplace_test_{database} OWNER TO CURRENT_USER")
+    admin(server, "".join(f"DROP ROLE {name};" for name in names))
+
+
+def test_an_owner_who_is_no_superuser_migrates_and_writes(
+    bare: Database, template: str, users: tuple[Database, Database], clock: FrozenClock
+) -> None:
+    owner, guest = users
+    with pytest.raises(StorageError, match=r"0001_pages could not be applied .*migrate as a user who may"):
+        migrate(owner)  # the role is there, made by somebody else, and not theirs to take
+    assert status(owner).pending == known()
+    for needed in (f"GRANT commonplace_member TO {owner_name(owner)}", "CREATE EXTENSION IF NOT EXISTS vector"):
+        admin(bare.address.url, needed)
+    assert migrate(owner) == known()
+    PostgresPages(owner, lambda path, size: None, PostgresHistory(owner, clock)).write("memory/a.md", "x")
+    with owner.maintenance() as connection:  # theirs are the tables, and without a tenant they see no row
+        assert connection.execute("SELECT count(*) FROM commonplace.pages").fetchone() == (0,)
+    with pytest.raises(StorageError, match="GRANT commonplace_member TO"):
+        PostgresPages(guest, lambda path, size: None, PostgresHistory(guest, clock)).read("memory/a.md")
+
+
+def owner_name(database: Database) -> str:
+    return database.address.url.partition("//")[2].partition(":")[0]
+
+
+def test_a_database_that_keeps_other_letters_is_refused(server: str) -> None:
+    name = f"commonplace_test_{secrets.token_hex(6)}"
+    admin(server, f"CREATE DATABASE {name} ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'")
+    try:
+        with pytest.raises(StorageError, match="UTF-8"):
+            migrate(Database(address_of(on(server, name))))
+    finally:
+        admin(server, f"DROP DATABASE {name}")
+
+
+def test_a_server_that_is_not_there_is_said_with_what_to_do() -> None:
+    database = Database(address_of("postgresql://127.0.0.1:1/none?connect_timeout=1"))
+    with pytest.raises(ConnectionLost, match="see that it runs, then try again"):
+        status(database)
