@@ -10,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -88,10 +88,13 @@ class Database:
         )  # fmt: skip
 
     @contextmanager
-    def transaction(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
+    def transaction(
+        self, *, statement_ms: int = _STATEMENT, snapshot: bool = False
+    ) -> Iterator[Connection[tuple[Any, ...]]]:
         """All or nothing, as one tenant. What goes wrong with the server is a StorageError.
 
-        One inside of another, in the same thread, is a part of it: it sees what that one did.
+        One inside of another, in the same thread, is a part of it: it sees what that one did. With `snapshot` all its
+        statements see one state, whatever others commit meanwhile.
         """
         outer: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
         with _told_errors():
@@ -101,7 +104,7 @@ class Database:
                 return
             with self._opening:
                 pool = self._pool
-            with pool.connection() as connection, connection.transaction():
+            with pool.connection() as connection, _isolated(connection, snapshot=snapshot), connection.transaction():
                 self._bind(connection, statement_ms)
                 self._open.connection = connection
                 try:
@@ -166,11 +169,56 @@ class Database:
             time.sleep(pause)
             pause = min(pause * 2, longest)
 
+    def rows(
+        self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str] | None = None
+    ) -> list[tuple[Any, ...]]:
+        """What one statement that only reads answers: it goes to the server together with all that binds it to the
+        tenant, so that it costs one round trip. Within a transaction of this thread it is a part of that."""
+        outer: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
+        if outer is not None:
+            with _told_errors():
+                _set(outer, settings or {})
+                return outer.execute(statement, values, prepare=False).fetchall()
+        deadline, pause = time.monotonic() + PATIENCE, _CALM[0]
+        while True:
+            try:
+                with self._opening:
+                    pool = self._pool
+                with _told_errors(), pool.connection() as connection:
+                    with connection.pipeline():  # what stands before its end is one transaction
+                        self._bind(connection, _STATEMENT)
+                        _set(connection, settings or {})
+                        cursor = connection.execute(statement, values, prepare=False)
+                    return cursor.fetchall()
+            except ConnectionLost:
+                if time.monotonic() > deadline:
+                    raise
+            time.sleep(pause)
+            pause = min(pause * 2, _CALM[1])
+
     def close(self) -> None:
         for name in ("_pool", "_holding"):
             pool = self.__dict__.pop(name, None)
             if pool is not None:
                 pool.close()
+
+
+def _set(connection: Connection[tuple[Any, ...]], settings: Mapping[str, str]) -> None:
+    """What the server should keep to, up to the end of the transaction."""
+    for each in settings.items():
+        connection.execute("SELECT set_config(%s, %s, true)", each)
+
+
+@contextmanager
+def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Iterator[None]:
+    from psycopg import IsolationLevel
+
+    connection.isolation_level = IsolationLevel.REPEATABLE_READ if snapshot else None
+    try:
+        yield
+    finally:
+        if not connection.closed:
+            connection.isolation_level = None
 
 
 def _settings() -> dict[str, Any]:

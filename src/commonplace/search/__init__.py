@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ..embed import Embedder
 from ..errors import Unavailable
-from ..index import Candidate, Index
+from ..index import AtOnce, Candidate, Finder, Index
 from ..index.meaning import Meaning, Served
 from ..model import Hit, Query
 from .calibration import READ, WORDS, background, chance, scale_of
 from .rank import WEIGHTS, Ranked, Weights, ranked
 from .reread import reread
-from .words import Asked, excerpt, weighed
+from .words import Asked, asking, excerpt, weighed
 
 if TYPE_CHECKING:
     from ..embed import Vectors
@@ -100,15 +100,18 @@ def _candidates(
     index: Index, query: Query, legs: _Legs, weights: Weights
 ) -> tuple[list[Ranked], Mapping[int, float] | None, Asked]:
     """What both legs find, weighed."""
-    asked = weighed(index, query.text, query.viewer)
     pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
-    found = _by_words(index, query, asked, pool)
-    likeness = _by_meaning(index, query, legs.questions, pool, list(found))
-    others = index.candidates([number for number in likeness or () if number not in found])
+    finder: Finder = index
+    if isinstance(index, AtOnce):
+        finder = index.ask(asking(query, ((each.space, each.vector) for each in legs.questions), pool))
+    asked = weighed(finder, query.text, query.viewer)
+    found = _by_words(finder, query, asked, pool)
+    likeness = _by_meaning(finder, query, legs.questions, pool, list(found))
+    others = finder.candidates([number for number in likeness or () if number not in found])
     return ranked(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
 
 
-def _by_words(index: Index, query: Query, asked: Asked, pool: int) -> dict[int, Candidate]:
+def _by_words(index: Finder, query: Query, asked: Asked, pool: int) -> dict[int, Candidate]:
     """What holds the words. Where copies of a few texts took most of the places, what comes after them is heard too."""
     lookup = {word: asked.weights[word] for word in asked.lookup}
     if not lookup:
@@ -121,7 +124,7 @@ def _by_words(index: Index, query: Query, asked: Asked, pool: int) -> dict[int, 
     return found
 
 
-def _one_of_each(index: Index, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
+def _one_of_each(index: Finder, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
     """The first of every text, as many as asked for."""
     found = {each.number: each for each in index.candidates(numbers)}
     first = {found[number].hit.text: number for number in reversed(numbers)}
@@ -129,7 +132,7 @@ def _one_of_each(index: Index, numbers: Sequence[int], most: int) -> dict[int, C
 
 
 def _by_meaning(
-    index: Index, query: Query, questions: Sequence[_Question], pool: int, also: list[int]
+    index: Finder, query: Query, questions: Sequence[_Question], pool: int, also: list[int]
 ) -> Mapping[int, float] | None:
     """How like the question passages are: the nearest, and those that words have found."""
     if not questions:
@@ -143,7 +146,7 @@ def _by_meaning(
     return found
 
 
-def _standing_out(index: Index, query: Query, question: _Question, pool: int, also: Sequence[int]) -> dict[int, float]:
+def _standing_out(index: Finder, query: Query, question: _Question, pool: int, also: Sequence[int]) -> dict[int, float]:
     """How far the likeness of passages stands out in a space, in standard deviations."""
     scale = scale_of(question.space, index.spread(question.space))
     near = dict(index.nearest(question.space, question.vector, query.viewer, query.filters, pool))

@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..index import AROUND, Candidate, Corpus, Index
+from ..index import AROUND, Asking, Candidate, Corpus, Finder
 from ..index.words import FUNCTION_WORDS, query_words
-from ..model import Viewer
+from ..model import Query, Viewer
+
+if TYPE_CHECKING:
+    from ..embed import Vectors
 
 _SATURATION, _LENGTH = 0.8, 0.3  # how fast repeats stop counting; how much long passages are held back
 _MOST_WORDS = 200  # of a question; nobody asks with more, and a page pasted as a question says enough by then
@@ -34,7 +37,15 @@ class Asked(NamedTuple):
     pairs: tuple[str, ...]  # those that stand side by side, as they would stand in a candidate
 
 
-def weighed(index: Index, text: str, viewer: Viewer) -> Asked:
+def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -> Asking:
+    """A question for an index that weighs the words itself, as it is done here."""
+    order = tuple(query_words(query.text)[:_MOST_WORDS])
+    faint = FUNCTION_WORDS.intersection(order)
+    how = (faint, _FAINT, _BACKGROUND, _LOOKED_UP)
+    return Asking(order, *how, tuple(questions), query.viewer, query.filters, limit)
+
+
+def weighed(index: Finder, text: str, viewer: Viewer) -> Asked:
     order = query_words(text)[:_MOST_WORDS]
     if not order:
         return Asked({}, 0.0, 1.0, (), frozenset(), ())

@@ -1,0 +1,198 @@
+"""What pages say, written into the index in PostgreSQL: a few statements for many pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from ..model import Passage, Scope
+from . import Entry, weighed_length
+from .postgres_tables import Tables
+from .postgres_visible import OWN, term, terms_of
+from .rows import digest_of, passage_row, record_row
+from .words import words
+
+_PASSAGE = (
+    "path", "first", "last", "text", "lead", "key", "tags", "at", "day", "kind", "owner", "source", "length", "hash",
+    "digest", "id", "tokens", "body", "around",
+)  # fmt: skip
+_RECORD = ("path", "key", "value", "category", "tags", "created_at", "updated_at", "scope", "who")
+_PART = 2_000  # different words in one row: the server takes a megabyte of them
+
+
+class _Known(NamedTuple):
+    """A passage that the index has of a page."""
+
+    number: int
+    first: int
+    last: int
+
+
+def apply(tables: Tables, entries: Iterable[Entry], removed: Iterable[str]) -> None:
+    """Within `writing`: make the index say what these pages say, and forget those that were removed."""
+    whole, stamps = _newest(entries)
+    gone = [path for path in dict.fromkeys(removed) if path not in whole]
+    _Change(tables, whole, gone).write()
+    tables.write_many(f"UPDATE commonplace.index_pages SET stamp = %(stamp)s WHERE {OWN} AND path = %(path)s", stamps)
+
+
+def _newest(entries: Iterable[Entry]) -> tuple[dict[str, Entry], list[dict[str, Any]]]:
+    """Pages to read in, and those of which only the stamp is new."""
+    whole: dict[str, Entry] = {}
+    stamps: dict[str, int] = {}
+    for entry in entries:
+        if entry.passages is not None:
+            whole[entry.path] = entry
+            stamps.pop(entry.path, None)
+        else:
+            stamps[entry.path] = entry.stamp
+    return whole, [{"path": path, "stamp": stamp} for path, stamp in stamps.items()]
+
+
+class _Change:
+    def __init__(self, tables: Tables, whole: dict[str, Entry], gone: Sequence[str]) -> None:
+        self._tables, self._whole, self._gone = tables, whole, gone
+        self._counted: Counter[tuple[str, int]] = Counter()  # by how much frequencies change
+        self._sizes: dict[int, list[int]] = {}  # by how much owners do: passages, length, tokens
+        self._added: list[dict[str, Any]] = []
+        self._words: list[dict[str, Any]] = []
+        self._moved: list[dict[str, Any]] = []
+
+    def write(self) -> None:
+        paths = [*self._whole, *self._gone]
+        if not paths:
+            return
+        known = self._known(paths)
+        owners = self._owners({entry.scope for entry in self._whole.values()})
+        for path, entry in self._whole.items():
+            self._compare(entry, owners[entry.scope], known.get(path, {}))
+        self._remove([each.number for rows in known.values() for some in rows.values() for each in some])
+        self._add()
+        self._count()
+        self._write_pages(paths)
+
+    def _known(self, paths: Sequence[str]) -> dict[str, dict[bytes, list[_Known]]]:
+        sql = f"""SELECT path, digest, id, first, last FROM commonplace.index_passages
+            WHERE {OWN} AND path = ANY(%(paths)s) ORDER BY id"""
+        found: dict[str, dict[bytes, list[_Known]]] = {}
+        for path, digest, *rest in self._tables.write(sql, {"paths": paths}):
+            found.setdefault(path, {}).setdefault(digest, []).append(_Known(*rest))
+        return found
+
+    def _owners(self, scopes: set[Scope]) -> dict[Scope, int]:
+        rows = self._tables.write(f"SELECT scope, who, id FROM commonplace.index_owners WHERE {OWN}")
+        owners = {Scope(scope, who): number for scope, who, number in rows}
+        new = []
+        for scope in sorted(scopes - set(owners)):
+            self._tables.counters.owners += 1
+            owners[scope] = self._tables.counters.owners
+            new.append({"scope": scope.kind, "who": scope.name, "id": owners[scope]})
+        sql = """INSERT INTO commonplace.index_owners
+            VALUES (%(tenant)s, %(territory)s, %(id)s, %(scope)s, %(who)s, 0, 0, 0)"""
+        self._tables.write_many(sql, new)
+        return owners
+
+    def _compare(self, entry: Entry, owner: int, known: dict[bytes, list[_Known]]) -> None:
+        """A passage that reads as before stays, at most on other lines; what is left in `known` is gone."""
+        for passage in entry.passages or ():
+            digest = digest_of(owner, entry, passage)
+            if not (same := known.get(digest)):
+                self._new(entry, owner, passage, digest)
+                continue
+            number, first, last = same.pop(0)
+            if (first, last) != (passage.start, passage.end):
+                self._moved.append({"id": number, "first": passage.start, "last": passage.end})
+
+    def _new(self, entry: Entry, owner: int, passage: Passage, digest: bytes) -> None:
+        counters = self._tables.counters
+        counters.passages += 1
+        body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
+        length, tokens = weighed_length(len(body), len(around)), len(body) + len(around)
+        kept = passage._replace(tags=tuple(map(_kept, passage.tags)))
+        row = (*passage_row(entry, owner, kept, length), digest)
+        more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space either side, for counting
+        self._added.append(dict(zip(_PASSAGE, map(_kept, (*row, *more)), strict=True)))
+        different = sorted({*body, *around})
+        mark = self._tables.own["mark"]
+        for part in range(0, len(different), _PART):
+            lexemes = " ".join(f"'{mark}{term(word)}'" for word in different[part : part + _PART])
+            self._words.append({"id": counters.passages, "part": part // _PART, "words": lexemes})
+        self._noted(owner, length, tokens, different, 1)
+
+    def _noted(self, owner: int, length: int, tokens: int, different: Sequence[str], by: int) -> None:
+        """An owner has one passage more, or less, with these words."""
+        for word in terms_of(different):
+            self._counted[word, owner] += by
+        sizes = self._sizes.setdefault(owner, [0, 0, 0])
+        for place, more in enumerate((by, by * length, by * tokens)):
+            sizes[place] += more
+
+    def _remove(self, numbers: Sequence[int]) -> None:
+        if not numbers:
+            return
+        sql = f"""DELETE FROM commonplace.index_passages WHERE {OWN} AND id = ANY(%(ids)s)
+            RETURNING owner, length, tokens, body, around"""
+        for owner, length, tokens, body, around in self._tables.write(sql, {"ids": numbers}):
+            self._noted(owner, length, tokens, sorted({*body.split(), *around.split()}), -1)
+        self._tables.write(f"DELETE FROM commonplace.index_words WHERE {OWN} AND id = ANY(%(ids)s)", {"ids": numbers})
+
+    def _add(self) -> None:
+        tables = self._tables
+        sql = f"UPDATE commonplace.index_passages SET first = %(first)s, last = %(last)s WHERE {OWN} AND id = %(id)s"
+        tables.write_many(sql, self._moved)
+        tables.write_many(_insert("passages", _PASSAGE), self._added)
+        tables.write_many(_insert("words", ("id", "part", "words")), self._words)
+
+    def _count(self) -> None:
+        """What each owner's passages say, in how many of them: nobody's words weigh less by what others keep."""
+        changed = sorted((word, owner, by) for (word, owner), by in self._counted.items() if by)
+        if changed:
+            named, owners, by = (list(column) for column in zip(*changed, strict=True))
+            values = {"words": named, "owners": owners, "by": by}
+            self._tables.write(_FREQUENCIES, values)
+            if min(by) < 0:  # a word that nobody says any more is not kept
+                self._tables.write(_UNSAID, values)
+        names = ("passages", "length", "tokens")
+        sizes = [{"id": owner, **dict(zip(names, by, strict=True))} for owner, by in sorted(self._sizes.items())]
+        more = ", ".join(f"{name} = {name} + %({name})s" for name in names)
+        sql = f"UPDATE commonplace.index_owners SET {more} WHERE {OWN} AND id = %(id)s"
+        self._tables.write_many(sql, sizes)
+
+    def _write_pages(self, paths: Sequence[str]) -> None:
+        tables = self._tables
+        tables.write(f"DELETE FROM commonplace.index_records WHERE {OWN} AND path = ANY(%(p)s)", {"p": paths})
+        tables.write(f"DELETE FROM commonplace.index_pages WHERE {OWN} AND path = ANY(%(p)s)", {"p": list(self._gone)})
+        records = [entry.record for entry in self._whole.values() if entry.record]
+        by_path = {record.path: dict(zip(_RECORD, map(_kept, record_row(record)), strict=True)) for record in records}
+        tables.write_many(_insert("records", _RECORD), list(by_path.values()))
+        rows = [
+            {"path": entry.path, "stamp": entry.stamp, "version": entry.version, "warning": _kept(entry.warning)}
+            for entry in self._whole.values()
+        ]
+        again = """ON CONFLICT (tenant, territory, path)
+            DO UPDATE SET stamp = excluded.stamp, version = excluded.version, warning = excluded.warning"""
+        tables.write_many(f"{_insert('pages', ('path', 'stamp', 'version', 'warning'))} {again}", rows)
+
+
+def _insert(table: str, columns: Sequence[str]) -> str:
+    values = ", ".join(f"%({column})s" for column in columns)
+    return f"""INSERT INTO commonplace.index_{table} (tenant, territory, {", ".join(columns)})
+        VALUES (%(tenant)s, %(territory)s, {values})"""
+
+
+def _kept(value: Any) -> Any:
+    """A text as the server can keep it."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\ufffd").encode(errors="replace").decode()
+
+
+_FREQUENCIES = """
+    INSERT INTO commonplace.index_frequencies AS known (tenant, territory, word, owner, passages)
+    SELECT %(tenant)s, %(territory)s, word, owner, by
+    FROM unnest(%(words)s::text[], %(owners)s::int[], %(by)s::bigint[]) AS changed(word, owner, by)
+    ON CONFLICT (tenant, territory, word, owner) DO UPDATE SET passages = known.passages + excluded.passages"""
+_UNSAID = f"""
+    DELETE FROM commonplace.index_frequencies WHERE {OWN} AND passages <= 0 AND (word, owner) IN (
+      SELECT * FROM unnest(%(words)s::text[], %(owners)s::int[]))"""

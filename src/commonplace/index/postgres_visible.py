@@ -1,0 +1,179 @@
+"""Who may see what, and which words and vectors lead to it, in the SQL of PostgreSQL; the rules are `visible`'s."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..model import EVERYTHING, Filters, Viewer
+from ..pages.globs import compile_glob
+from . import AROUND
+from .visible import Sql, allowed, visible_rule
+
+if TYPE_CHECKING:
+    from ..embed import Vectors
+
+Values = dict[str, Any]
+OWN = "tenant = %(tenant)s AND territory = %(territory)s"
+COPIES = 3  # passages of one and the same text that are worth finding
+EXACT = 20_000  # vectors a viewer may see, up to which each is compared
+_LONGEST = 120  # characters of a word that is looked up as it is
+_OTHER_WORDS = {
+    "instr(char(10) || who || char(10), char(10) || ? || char(10))": (
+        "strpos(chr(10) || who || chr(10), chr(10) || ? || chr(10)) > 0"
+    ),
+    "json_each(passages.tags)": "json_array_elements_text(passages.tags::json)",
+    "matches(passages.path, ?)": "passages.path ~ ?",
+    "IN ()": "IN (NULL)",
+}
+
+
+def mark_of(tenant: str, territory: str) -> str:
+    """What the words of one index begin with where those of all are looked up."""
+    return hashlib.blake2b(f"{tenant}\0{territory}".encode(errors="replace"), digest_size=5).hexdigest()
+
+
+def term(word: str) -> str:
+    """A word as it is looked up: of one that goes on and on, its hash."""
+    if len(word) <= _LONGEST:
+        return word
+    return hashlib.blake2b(word.encode(errors="replace"), digest_size=16).hexdigest()
+
+
+def text_of(vector: Vectors) -> str:
+    return json.dumps([round(number, 8) for number in vector.tolist()])
+
+
+def seen_owners(viewer: Viewer) -> tuple[str, Values]:
+    """`owners`, and whether the viewer may see what is theirs; `size`, all that weighing needs of them."""
+    rule, values = _translated(visible_rule(viewer), "viewer")
+    sql = f"""
+        owners AS MATERIALIZED (SELECT *, {rule} AS visible FROM commonplace.index_owners WHERE {OWN}),
+        size AS MATERIALIZED (
+          SELECT coalesce(sum(passages) FILTER (WHERE visible), 0)::float8 AS passages,
+            coalesce(sum(length) FILTER (WHERE visible), 0)::float8 AS length,
+            coalesce(sum(passages), 0)::float8 AS all_passages, coalesce(sum(tokens), 0)::float8 AS all_tokens,
+            coalesce(bool_and(visible OR passages = 0), true) AS sees_all
+          FROM owners)"""
+    return sql, values
+
+
+def allowed_passages(viewer: Viewer, filters: Filters) -> tuple[str, Values]:
+    """A condition on `passages`, where `owners` are known."""
+    sql, values = allowed(viewer, filters)
+    whole = [*values[: len(values) - len(filters.paths)], *map(_as_regex, filters.paths)]
+    return _translated((sql, whole), "allowed")
+
+
+def _translated(rule: Sql, name: str) -> tuple[str, Values]:
+    sql, values = rule
+    for theirs, ours in _OTHER_WORDS.items():
+        sql = sql.replace(theirs, ours)
+    first, *others = sql.split("?")
+    named = [f"%({name}{place})s{rest}" for place, rest in enumerate(others)]
+    return first + "".join(named), {f"{name}{place}": value for place, value in enumerate(values)}
+
+
+def _as_regex(pattern: str) -> str:
+    return f"^(?:{compile_glob(pattern).pattern})$"
+
+
+FREQUENT = """
+    frequent AS MATERIALIZED (
+      SELECT word AS term, coalesce(sum(frequencies.passages) FILTER (WHERE visible), 0)::float8 AS passages,
+        sum(frequencies.passages)::float8 AS everywhere
+      FROM commonplace.index_frequencies AS frequencies JOIN owners ON owners.id = frequencies.owner
+      WHERE frequencies.tenant = %(tenant)s AND frequencies.territory = %(territory)s AND word = ANY(%(terms)s)
+      GROUP BY word)"""
+# The words to look up and what each weighs, as they are given.
+GIVEN = """
+    lookup AS MATERIALIZED (
+      SELECT word, term, weight, place, coalesce(everywhere, 0) AS everywhere
+      FROM unnest(%(words)s::text[], %(terms)s::text[], %(weights)s::float8[])
+        WITH ORDINALITY AS given(word, term, weight, place) LEFT JOIN frequent USING (term))"""
+# The same, chosen here: see `search/words.py`.
+CHOSEN = """
+    known AS MATERIALIZED (
+      SELECT word, term, place, faint, frequent.passages, everywhere,
+        ln(1 + (size.passages + %(background)s - frequent.passages + 0.5) / (frequent.passages + 0.5))
+          * CASE WHEN faint THEN %(faintness)s ELSE 1.0 END AS weight
+      FROM unnest(%(words)s::text[], %(terms)s::text[], %(faint)s::bool[])
+        WITH ORDINALITY AS given(word, term, faint, place) JOIN frequent USING (term) CROSS JOIN size
+      WHERE frequent.passages > 0),
+    rarest AS (
+      SELECT *, row_number() OVER by_number AS turn, sum(passages) OVER by_number AS together FROM known
+      WHERE NOT faint OR NOT EXISTS (SELECT 1 FROM known WHERE NOT faint)
+      WINDOW by_number AS (ORDER BY passages, place ROWS UNBOUNDED PRECEDING)),
+    lookup AS MATERIALIZED (
+      SELECT word, term, weight, turn AS place, everywhere FROM rarest WHERE turn = 1 OR together <= %(most)s)"""
+
+
+def _times(column: str) -> str:
+    """How often a word stands in a column of words, each of which has a space on either side."""
+    spaced = f"(' ' || {column} || ' ')"
+    without = f"replace({spaced}, ' ' || word || ' ', '')"
+    return f"(octet_length({spaced}) - octet_length({without}))::float8 / (octet_length(word) + 2)"
+
+
+_BM25 = """
+    CASE WHEN everywhere * 2 < size.all_passages
+      THEN ln((size.all_passages - everywhere + 0.5) / (everywhere + 0.5)) ELSE 1e-6 END
+    * ((times * 2.2) / (times + 1.2 * (0.25 + 0.75 * passages.tokens / (size.all_tokens / size.all_passages))))"""
+
+
+def found_by_words(condition: str, filters: Filters) -> str:
+    """`by_words`: whoever sees everything gets the order of BM25, everybody else one that tells nothing of the rest."""
+    plain = "size.sees_all" if filters == EVERYTHING else "false"
+    return f"""
+    held AS MATERIALIZED (
+      SELECT place, id FROM commonplace.index_lookup(%(territory)s,
+        (SELECT array_agg(quote_literal(%(mark)s || term) ORDER BY place) FROM lookup))),
+    by_words AS MATERIALIZED (
+      SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
+        SELECT held.id, sum(CASE WHEN {plain} THEN {_BM25} ELSE weight END ORDER BY place) AS score
+        FROM held JOIN lookup USING (place) CROSS JOIN size
+        JOIN commonplace.index_passages AS passages ON passages.tenant = %(tenant)s
+          AND passages.territory = %(territory)s AND passages.id = held.id
+        CROSS JOIN LATERAL (
+          SELECT CASE WHEN {plain} THEN {_times("body")} + {AROUND} * {_times("around")} END) AS t(times)
+        WHERE {condition} GROUP BY held.id) AS scored
+      ORDER BY score DESC, id LIMIT (SELECT CASE WHEN {plain} THEN 1 ELSE 2 END * %(limit)s FROM size))"""
+
+
+def found_by_meaning(place: int, dims: int, condition: str, filters: Filters) -> str:
+    """`near…`: the vectors nearest to a question; `by_meaning…`: the passages they stand for.
+
+    Those of a viewer who sees few are all compared. Of many, an index of that space finds them where there is one.
+    """
+    question, space = f"%(question{place})s", f"%(space{place})s"
+    exact = f"vectors.vector <#> {question}::vector"
+    sifted = f"vectors.vector::vector({dims}) <#> {question}::vector({dims})"
+    vectors = "commonplace.index_vectors AS vectors"
+    mine = f"vectors.tenant = %(tenant)s AND vectors.territory = %(territory)s AND space = {space}"
+    if filters == EVERYTHING:
+        some = f"owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND (SELECT passages <= {EXACT} FROM size)"
+        many = f"owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND (SELECT passages > {EXACT} FROM size)"
+        near = f"""
+          (SELECT owner, hash, -({exact}) AS cosine FROM {vectors} WHERE {mine} AND {some}
+            ORDER BY {exact} LIMIT %(near)s)
+          UNION ALL (SELECT owner, hash, -({sifted}) FROM {vectors} WHERE {mine} AND {many}
+            ORDER BY {sifted} LIMIT %(near)s)"""
+    else:
+        near = f"""
+          SELECT owner, hash, -({exact}) AS cosine FROM {vectors} JOIN (
+            SELECT DISTINCT owner, hash FROM commonplace.index_passages AS passages WHERE {OWN} AND {condition}
+          ) AS asked USING (owner, hash) WHERE {mine} ORDER BY {exact} LIMIT %(near)s"""
+    return f"""
+    near{place} AS MATERIALIZED ({near}),
+    by_meaning{place} AS MATERIALIZED (
+      SELECT passages.id, cosine FROM near{place} AS near CROSS JOIN LATERAL (
+        SELECT id FROM commonplace.index_passages AS passages
+        WHERE {OWN} AND passages.owner = near.owner AND passages.hash = near.hash AND {condition}
+        ORDER BY id LIMIT {COPIES}) AS passages
+      ORDER BY cosine DESC, passages.id LIMIT %(limit)s)"""
+
+
+def terms_of(words: Sequence[str]) -> list[str]:
+    return [term(word) for word in words]
