@@ -18,15 +18,12 @@ from .errors import (
     InvalidArgument,
     NotAvailable,
     PageNotFound,
-    SettingsError,
-    StorageError,
 )
+from .ground import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
 from .markdown.jsontext import is_unicode
 from .markdown.times import stamp
 from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
 from .pages import ABSENT
-from .pages.folder import FolderPages
-from .pages.history import Bounds, History
 from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .pages.records import Channels, Globals, Shelf
 from .pages.records import parse as parse_record
@@ -36,11 +33,11 @@ from .settings import SearchSettings, Settings
 
 if TYPE_CHECKING:
     from .index import Progress
-    from .index.follow import Follower, View
+    from .index.follow import Following, View
     from .index.meaning import Meaning
     from .search import Answer
 
-INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
+__all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Found", "Home", "utc_now"]
 _MOST_FILTERS = 50
 _MOST_STARS = 6  # of a pattern: matching takes longer with each, and nobody needs more
 _LONGEST_QUESTION = 10_000  # characters; a page pasted as a question says enough by then
@@ -65,33 +62,27 @@ class Found(NamedTuple):
 
 class Home:
     def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now, session: str = "") -> None:
-        if root.startswith(("postgresql://", "postgres://")):
-            raise SettingsError("a PostgreSQL home is not supported by this version: use a folder")
         _refuse_odd("home", root)
         _refuse_odd("agent", agent)
         _refuse_odd("session", session)
-        self.root = os.path.abspath(os.path.expanduser(root))
         self.agent, self.clock, self.session = agent, clock, session
-        self.settings: Settings = settings_of.load(self.root)
-        locks = os.path.join(self.root, LOCKS_FOLDER)
-        bounds = Bounds(self.settings.history.days, self.settings.history.megabytes * 1_000_000)
-        self.history = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock, bounds)
-        self.pages = FolderPages(self.root, self._wrote, self.history)
+        self.ground: Ground = ground_of(root, clock, self._wrote)
+        self.address, self.root = root, self.ground.root
+        self.settings, self.pages, self.history = self.ground.settings, self.ground.pages, self.ground.history
         self._unfollowed: deque[str] = deque()
-        self.layout: Layout = replace(_layout(self.settings), stands=self._stands)
-        self.has_memory = settings_of.has_memory(os.path.join(self.root, self.layout.agent_file(agent)))
+        self.layout: Layout = replace(_layout(self.settings), stands=self.ground.stands)
+        self.has_memory = self._is_given_memory()
 
     @cached_property
-    def index(self) -> Follower:
+    def index(self) -> Following:
         """The index. What only reads or writes pages by name never opens it, nor loads what it is made with."""
-        from .index.follow import Follower
         from .index.sync import Territory
 
         every = [self.settings.search, *dict(self.settings.agents).values()]
         extra = tuple(dict.fromkeys(pattern for search in every for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
-        return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
+        return self.ground.follower(territory)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -144,7 +135,7 @@ class Home:
     def welcome(self) -> None:
         """Give a home whose agent has memory the default directive, once. One that can not be written goes without."""
         path = f"{self.layout.directives}/memory.md"
-        if not self.has_memory or os.path.lexists(os.path.join(self.root, path)):
+        if not self.has_memory or self.ground.has(path):
             return
         with suppress(CommonplaceError), signed(Signature("init", self.agent, self.session)):
             self.pages.write(path, directive.TEXT, if_version=ABSENT)
@@ -182,16 +173,11 @@ class Home:
 
     def check(self) -> None:
         """StorageError when something that is not a folder stands where the home should be."""
-        if os.path.lexists(self.root) and not os.path.isdir(self.root):
-            raise StorageError(f"{self.root} is a file, not a folder: move it away or use another home")
+        self.ground.check()
 
-    def _stands(self, folder: str, name: str) -> bool:
-        """Whether a folder has a subfolder of exactly this name; a file system that ignores case has others, too."""
-        try:
-            self.pages.modified(f"{folder}/{name}")
-            return name in self.pages.folders(folder)
-        except CommonplaceError:
-            return False
+    def _is_given_memory(self) -> bool:
+        file = self.layout.agent_file(self.agent)
+        return settings_of.has_memory(os.path.join(self.root, file), lambda _: self.ground.read(file))
 
     def search(
         self,
@@ -329,6 +315,7 @@ class Home:
         if "index" in self.__dict__:
             self.index.close()
         self.__dict__.pop("meaning", None)  # models are large; the next search opens them again
+        self.ground.close()
 
     def _search_mode(self) -> str:
         settings = self.search_settings

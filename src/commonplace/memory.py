@@ -89,7 +89,7 @@ class Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Copied, or sent to another process, it is the same memory, opened anew."""
         home = self.home
-        return _opened, (home.root, home.agent, home.clock, home.session)
+        return _opened, (home.address, home.agent, home.clock, home.session)
 
     def __enter__(self) -> Memory:
         return self

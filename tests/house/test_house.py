@@ -28,6 +28,7 @@ ROOMS = [
     "index",
     "search",
     "directive",
+    "ground",
     "home",
     "timeline",
     "archive",

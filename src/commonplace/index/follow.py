@@ -11,8 +11,8 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
-from threading import RLock
-from typing import TypeVar
+from threading import Event, RLock
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..errors import LockTimeout, StorageError
 from ..pages import Pages, Troubles
@@ -22,6 +22,13 @@ from .files import open_index, remove_others
 from .promise import Promise, promise_for, promised
 from .sqlite import SqliteIndex
 from .sync import Territory, catch_up, rebuild, refresh
+
+if TYPE_CHECKING:
+    from .meaning import Meaning
+    from .watch import How, Seen
+
+    Told = Callable[[Seen], None]
+    Starts = Callable[[How], None]
 
 Answer = TypeVar("Answer")
 _LONG = 0.02  # seconds: a look at the pages of a large home that takes longer than this is shared
@@ -53,6 +60,28 @@ class View:
     stale: bool
     notes: tuple[str, ...]
     of_pages: tuple[tuple[str, str], ...]
+
+
+class Following(Protocol):
+    """What others need of who keeps an index up to date, wherever that is."""
+
+    territory: Territory
+
+    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer: ...
+
+    def touched(self, paths: Iterable[str]) -> None: ...
+
+    def purge(self) -> None: ...
+
+    def look_again(self) -> None: ...
+
+    def build(self, progress: Progress, *, anew: bool) -> Index: ...
+
+    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
+        """Follow the pages until `stop` is set, telling what changed once it can be found, and how they are watched."""
+        ...
+
+    def close(self) -> None: ...
 
 
 class Follower:
@@ -101,6 +130,11 @@ class Follower:
                 keep = False
             self.close()
             remove_others(self.folder, self.territory.fingerprint if keep else "")
+
+    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
+        from .watch import watch
+
+        watch(self, stop, told, meaning, starts)
 
     def another(self) -> Follower:
         """One of its own over the same pages: neither waits for the other."""

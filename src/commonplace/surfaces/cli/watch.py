@@ -11,7 +11,7 @@ from threading import Event
 import click
 
 from ...home import Home
-from ...index.watch import How, Seen, watch
+from ...index.watch import How, Seen
 from ...markdown.times import stamp
 from .common import open_memory, options, say, shared
 
@@ -29,7 +29,7 @@ def watch_command() -> None:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     meaning = home.meaning if home.search_settings.enabled else None
     try:
-        watch(home.index, Event(), lambda seen: _tell(home, seen), meaning, lambda how: _say_how(home, how))
+        home.index.watch(Event(), lambda seen: _tell(home, seen), meaning, lambda how: _say_how(home, how))
     except KeyboardInterrupt:  # as it is meant to end
         return
 

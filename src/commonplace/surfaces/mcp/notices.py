@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ...errors import CommonplaceError
-from ...index.watch import Seen, watch
+from ...index.watch import Seen
 from ...memory import Memory
 from .resources import CONTEXT, RECEIPT, path_of, uri_of
 
@@ -131,7 +131,8 @@ class Notices:
         def run() -> None:
             with suppress(CommonplaceError, OSError):  # searches look for themselves then
                 watched.known.update(home.index.ask(lambda view: view.index.stamps()))
-                watch(home.index, watched.stop, told, home.meaning if home.search_settings.enabled else None)
+                meaning = home.meaning if home.search_settings.enabled else None
+                home.index.watch(watched.stop, told, meaning, lambda how: None)
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._ended, home.root, watched)
 

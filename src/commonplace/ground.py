@@ -1,0 +1,143 @@
+"""WHERE DOES A HOME STAND? In a folder of this machine, or in a database that many machines share."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit, urlunsplit
+
+from . import settings as settings_of
+from .errors import CommonplaceError, PageNotFound, StorageError
+from .model import Clock
+from .pages import Pages
+from .pages.folder import FolderPages
+from .pages.history import History
+from .pages.past import Bounds, Past
+from .settings import Settings
+
+if TYPE_CHECKING:
+    from .database import Database
+    from .index.follow import Following
+    from .index.sync import Territory
+
+INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
+SCHEMES = ("postgresql://", "postgres://")
+Wrote = Callable[[str, int], None]
+
+
+class Ground(Protocol):
+    """What differs between a folder and a database, beside pages and history themselves."""
+
+    root: str  # as people read it
+    settings: Settings
+    pages: Pages
+    history: Past
+
+    def read(self, path: str) -> str | None:
+        """The text of a settings file of the home, or None when there is none."""
+        ...
+
+    def follower(self, territory: Territory) -> Following: ...
+
+    def stands(self, folder: str, name: str) -> bool:
+        """Whether a folder has a subfolder of exactly this name."""
+        ...
+
+    def has(self, path: str) -> bool:
+        """Whether anything stands there, be it a page or not."""
+        ...
+
+    def check(self) -> None:
+        """StorageError when something stands in the place of the home."""
+        ...
+
+    def close(self) -> None: ...
+
+
+def ground_of(home: str, clock: Clock, wrote: Wrote) -> Ground:
+    return InDatabase(home, clock, wrote) if home.startswith(SCHEMES) else InFolder(home, clock, wrote)
+
+
+class InFolder:
+    def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
+        self.root = os.path.abspath(os.path.expanduser(home))
+        self.settings = settings_of.load(self.root)
+        locks = os.path.join(self.root, LOCKS_FOLDER)
+        self.history: Past = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock, _bounds(self.settings))
+        self.pages: Pages = FolderPages(self.root, wrote, self.history)
+
+    def read(self, path: str) -> str | None:
+        return settings_of.of_file(os.path.join(self.root, path))
+
+    def follower(self, territory: Territory) -> Following:
+        from .index.follow import Follower
+
+        return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
+
+    def stands(self, folder: str, name: str) -> bool:
+        """A file system that ignores case has others, too: the folder's own list decides."""
+        try:
+            self.pages.modified(f"{folder}/{name}")
+            return name in self.pages.folders(folder)
+        except CommonplaceError:
+            return False
+
+    def has(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self.root, path))
+
+    def check(self) -> None:
+        if os.path.lexists(self.root) and not os.path.isdir(self.root):
+            raise StorageError(f"{self.root} is a file, not a folder: move it away or use another home")
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+class InDatabase:
+    def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
+        from .database import Database, address_of
+        from .pages.postgres import PostgresPages
+        from .pages.postgres_history import PostgresHistory
+
+        self.root = _without_password(home)
+        self.database: Database = Database(address_of(home))
+        history = PostgresHistory(self.database, clock)
+        self.history: Past = history
+        self._pages = PostgresPages(self.database, wrote, history)
+        self.pages: Pages = self._pages
+        self.settings = settings_of.load("", self.read)
+
+    def read(self, path: str) -> str | None:
+        try:
+            return self.pages.read(path).text
+        except PageNotFound:
+            return None
+
+    def follower(self, territory: Territory) -> Following:
+        from .index.database import DatabaseFollower
+
+        return DatabaseFollower(self.database, self._pages, territory)
+
+    def stands(self, folder: str, name: str) -> bool:
+        return name in self.pages.folders(folder)
+
+    def has(self, path: str) -> bool:
+        return self.read(path) is not None
+
+    def check(self) -> None:
+        """Nothing can stand in the place of a database."""
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def _bounds(settings: Settings) -> Bounds:
+    return Bounds(settings.history.days, settings.history.megabytes * 1_000_000)
+
+
+def _without_password(url: str) -> str:
+    parts = urlsplit(url)
+    if not parts.password:
+        return url
+    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@", 1)))
