@@ -110,6 +110,12 @@ def test_a_transaction_runs_as_a_member_whoever_connects(database: Database) -> 
             connection.execute("TRUNCATE commonplace.pages")
 
 
+def test_a_statement_sent_with_what_binds_it_is_bound_every_time(database: Database) -> None:
+    asked = "SELECT current_user, current_setting('commonplace.tenant'), %(number)s::int"
+    for number in range(30):
+        assert database.rows(asked, {"number": number}) == [(ROLE, "acme", number)]
+
+
 def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Database) -> None:
     with database.transaction() as connection:
         connection.execute("SELECT 1")

@@ -170,7 +170,12 @@ class Database:
             pause = min(pause * 2, longest)
 
     def rows(
-        self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str] | None = None
+        self,
+        statement: str,
+        values: Mapping[str, Any],
+        settings: Mapping[str, str] | None = None,
+        *,
+        patience: float = PATIENCE,
     ) -> list[tuple[Any, ...]]:
         """What one statement that only reads answers: it goes to the server together with all that binds it to the
         tenant, so that it costs one round trip. Within a transaction of this thread it is a part of that."""
@@ -179,7 +184,7 @@ class Database:
             with _told_errors():
                 _set(outer, settings or {})
                 return outer.execute(statement, values, prepare=False).fetchall()
-        deadline, pause = time.monotonic() + PATIENCE, _CALM[0]
+        deadline, pause = time.monotonic() + patience, _CALM[0]
         while True:
             try:
                 with self._opening:

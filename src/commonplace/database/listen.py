@@ -9,7 +9,7 @@ import hashlib
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ..errors import StorageError
 from . import Database
@@ -21,6 +21,17 @@ _GLANCE = 0.2  # seconds: how soon a listener sees that it shall end
 def channel_of(tenant: str) -> str:
     """A channel of its own for every tenant: nobody is woken by, or learns of, the writes of others."""
     return f"commonplace_{hashlib.blake2b(tenant.encode(), digest_size=8).hexdigest()}"
+
+
+def tell(database: Database, seq: int) -> None:
+    """Wake who listens to a tenant, when a write is committed.
+
+    Not within the write: the server lets only one transaction at a time commit a notice, of all tenants together, and
+    each would wait for the disk of the one before. A notice that is lost is made up for by asking.
+    """
+    with suppress(StorageError):
+        asked = "SELECT pg_notify(%(channel)s, %(seq)s)"
+        database.rows(asked, {"channel": channel_of(database.tenant), "seq": str(seq)}, patience=0)
 
 
 @contextmanager
@@ -64,9 +75,9 @@ class _Listener:
                     self._tell(int(notice.payload))
 
     def _ask(self) -> None:
-        asked = "SELECT seq FROM commonplace.tenants WHERE tenant = %s"
-        row = self._database.run(lambda connection: connection.execute(asked, (self._database.tenant,)).fetchone())
-        seq = row[0] if row else 0
+        asked = "SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s"
+        rows = self._database.rows(asked, {"tenant": self._database.tenant})
+        seq = rows[0][0] if rows else 0
         if self._seq >= 0 and seq > self._seq:  # no notice told of it
             self._between = _OFTEN
         self._tell(seq)

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..database import Database
-from ..database.listen import channel_of
+from ..database.listen import tell
 from ..errors import NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
@@ -36,7 +36,7 @@ _PUT = f"""{NEXT}, line AS ({ADD_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
   written_at = clock_timestamp()
 FROM next WHERE tenant = %(tenant)s AND path = %(path)s
-RETURNING pg_notify(%(channel)s, next.seq::text)"""
+RETURNING next.seq"""
 _THERE = "tenant = %(tenant)s AND data IS NOT NULL"
 _BELOW = f"{_THERE} AND path >= %(start)s AND path < %(end)s"
 
@@ -50,10 +50,11 @@ class News(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """What came of a change. `size`: in bytes, when something was written; 0 when the page was removed."""
+    """What came of a change: the version of the page, its size (0: removed) and the number of the write, if any."""
 
     version: str
-    size: int | None = None
+    size: int = 0
+    seq: int | None = None
 
 
 class PostgresPages:
@@ -142,7 +143,8 @@ class PostgresPages:
             return tried[-1]
 
         done = self._database.run(once)
-        if done.size is not None:
+        if done.seq is not None:
+            tell(self._database, done.seq)
             self._wrote(place, done.size)
         return done
 
@@ -172,10 +174,9 @@ class PostgresPages:
     def _put(self, connection: Connection, place: str, name: str, old: bytes | None, new: bytes | None) -> _Done:
         line = self.history.line(connection, name, place, old, new, current().signature)
         size = len(new or b"")
-        tenant = self._database.tenant
-        said = values(tenant, line) | {"page": new, "size": size, "channel": channel_of(tenant)}
-        connection.execute(_PUT, said)
-        return _Done(version_of(new), size)
+        row = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size}).fetchone()
+        assert row
+        return _Done(version_of(new), size, row[0])
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         flat = "" if deep else " AND strpos(substr(path, %(below)s), '/') = 0"
@@ -258,8 +259,7 @@ class PostgresPages:
         return iter(self._rows(asked, start=start, end=end, below=len(start) + 1, **values))
 
     def _rows(self, statement: str, **values: object) -> Rows:
-        said = {"tenant": self._database.tenant, **values}
-        return self._database.run(lambda connection: connection.execute(statement, said).fetchall())
+        return self._database.rows(statement, {"tenant": self._database.tenant, **values})
 
 
 def _located(path: str) -> str:
