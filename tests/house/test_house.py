@@ -37,6 +37,7 @@ ROOMS = [
     "context",
     "tools",
     "memory",
+    "access",
     "evaluate",
     "importers",
     "adapters",
