@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
-from urllib.parse import urlsplit, urlunsplit
 
 from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound, StorageError
@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
 SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
+_PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
+_NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
 class Ground(Protocol):
     """What differs between a folder and a database, beside pages and history themselves."""
 
     root: str  # as people read it
+    folder: str  # where its files are; empty where it has none
     settings: Settings
     pages: Pages
     history: Past
@@ -56,12 +59,26 @@ class Ground(Protocol):
 
 
 def ground_of(home: str, clock: Clock, wrote: Wrote) -> Ground:
-    return InDatabase(home, clock, wrote) if home.startswith(SCHEMES) else InFolder(home, clock, wrote)
+    return InDatabase(home, clock, wrote) if in_database(home) else InFolder(home, clock, wrote)
+
+
+def in_database(home: str) -> bool:
+    return home.startswith(SCHEMES)
+
+
+def shown(home: str) -> str:
+    """A home as it may be shown: the URL of a database without its password."""
+    if not in_database(home):
+        return home
+    head, question, rest = home.partition("?")
+    bare, found = _PASSWORD.subn(r"\1@", head)
+    url = f"{bare}{question}{rest}" if found else _PASSWORD.sub(r"\1@", home)
+    return _NAMED_PASSWORD.sub("", url).rstrip("?&")
 
 
 class InFolder:
     def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
-        self.root = os.path.abspath(os.path.expanduser(home))
+        self.root = self.folder = os.path.abspath(os.path.expanduser(home))
         self.settings = settings_of.load(self.root)
         locks = os.path.join(self.root, LOCKS_FOLDER)
         self.history: Past = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock, _bounds(self.settings))
@@ -100,7 +117,7 @@ class InDatabase:
         from .pages.postgres import PostgresPages
         from .pages.postgres_history import PostgresHistory
 
-        self.root = _without_password(home)
+        self.root, self.folder = shown(home), ""
         self.database: Database = Database(address_of(home))
         history = PostgresHistory(self.database, clock)
         self.history: Past = history
@@ -134,10 +151,3 @@ class InDatabase:
 
 def _bounds(settings: Settings) -> Bounds:
     return Bounds(settings.history.days, settings.history.megabytes * 1_000_000)
-
-
-def _without_password(url: str) -> str:
-    parts = urlsplit(url)
-    if not parts.password:
-        return url
-    return urlunsplit(parts._replace(netloc=parts.netloc.replace(f":{parts.password}@", "@", 1)))

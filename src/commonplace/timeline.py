@@ -54,7 +54,7 @@ def look(home: Home) -> None:
 
 def is_change(name: str) -> bool:
     """Whether something has the look of an id."""
-    return re.fullmatch(r"[0-9a-f]{4,10}", name) is not None
+    return re.fullmatch(r"[0-9a-f]{4,16}", name) is not None
 
 
 def sides(home: Home, what: Change) -> tuple[str, str]:

@@ -52,6 +52,7 @@ def export_to(
     compress: bool = False,
 ) -> Exported:
     """Write all of memory, as it was at one moment, to a stream."""
+    _refuse_database(home, f"copy it into a folder with `commonplace copy '{home.root}' FOLDER`, and export that")
     home.check()
     with one_moment(home, history=history) as taken:
         write(taken, stream, format, compress=compress)
@@ -68,7 +69,8 @@ def export_file(
     force: bool = False,
 ) -> Exported:
     """Write all of memory to a file, which is there when it is whole. Its name says what is not said otherwise."""
-    _refuse_inside(home, path)
+    if home.ground.folder:
+        _refuse_inside(home, path)
     if os.path.isdir(path):
         raise Conflict(f"{path} is a folder: give the name of a file")
     if not force and os.path.lexists(path):
@@ -82,6 +84,11 @@ def export_file(
         raise Conflict(f"{path} was made by somebody else meanwhile: give another name") from error
     except OSError as error:
         raise StorageError(f"{path} can not be written: {error.strerror or error}") from error
+
+
+def _refuse_database(home: Home, instead: str) -> None:
+    if not home.ground.folder:
+        raise Refused(f"archives are made of files, and this memory is in a database: {instead}")
 
 
 def _refuse_inside(home: Home, path: str) -> None:
@@ -103,6 +110,7 @@ def import_from(
     With `overwrite` the archive's pages win, and history keeps what stood there. Open the home anew afterwards when the
     archive may have brought settings.
     """
+    _refuse_database(home, f"import it with --home FOLDER, then run `commonplace copy FOLDER '{home.root}'`")
     home.check()
     with Spool() as spool:
         items = receive(stream, spool, limits or Limits())

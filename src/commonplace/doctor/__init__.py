@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .. import settings as settings_of
-from ..errors import NotFound, SettingsError
+from ..errors import NotFound, Refused, SettingsError
+from ..ground import in_database, shown
 from ..home import Home, utc_now
 from ..model import Clock
 from ..pages.layout import MAIN
@@ -68,6 +69,11 @@ def examine(
 
     `now` is the system's time, which file times are compared with; `agent` is who signs what is mended.
     """
+    if in_database(root):
+        raise Refused(
+            "doctor looks at files, and this memory is in a database: `commonplace db status` says how its tables are; "
+            f"to have its pages looked at, run `commonplace copy '{shown(root)}' FOLDER` and doctor on that"
+        )
     root = os.path.abspath(os.path.expanduser(root))
     if not os.path.isdir(root):
         raise NotFound(f"there is no memory at {root}: run `commonplace init`, or say which with --home")

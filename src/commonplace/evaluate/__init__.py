@@ -104,7 +104,7 @@ def _settings(home: Home, provider: str | None) -> SearchSettings:
 
 
 def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, tell: Progress) -> Report:
-    if not os.path.isdir(home.root):
+    if home.ground.folder and not os.path.isdir(home.root):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.check()
     home.require_search()

@@ -12,7 +12,7 @@ from contextlib import closing
 from typing import NamedTuple
 
 from ..archive.extent import extent, holds
-from ..errors import InvalidArgument, StorageError
+from ..errors import InvalidArgument, Refused, StorageError
 from ..home import Home
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
 from .engine import Brought, Progress, bring
@@ -89,6 +89,11 @@ def import_source(
 
     `said_agent`: somebody said whose memory it becomes, so that what another agent had becomes theirs, too.
     """
+    if not home.ground.folder:
+        raise Refused(
+            "what other systems kept is brought into files first, and this memory is in a database: import it with "
+            f"--home FOLDER, then run `commonplace copy FOLDER '{home.root}'`"
+        )
     with open_source(place, limits or Limits()) as source:
         _keep_apart(source, home)
         chosen = _chosen(kind) if kind else kind_of(source)

@@ -42,9 +42,11 @@ COMMANDS = {
     "doctor": ("doctor", "Look for what is wrong with memory, and mend what can be mended."),
     "export": ("archive", "Write all of memory into one file, also while it is in use."),
     "import": ("importing", "Bring in a file that export made, or what another system kept."),
+    "db": ("db", "Make the tables of a database, bring them up to date, or show how they are."),
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),
+    "token": ("token", "Make, list and revoke tokens for those who come over HTTP, and show who called."),
     "install": ("install", "Make this memory known to Claude Code, Codex, Cursor and others."),
     "hook": ("hook", "For clients: what a session starts with, and what was said in it."),
     "tools": ("machine", "Describe the tools, for people or for a model API."),
@@ -80,7 +82,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.option("--home", metavar="FOLDER", help="The memory to use (default: found like git, or COMMONPLACE_HOME).")
+@click.option("--home", metavar="FOLDER|URL", help="The memory to use (default: found like git, or COMMONPLACE_HOME).")
 @click.option("--agent", metavar="NAME", help="Whose memory (default: main, or COMMONPLACE_AGENT).")
 @click.option("--json", "as_json", is_flag=True, help="Answer in JSON.")
 @click.version_option(__version__, "--version", message="%(prog)s %(version)s")

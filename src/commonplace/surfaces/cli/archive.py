@@ -11,6 +11,7 @@ import click
 
 from ...archive import FORMATS, Exported, Format, export_file, export_to
 from ...errors import InvalidArgument, NotFound, StorageError
+from ...ground import in_database
 from ...home import Home
 from .common import answer, home_path, open_home, refuse_file, say, shared, warn
 
@@ -44,7 +45,7 @@ def _standing_home() -> Home:
     """The home that is meant, which is only read."""
     home = home_path()
     refuse_file(home)
-    if not os.path.isdir(home):
+    if not in_database(home) and not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home}: name another one with --home")
     return open_home()
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
+from ...ground import in_database
 from ...home import Home
 from ...pages.layout import MAIN
 
@@ -41,7 +42,7 @@ def shared(command: Command) -> Command:
     for option in (
         click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_keep, help="Answer in JSON."),
         click.option("--agent", metavar="NAME", expose_value=False, callback=_keep, hidden=True),
-        click.option("--home", metavar="FOLDER", expose_value=False, callback=_keep, hidden=True),
+        click.option("--home", metavar="FOLDER|URL", expose_value=False, callback=_keep, hidden=True),
     ):
         command = option(command)
     return command
@@ -62,6 +63,11 @@ def home_path() -> str:
     return os.path.expanduser(options().get("home") or find_home(os.getcwd(), os.environ))
 
 
+def placed(home: str) -> str:
+    """A home that means the same wherever it is read: an absolute path, or the URL of a database."""
+    return home if in_database(home) else os.path.abspath(os.path.expanduser(home))
+
+
 def agent_name() -> str:
     return options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or MAIN
 
@@ -76,12 +82,21 @@ def open_memory(*, to_write: bool = False) -> Memory:
 def _meant(*, to_write: bool) -> str:
     home = home_path()
     refuse_file(home)
-    if not to_write and not os.path.isdir(home):
+    if not to_write and not in_database(home) and not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
     return home
 
 
 def refuse_file(home: str) -> None:
+    """An error for what can be no home: a file, a URL of another kind, a database that is not ready."""
+    if in_database(home):
+        from .db import require_tables
+
+        require_tables(home)
+        return
+    scheme, is_url, _ = home.partition("://")
+    if is_url and scheme.isalnum():
+        raise InvalidArgument(f"{scheme}:// is no memory: name a folder, or a database as postgresql://user@host/name")
     if os.path.lexists(home) and not os.path.isdir(home):
         raise StorageError(f"{home} is a file, not a folder: choose another --home")
 
@@ -95,7 +110,9 @@ def open_existing() -> Home:
 
 def open_home() -> Home:
     """The home that is meant, as it is: one that is not there reads as empty and is not made."""
-    return Home(home_path(), agent_name())
+    home = home_path()
+    refuse_file(home)
+    return Home(home, agent_name())
 
 
 def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:

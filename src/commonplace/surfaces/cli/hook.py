@@ -15,8 +15,9 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument
+from ...ground import in_database
 from ...home import Home
-from .common import agent_name, find_home, options, shared, warn
+from .common import agent_name, find_home, options, refuse_file, shared, warn
 
 BUDGET = 1500  # tokens: clients cut what a hook says at 10,000 characters
 _PATIENCE = 2.0  # seconds to wait for what the client has to say
@@ -60,7 +61,7 @@ def _start(event: dict[str, Any], client: str, budget: int) -> None:
     from ...context import assemble
 
     home = _home(event)
-    if not os.path.isdir(home.root):
+    if home.ground.folder and not os.path.isdir(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.welcome()
@@ -95,7 +96,10 @@ def _home(event: dict[str, Any]) -> Home:
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     named = options().get("home") or find_home(start if isinstance(start, str) and start else _here(), os.environ)
-    return Home(os.path.expanduser(named), agent_name())
+    named = os.path.expanduser(named)
+    if in_database(named):
+        refuse_file(named)
+    return Home(named, agent_name())
 
 
 def _here() -> str:

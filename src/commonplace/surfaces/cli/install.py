@@ -10,11 +10,12 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, SettingsError
+from ...ground import in_database, shown
 from ...pages.layout import MAIN
 from ..clients import files, plan
 from ..clients.edits import CanNotEdit
 from ..clients.table import CLIENTS, Client, Where, config_file
-from .common import FOLDER, agent_name, answer, home_path, options, say, shared, table, warn
+from .common import FOLDER, agent_name, answer, home_path, options, placed, say, shared, table, warn
 
 
 @click.command("install")
@@ -36,7 +37,7 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
         _list_clients()
         return
     known = _known(client)
-    home = os.path.abspath(home_path())
+    home = placed(home_path())
     where = _where(home)
     scope = _scope(known, scope, home, where)
     wanted = _wanted(known, scope, home, where, chosen)
@@ -44,8 +45,8 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     changes = plan.removing(edits) if chosen["remove"] else _installing(edits, only_print=chosen["only_print"])
     kept = {} if chosen["only_print"] else {each.path: _write(each) for each in changes if each.is_one}
     reply = {
-        "client": known.name, "scope": scope, "home": home, "removed": chosen["remove"],
-        "files": [_told(each, kept.get(each.path, ""), whole=chosen["only_print"]) for each in changes],
+        "client": known.name, "scope": scope, "home": shown(home), "removed": chosen["remove"],
+        "files": [_told(each, kept.get(each.path, ""), home, whole=chosen["only_print"]) for each in changes],
     }  # fmt: skip
     answer(reply, lambda: _show(known, reply, only_print=chosen["only_print"]))
     if not chosen["remove"]:
@@ -64,7 +65,7 @@ def _installing(edits: plan.Edits, *, only_print: bool) -> list[plan.Change]:
 
 
 def _list_clients() -> None:
-    where = _where(os.path.abspath(home_path()))
+    where = _where(placed(home_path()))
     rows = [[each.name, config_file(each, "user", where), ", ".join(each.scopes), "yes" if each.hooks else ""]
             for each in CLIENTS.values()]  # fmt: skip
     found = [dict(zip(("client", "file", "scopes", "hooks"), row, strict=True)) for row in rows]
@@ -126,12 +127,12 @@ def _write(change: plan.Change) -> str:
     return files.write(change.path, change.before, change.after)
 
 
-def _told(change: plan.Change, backup: str, *, whole: bool) -> dict[str, Any]:
+def _told(change: plan.Change, backup: str, home: str, *, whole: bool) -> dict[str, Any]:
     told: dict[str, Any] = {"path": change.path, "changed": change.is_one}
     if backup:
         told["backup"] = backup
     if whole:
-        told["text"] = None if change.after is None else change.after.decode()
+        told["text"] = None if change.after is None else change.after.decode().replace(home, shown(home))
     return told
 
 
@@ -149,7 +150,10 @@ def _show(client: Client, reply: dict[str, Any], *, only_print: bool) -> None:
 
 
 def _advise(home: str) -> None:
-    if not os.path.isdir(home):
+    if shown(home) != home:
+        warn("the password of the URL goes into the client's file (it is not shown here): better leave it out of the "
+             "URL, and put it into ~/.pgpass, or into PGPASSWORD of the client")  # fmt: skip
+    if not in_database(home) and not os.path.isdir(home):
         warn(f"there is no memory at {home} yet: run `commonplace init`, or let the first tool call make it")
     if find_spec("mcp") is None:
         warn("the server needs more than is installed: run pip install 'commonplace[mcp]'")

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ...ground import in_database
 from ...tools.catalog import TOOLSETS, call, offers, only_reads
 from .common import home_path, open_home, open_memory, options, print_json, read_stdin, shared, table
 
@@ -25,7 +26,7 @@ from .common import home_path, open_home, open_memory, options, print_json, read
 def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
     names = [name.strip() for name in chosen.split(",")] if chosen else list(TOOLSETS)
-    home = open_home() if os.path.isdir(home_path()) else None
+    home = open_home() if in_database(home_path()) or os.path.isdir(home_path()) else None
     if shape or strict or options().get("json"):
         from ...tools.shapes import describe
 

@@ -8,10 +8,12 @@ from typing import Any
 
 import click
 
+from ...access import access_of
 from ...errors import InvalidArgument, NotInstalled, StorageError
+from ...ground import shown
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..mcp.serving import Serving
-from .common import home_path, options, refuse_file, shared
+from .common import home_path, options, placed, refuse_file, shared
 
 _NAMES = ("agent", "user", "channel", "session")
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -51,21 +53,22 @@ def mcp_command(**given: Any) -> None:
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
 @click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-@click.option("--token", metavar="TEXT", help="Who asks must send it as a bearer token (or COMMONPLACE_TOKEN).")
+@click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN).")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="Another name this server goes by; repeatable.")
 @_serving_options
 @shared
 def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str, ...], **given: Any) -> None:
     """Serve memory over HTTP, to any number of clients: the Model Context Protocol at /mcp.
 
-    It listens on this machine alone, and refuses requests from pages of other sites. On any other address it wants a
-    token.
+    It listens on this machine alone, and refuses requests from pages of other sites. On any other address, and where
+    the memory has tokens (`commonplace token create`), it wants one.
     """
     serving = _serving(**given)
     secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
-    if host not in _LOOPBACK and not secret:
+    if host not in _LOOPBACK and not secret and not access_of(serving.home).tokens():
         raise InvalidArgument(
-            f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, to let nobody else in"
+            f"others can reach {host}: give a --token, set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "
+            "nobody else in"
         )
     try:
         from ..http.app import run
@@ -75,8 +78,8 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
     names = {*_LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
     listening = _listening(host, port)
     where = f"[{host}]" if ":" in host else host
-    click.echo(f"serving {serving.home} at http://{where}:{listening.getsockname()[1]}/mcp", err=True)
-    run(serving, Rules(tuple(sorted(names)), secret), listening)
+    click.echo(f"serving {shown(serving.home)} at http://{where}:{listening.getsockname()[1]}/mcp", err=True)
+    run(serving, Rules(tuple(sorted(names)), secret, is_open=host in _LOOPBACK), listening)
 
 
 def _secret(given: str) -> str:
@@ -108,7 +111,7 @@ def _serving(user: str | None, channel: str | None, homes: str | None, answers: 
     flags = {"agent": options().get("agent"), "user": user, "channel": channel}
     defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _NAMES}
     return Serving(
-        os.path.abspath(home),
+        placed(home),
         {name: value for name, value in flags.items() if value},
         {name: value for name, value in defaults.items() if value},
         toolsets,

@@ -7,29 +7,47 @@ import os
 import click
 
 from ...errors import StorageError
+from ...ground import in_database, shown
+from ...home import Home
 from ...memory import Memory
-from .common import FOLDER, agent_name, answer, options, refuse_file, shared
+from .common import FOLDER, agent_name, answer, options, placed, refuse_file, shared
 
 _IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n"
 
 
 @click.command("init")
-@click.argument("folder", required=False)
+@click.argument("folder", required=False, metavar="[FOLDER|URL]")
 @shared
 def init_command(folder: str | None) -> None:
-    """Make a memory in FOLDER (default: ./.commonplace). One that is there already stays as it is."""
+    """Make a memory in FOLDER (default: ./.commonplace), or for a tenant of a database, which has its tables by
+    `commonplace db init`. One that is there already stays as it is."""
     home = folder or options().get("home") or os.environ.get("COMMONPLACE_HOME") or os.path.join(os.getcwd(), FOLDER)
-    home = os.path.abspath(os.path.expanduser(home))
-    known = os.path.isdir(home) and bool(os.listdir(home))
+    home = os.path.expanduser(home)
     refuse_file(home)
+    known = _made_in_database(home) if in_database(home) else _made_in_folder(placed(home))
+    where = shown(placed(home))
+    said = f"{'There is a memory' if known else 'Made a memory'} in {where}."
+    answer({"home": where, "created": not known}, lambda: click.echo(said))
+
+
+def _made_in_folder(home: str) -> bool:
+    """Make it; whether it was there."""
+    known = os.path.isdir(home) and bool(os.listdir(home))
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{home}: {error.strerror}") from error
     Memory(home, agent_name())
     _keep_out_of_git(os.path.join(home, ".gitignore"))
-    said = f"{'There is a memory' if known else 'Made a memory'} in {home}."
-    answer({"home": home, "created": not known}, lambda: click.echo(said))
+    return known
+
+
+def _made_in_database(url: str) -> bool:
+    home = Home(url, agent_name())
+    known = bool(home.pages.list("", "", deep=True))
+    home.welcome()
+    home.close()
+    return known
 
 
 def _keep_out_of_git(path: str) -> None:

@@ -1,0 +1,93 @@
+"""The tables of a database: make them, bring them up to date, show how they are. And whether a command can use them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ...database import Database, address_of
+from ...database.migrate import Status, migrate, status
+from ...errors import InvalidArgument, NotInstalled, StorageError
+from ...ground import in_database, shown
+from .common import answer, home_path, say, shared, table
+
+_SPELLING = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
+
+
+def require_tables(url: str) -> None:
+    """StorageError where a database has no tables, or those of another version; with the command that helps."""
+    database = _opened(url)
+    now = status(database)
+    if now.unknown:
+        raise StorageError(f"{shown(url)} was made by a newer commonplace (it has {now.unknown[-1]}): update this one")
+    if not now.applied:
+        raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
+    if now.pending:
+        raise StorageError(f"{shown(url)} has older tables: run `commonplace db migrate '{shown(url)}'`")
+
+
+def _opened(url: str) -> Database:
+    try:
+        from psycopg import ProgrammingError
+        from psycopg.conninfo import conninfo_to_dict
+    except ImportError as error:
+        raise NotInstalled("a memory in PostgreSQL", "postgres") from error
+    address = address_of(url)
+    try:
+        conninfo_to_dict(address.url)
+    except ProgrammingError:  # what it says may hold the password
+        raise InvalidArgument(f"the URL of the database can not be read: {_SPELLING}") from None
+    return Database(address)
+
+
+@click.command("db")
+@click.argument("action", type=click.Choice(["init", "migrate", "status"]))
+@click.argument("url", required=False)
+@shared
+def db_command(action: str, url: str | None) -> None:
+    """Make the tables of a database (init), bring them up to date (migrate), or show how they are (status).
+
+    URL is like postgresql://user@host/name, by default what --home or COMMONPLACE_HOME says. Who makes tables owns
+    them: others are let in with GRANT commonplace_member TO them. Pages and history are left as they are.
+    """
+    url = url or home_path()
+    if not in_database(url):
+        raise InvalidArgument("name a database: commonplace db init postgresql://user@host/name")
+    if action == "status":
+        _show(url)
+        return
+    database = _opened(url)
+    if action == "migrate" and not status(database).applied:
+        raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
+    done = [str(step) for step in migrate(database)]
+    said = f"Applied to {shown(url)}: {', '.join(done)}." if done else f"{shown(url)} is up to date."
+    answer({"home": shown(url), "applied": done}, lambda: say(said))
+
+
+def _show(url: str) -> None:
+    database = _opened(url)
+    now = status(database)
+    with database.maintenance() as connection:
+        server = connection.info.server_version
+    reply: dict[str, Any] = {
+        "home": shown(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
+        "applied": [str(each) for each in now.applied], "pending": [str(each) for each in now.pending],
+        "unknown": [str(each) for each in now.unknown], "ready": not now.pending and not now.unknown,
+    }  # fmt: skip
+
+    def human() -> None:
+        rows = [[name, str(reply[name])] for name in ("home", "tenant", "server")]
+        rows += [[kind, ", ".join(reply[kind])] for kind in ("applied", "pending", "unknown") if reply[kind]]
+        table(["", ""], rows)
+        say(_advice(now, shown(url)))
+
+    answer(reply, human)
+
+
+def _advice(now: Status, url: str) -> str:
+    if now.unknown:
+        return "A newer commonplace changed these tables: update this one."
+    if now.pending:
+        return f"Run `commonplace db {'migrate' if now.applied else 'init'} '{url}'`."
+    return "The tables are up to date."
