@@ -114,8 +114,7 @@ def _statement(asking: Asking, spaces: Mapping[str, Space]) -> tuple[str, Values
             served.append(place)
             values |= {f"question{place}": text_of(question), f"space{place}": space.id}
             found.append(found_by_meaning(place, space.dims, condition, asking.filters))
-    every = " UNION ".join(["SELECT id FROM by_words", *(f"SELECT id FROM by_meaning{place}" for place in served)])
-    found.append(f"ids AS MATERIALIZED ({every})")
+    found.append(_together(len(asking.questions), served))
     found.append(_facts(len(asking.questions), served))
     return f"WITH {', '.join(found)} {_selected(len(asking.questions), served)}", values
 
@@ -132,28 +131,40 @@ def _facts(questions: int, served: Sequence[int]) -> str:
       'near', json_build_array({", ".join(counts)})) AS facts FROM size)"""
 
 
+def _together(questions: int, served: Sequence[int]) -> str:
+    """`ids`: every passage that was found, its place by words, and its cosine where it is one of the nearest."""
+    none = ["NULL::float8"] * questions
+    legs = [", ".join(["SELECT id, place", *none]) + " FROM by_words"]
+    for place in served:
+        cosines = [*none[:place], "cosine", *none[place + 1 :]]
+        legs.append(", ".join(["SELECT id, NULL", *cosines]) + f" FROM by_meaning{place}")
+    names = [f"cosine{place}" for place in range(questions)]
+    columns = ", ".join(["id", "min(place) AS place", *(f"max({name}) AS {name}" for name in names)])
+    return f"""
+    ids AS MATERIALIZED (
+      SELECT {columns} FROM ({" UNION ALL ".join(legs)}) AS legs({", ".join(["id", "place", *names])}) GROUP BY id)"""
+
+
 def _selected(questions: int, served: Sequence[int]) -> str:
     """A row a passage: the facts on the first, its place by words, its cosines as one of the nearest and at all."""
-    cosines = (f"by_meaning{place}.cosine" if place in served else "NULL" for place in range(questions))
-    likes = (
+    cosines = ", ".join(f"cosine{place}" for place in range(questions))
+    likes = ", ".join(
         f"-(like{place}.vector <#> %(question{place})s::vector)" if place in served else "NULL"
         for place in range(questions)
     )
     joined = "".join(
         f"""
-        LEFT JOIN by_meaning{place} ON by_meaning{place}.id = passages.id
         LEFT JOIN commonplace.index_vectors AS like{place} ON like{place}.tenant = %(tenant)s
           AND like{place}.territory = %(territory)s AND like{place}.space = %(space{place})s
           AND like{place}.owner = passages.owner AND like{place}.hash = passages.hash"""
         for place in served
     )
     return f"""
-    SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, by_words.place, ARRAY[{", ".join(cosines)}]::float8[],
-      ARRAY[{", ".join(likes)}]::float8[], {CANDIDATE}
+    SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, place, ARRAY[{cosines}]::float8[],
+      ARRAY[{likes}]::float8[], {CANDIDATE}
     FROM facts LEFT JOIN (ids JOIN commonplace.index_passages AS passages ON passages.tenant = %(tenant)s
         AND passages.territory = %(territory)s AND passages.id = ids.id
-      JOIN owners ON owners.id = passages.owner) ON true
-    LEFT JOIN by_words ON by_words.id = passages.id {joined}"""
+      JOIN owners ON owners.id = passages.owner {joined}) ON true"""
 
 
 def _corpus_of(facts: Mapping[str, Any], asking: Asking) -> Corpus:

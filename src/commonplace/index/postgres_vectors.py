@@ -82,14 +82,13 @@ class Spaces:
         """The passages after those it has seen, in one statement with the space itself."""
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s)
-            SELECT space.*, passages.* FROM (SELECT 1) AS one LEFT JOIN space ON true LEFT JOIN LATERAL (
-              SELECT passages.id, passages.owner, passages.hash, lead, text, vectors.hash IS NULL
-              FROM commonplace.index_passages AS passages LEFT JOIN commonplace.index_vectors AS vectors
-                ON vectors.tenant = %(tenant)s AND vectors.territory = %(territory)s AND vectors.space = space.id
-                AND vectors.owner = passages.owner AND vectors.hash = passages.hash
-              WHERE passages.tenant = %(tenant)s AND passages.territory = %(territory)s
-                AND passages.id > coalesce(space.seen, 0)
-              ORDER BY passages.id LIMIT %(limit)s) AS passages ON true"""
+            SELECT space.*, passages.*, vectors.found IS NULL
+            FROM (SELECT 1) AS one LEFT JOIN space ON true LEFT JOIN LATERAL (
+              SELECT id, owner, hash, lead, text FROM commonplace.index_passages
+              WHERE {OWN} AND id > coalesce(space.seen, 0) ORDER BY id LIMIT %(limit)s) AS passages ON true
+            LEFT JOIN LATERAL (
+              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN} AND vectors.space = space.id
+              AND vectors.owner = passages.owner AND vectors.hash = passages.hash LIMIT 1) AS vectors ON true"""
         rows = self._tables.rows(sql, {"name": name, "limit": limit})
         width = len(Space._fields)
         space = self._noted(name, [] if rows[0][0] is None else [rows[0][:width]])

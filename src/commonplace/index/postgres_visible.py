@@ -26,7 +26,7 @@ _OTHER_WORDS = {
     ),
     "json_each(passages.tags)": "json_array_elements_text(passages.tags::json)",
     "matches(passages.path, ?)": "passages.path ~ ?",
-    "IN ()": "IN (NULL)",
+    "who IN ()": "false",  # not NULL, which is neither seen nor hidden
 }
 
 
@@ -43,7 +43,7 @@ def term(word: str) -> str:
 
 
 def text_of(vector: Vectors) -> str:
-    return json.dumps([round(number, 8) for number in vector.tolist()])
+    return json.dumps(vector.astype("float64").round(8).tolist())
 
 
 def seen_owners(viewer: Viewer) -> tuple[str, Values]:
