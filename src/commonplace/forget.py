@@ -1,6 +1,6 @@
 """HOW IS SOMETHING GONE FOR GOOD? What a key, a page, a tag, a scope, a session or a source left anywhere: on pages, in
 history, in the index, in files that killed processes left behind. It is found first and removed after; afterwards no
-file of the home holds it."""
+file of the home holds it, and no row where it stands in a database."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from .errors import InvalidArgument
-from .home import Home
+from .home import INDEX_FOLDER, Home
 from .markdown import blocks
 from .markdown.scan import one_line
-from .pages.files import page_of_leftover, read_bytes_or_none, storage_errors
+from .pages.files import page_of_leftover
 from .pages.globs import compile_glob
 from .pages.history import Versions
 from .pages.layout import Place
@@ -58,7 +58,9 @@ def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     traces += [Trace("history", path, f"{count} earlier version{'s' * (count > 1)}") for path, count in kept.items()]
     indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
-        traces.append(Trace("index", ".index", f"{indexed} page{'s' * (indexed > 1)}"))
+        traces.append(
+            Trace("index", INDEX_FOLDER if home.ground.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
+        )
     gone = [*pages.items(), *((path, data) for path in kept for _, data in home.history.versions(path) if data)]
     said = {line for path, data in gone for line in search.lines(path, data)}
     return Found(tuple(traces), tuple(search.mentions(said, pages)))
@@ -73,7 +75,7 @@ def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
             if trace.kind == "page":
                 search.remove(trace.path)
             elif trace.kind == "leftover":
-                os.unlink(os.path.join(home.root, trace.path))
+                os.unlink(os.path.join(home.ground.folder, trace.path))
     home.history.rewrite(search.rest)
     if found.traces:
         home.index.purge()
@@ -95,7 +97,7 @@ class _Search:
         roots = home.layout.roots(home.index.territory.extra, sessions=True)
         for path in sorted(home.pages.changes({}, roots).changed):
             if (place := self._place(path)) and self._is_meant(path, place):
-                data = _bytes(home, path)
+                data = home.ground.bytes_of(path)
                 if data is not None:
                     yield path, data
 
@@ -117,7 +119,7 @@ class _Search:
     def remove(self, path: str) -> None:
         """The page, or what is meant of it."""
         home = self.home
-        data = _bytes(home, path)
+        data = home.ground.bytes_of(path)
         if data is None:
             return
         left = self.left(path, data)
@@ -147,12 +149,12 @@ class _Search:
 
     def leftovers(self) -> Iterator[str]:
         """Files that killed processes left beside pages, with what is meant in them."""
-        for folder, folders, files in os.walk(self.home.root):
+        for folder, folders, files in os.walk(self.home.ground.folder):  # of nothing, where there are no files
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
                 path = os.path.relpath(os.path.join(folder, name), self.home.root).replace(os.sep, "/")
                 page = page_of_leftover(path)
-                data = _bytes(self.home, path) if page else None
+                data = self.home.ground.bytes_of(path) if page else None
                 if data is not None and self.left(page, data) != data:
                     yield path
 
@@ -170,7 +172,7 @@ class _Search:
             place = self._place(path)
             if place is None or path in gone or not (self.everyone or self.home.may_see(place)):
                 continue
-            same = said.intersection(_lines(_bytes(self.home, path) or b""))
+            same = said.intersection(_lines(self.home.ground.bytes_of(path) or b""))
             if same:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
 
@@ -249,12 +251,6 @@ def _below(path: str, page: str) -> bool:
     if set(page) & set("*?"):
         return compile_glob(page).fullmatch(path) is not None
     return path == page or path.startswith(f"{page}/")
-
-
-def _bytes(home: Home, path: str) -> bytes | None:
-    """A page as it is, text or not."""
-    with storage_errors(path):
-        return read_bytes_or_none(os.path.join(home.root, path), path)
 
 
 def _lines(data: bytes) -> Iterator[str]:

@@ -11,6 +11,7 @@ from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound, StorageError
 from .model import Clock
 from .pages import Pages
+from .pages.files import read_bytes_or_none, storage_errors
 from .pages.folder import FolderPages
 from .pages.history import History
 from .pages.past import Bounds, Past
@@ -25,6 +26,7 @@ INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
 SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
+_BYTES = "SELECT data FROM commonplace.pages WHERE tenant = %(tenant)s AND path = %(path)s AND data IS NOT NULL"
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
@@ -39,6 +41,10 @@ class Ground(Protocol):
 
     def read(self, path: str) -> str | None:
         """The text of a settings file of the home, or None when there is none."""
+        ...
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """A page as it is, text or not; None when it is not there."""
         ...
 
     def follower(self, territory: Territory) -> Following: ...
@@ -87,6 +93,10 @@ class InFolder:
     def read(self, path: str) -> str | None:
         return settings_of.of_file(os.path.join(self.root, path))
 
+    def bytes_of(self, path: str) -> bytes | None:
+        with storage_errors(path):
+            return read_bytes_or_none(os.path.join(self.root, path), path)
+
     def follower(self, territory: Territory) -> Following:
         from .index.follow import Follower
 
@@ -130,6 +140,10 @@ class InDatabase:
             return self.pages.read(path).text
         except PageNotFound:
             return None
+
+    def bytes_of(self, path: str) -> bytes | None:
+        rows = self.database.rows(_BYTES, {"tenant": self.database.tenant, "path": path})
+        return rows[0][0] if rows else None
 
     def follower(self, territory: Territory) -> Following:
         from .index.database import DatabaseFollower

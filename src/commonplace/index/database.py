@@ -45,6 +45,7 @@ class DatabaseFollower:
     def purge(self) -> None:
         """Leave nothing of what was removed from pages."""
         self._caught_up(tell_asker)
+        self._index.purge()
 
     def look_again(self) -> None:
         """The next question looks at the pages: as every question does here."""
