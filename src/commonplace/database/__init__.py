@@ -77,14 +77,19 @@ class Database:
         """For transactions that last while others work: they must not take the connections that work needs."""
         return self._new_pool()
 
-    def _new_pool(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+    @cached_property
+    def _asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+        """For single statements that only read: they are tried again, so nobody looks first whether the wire stands."""
+        return self._new_pool(checked=False)
+
+    def _new_pool(self, *, checked: bool = True) -> ConnectionPool[Connection[tuple[Any, ...]]]:
         try:
             from psycopg_pool import ConnectionPool
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
         return ConnectionPool(
             self.address.url, min_size=0, max_size=_MOST_CONNECTIONS, open=True, timeout=_WAIT,
-            check=ConnectionPool.check_connection, kwargs=_settings(), reconnect_timeout=_WAIT,
+            check=ConnectionPool.check_connection if checked else None, kwargs=_settings(), reconnect_timeout=_WAIT,
         )  # fmt: skip
 
     @contextmanager
@@ -188,7 +193,7 @@ class Database:
         while True:
             try:
                 with self._opening:
-                    pool = self._pool
+                    pool = self._asking
                 with _told_errors(), pool.connection() as connection:
                     with connection.pipeline():  # what stands before its end is one transaction
                         self._bind(connection, _STATEMENT)
@@ -202,7 +207,7 @@ class Database:
             pause = min(pause * 2, _CALM[1])
 
     def close(self) -> None:
-        for name in ("_pool", "_holding"):
+        for name in ("_pool", "_holding", "_asking"):
             pool = self.__dict__.pop(name, None)
             if pool is not None:
                 pool.close()

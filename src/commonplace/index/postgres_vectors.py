@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SAMPLE = 64
 _SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidying up
 _MOST_DIMS = 2_000  # that an index of vectors takes
-SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "200", "hnsw.max_scan_tuples": "100000"}
+SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
 
 
 class Space(NamedTuple):
