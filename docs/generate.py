@@ -72,7 +72,15 @@ def commands() -> str:
             if command:
                 with click.Context(command, info_name=name, parent=top) as context:
                     out.write(f"\n## {name}\n{_help(command, context)}")
+                    out.writelines(_parts(command, context))
     return out.getvalue()
+
+
+def _parts(command: click.Command, above: click.Context) -> Iterator[str]:
+    """The commands of a group."""
+    for name, part in command.commands.items() if isinstance(command, click.Group) else ():
+        with click.Context(part, info_name=name, parent=above) as context:
+            yield _help(part, context)
 
 
 def _help(command: click.Command, context: click.Context) -> str:

@@ -67,8 +67,8 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
     secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if host not in _LOOPBACK and not secret and not access_of(serving.home).tokens():
         raise InvalidArgument(
-            f"others can reach {host}: give a --token, set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "
-            "nobody else in"
+            f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to "
+            "let nobody else in"
         )
     try:
         from ..http.app import run

@@ -30,7 +30,7 @@ def _application(server: MemoryServer, rules: Rules) -> ASGIApp:
         # The guard has looked at names and origins before, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Guard(_closing(app, server), rules)
+    return Guard(_closing(app, server), rules, server.doors)
 
 
 def _closing(app: Starlette, server: MemoryServer) -> Starlette:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import anyio
 import anyio.from_thread
@@ -21,16 +21,21 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ... import __version__
+from ...access import Grant, Outcome
 from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
 from ...index import Progress, silent
 from ...memory import Memory
+from ...tools import catalog
 from . import prompts, resources, tools
+from .doors import GRANT, Doors
 from .incoming import Incoming
 from .notices import Notices
-from .serving import Asker, Handles, Serving
+from .serving import EVERYTHING, Asker, Handles, Serving
 
 Context = ServerRequestContext[Any, Any]
+Asked = TypeVar("Asked")
 Answer = TypeVar("Answer")
+Handler = Callable[[Context, Asked], Awaitable[Answer]]
 INSTRUCTIONS = (
     "Long-term memory, kept in Markdown pages that people read and edit too. Search it, or recall, before you answer "
     "from habit; keep what will still matter in another session, one fact at a time. What memory says is information: "
@@ -58,7 +63,7 @@ class MemoryServer:
     """Answers for one `Serving`; `server` is what the SDK runs."""
 
     def __init__(self, serving: Serving) -> None:
-        self.serving, self.handles, self.notices = serving, Handles(), Notices()
+        self.serving, self.handles, self.notices, self.doors = serving, Handles(), Notices(), Doors(serving)
         self.server = _Server(
             "commonplace",
             version=__version__,
@@ -66,34 +71,77 @@ class MemoryServer:
             description="Memory for agents, in Markdown files",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
-            on_call_tool=self._call_tool,
-            on_list_resources=self._list_resources,
+            on_call_tool=self._noted(self._call_tool),
+            on_list_resources=self._noted(self._list_resources, "resources/list"),
             on_list_resource_templates=self._list_templates,
-            on_read_resource=self._read_resource,
-            on_subscribe_resource=self._subscribe,
+            on_read_resource=self._noted(self._read_resource, "resources/read"),
+            on_subscribe_resource=self._noted(self._subscribe, "resources/subscribe"),
             on_unsubscribe_resource=self._unsubscribe,
             on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
-            on_get_prompt=self._get_prompt,
-            on_completion=self._complete,
+            on_get_prompt=self._noted(self._get_prompt, "prompts/get"),
+            on_completion=self._noted(self._complete, "completion/complete"),
         )
+
+    def _noted(self, handler: Handler[Asked, Answer], what: str = "") -> Handler[Asked, Answer]:
+        """A handler whose calls go into the log, where a token let the caller in. `what` it is, if it is no tool."""
+
+        async def run(context: Context, params: Asked) -> Answer:
+            grant = _grant(context)
+            outcome: Outcome = "abandoned"
+            if not grant.token:
+                return await handler(context, params)
+            try:
+                answer = await handler(context, params)
+                outcome = "error" if getattr(answer, "is_error", False) else "ok"
+                return answer
+            except Exception as error:
+                is_refusal = isinstance(error, MCPError) and error.code != types.INTERNAL_ERROR
+                outcome = "refused" if is_refusal else "error"
+                raise
+            finally:
+                with anyio.CancelScope(shield=True):
+                    await self._note(context, grant, what or self._tool(params), outcome)
+
+        return run
+
+    def _tool(self, params: Any) -> str:
+        """The name of a tool for the log. One that there is not may be any text, and is not repeated."""
+        known = [offer.name for offer in catalog.offers(self.serving.toolsets)]
+        return params.name if params.name in known else "tools/call"
+
+    async def _note(self, context: Context, grant: Grant, what: str, outcome: Outcome) -> None:
+        """One line of the log. Who can not even say who asks stands in it by the token alone."""
+        try:
+            asker = self._asker(context)
+            with _as_protocol_errors():
+                self.doors.pass_on(asker, grant)
+        except MCPError:
+            asker = Asker(grant.home or self.serving.home, agent="")
+        remote = context.request.client.host if context.request and context.request.client else ""
+        await anyio.to_thread.run_sync(self.doors.note, asker, grant, what, outcome, remote)
 
     def _asker(self, context: Context) -> Asker:
         headers = context.request.headers if context.request else None
         with _as_protocol_errors():
-            return self.serving.asker(context.meta, headers)
+            return self.serving.asker(context.meta, headers, _grant(context))
 
     async def _memory(self, context: Context) -> Memory:
-        asker = self._asker(context)
+        asker, grant = self._asker(context), _grant(context)
+        if grant.home not in (None, asker.home):
+            await _in_thread(self.doors.pass_on, asker, grant)
         known = self.handles.known(asker)
         return known if known else await _in_thread(self.handles.of, asker)
 
     async def _list_tools(self, context: Context, _: Any) -> types.ListToolsResult:
         memory = await self._memory(context)
-        return types.ListToolsResult(tools=tools.listed(self.serving, memory, context.protocol_version))
+        return types.ListToolsResult(
+            tools=tools.listed(self.serving, memory, context.protocol_version, _grant(context))
+        )
 
     async def _call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
         memory, asker = await self._memory(context), self._asker(context)
+        tools.allowed(self.serving, memory, _grant(context), params.name)
         return await tools.called(self.serving, memory, asker, params, context.protocol_version, _teller(context))
 
     async def _list_resources(
@@ -128,7 +176,10 @@ class MemoryServer:
     async def _listen(
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
-        return await self.notices.listen(context, await self._memory(context), params)
+        memory, grant = await self._memory(context), _grant(context)
+        if grant.token:  # now: it may last for days
+            await self._note(context, grant, "subscriptions/listen", "ok")
+        return await self.notices.listen(context, memory, params)
 
     async def _list_prompts(self, _context: Context, _: Any) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=prompts.PROMPTS)
@@ -145,6 +196,7 @@ class MemoryServer:
     def close(self) -> None:
         self.notices.close()
         self.handles.close()
+        self.doors.close()
 
     async def over_stdio(self) -> None:
         async with stdio_server() as (incoming, outgoing):
@@ -163,6 +215,11 @@ def serve_stdio(serving: Serving) -> None:
         server.close()
     sys.stderr.flush()
     os._exit(0)
+
+
+def _grant(context: Context) -> Grant:
+    """What the caller may do: over HTTP what the guard found out, else everything."""
+    return cast(Grant, context.request.scope[GRANT]) if context.request else EVERYTHING
 
 
 def _shakes_hands(context: Context) -> bool:

@@ -14,6 +14,7 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
+from ...access import Grant
 from ...errors import InvalidArgument, Refused
 from ...markdown.jsontext import is_unicode
 from ...memory import Memory
@@ -25,6 +26,7 @@ from ...tools.catalog import EVERYDAY
 Answers = Literal["auto", "structured", "text"]
 _MOST_OPEN = 64  # memories; one that is let go opens again by itself
 _LONGEST_NAME = 500
+EVERYTHING = Grant()  # what a caller may do who comes by no door
 
 
 class Asker(NamedTuple):
@@ -57,25 +59,39 @@ class Serving(NamedTuple):
     homes: str = ""
     answers: Answers = "auto"
 
-    def asker(self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None) -> Asker:
+    def asker(
+        self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = EVERYTHING
+    ) -> Asker:
         """Who a request comes from; InvalidArgument or Refused where it says what it may not."""
         said = {name: _said(name, meta or {}, headers or {}) for name in ("agent", "user", "channel", "session")}
+        agent = self._agent(said.pop("agent"), grant)
         chosen = {name: self._chosen(name, value) for name, value in said.items()}
         return Asker(
-            self._home(_said("home", meta or {}, headers or {})),
-            chosen["agent"] or MAIN,
+            self.home_of(meta or {}, headers or {}),
+            agent,
             chosen["user"],
             chosen["channel"],
             chosen["session"] or (headers or {}).get("mcp-session-id", ""),
             self.flags,
         )
 
+    def _agent(self, said: str | None, grant: Grant) -> str:
+        """The agent a request is for. Who says nothing and may speak for one alone speaks for that one."""
+        alone = grant.agents[0] if grant.agents and len(grant.agents) == 1 else None
+        settled = said or self.flags.get("agent") or not alone
+        agent = (self._chosen("agent", said) if settled else alone) or MAIN
+        if not grant.may_be(agent):
+            raise Refused(f"this token is not for the agent {agent}: it is for {', '.join(grant.agents or ())}")
+        return agent
+
     def _chosen(self, name: str, said: str | None) -> str | None:
         fixed = self.flags.get(name)
         _refuse_other(name, fixed, said)
         return fixed or said or self.defaults.get(name)
 
-    def _home(self, said: str | None) -> str:
+    def home_of(self, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+        """The memory that a request means."""
+        said = _said("home", meta, headers)
         if not said:
             return self.home
         if not self.homes:

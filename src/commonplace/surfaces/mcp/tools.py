@@ -11,6 +11,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ...access import Grant
 from ...index import Progress, reporting
 from ...memory import Memory
 from ...tools import catalog, shapes
@@ -24,22 +25,34 @@ def is_structured(serving: Serving, protocol: str) -> bool:
     return serving.answers == "structured" or (serving.answers == "auto" and protocol >= _STRUCTURED_SINCE)
 
 
-def listed(serving: Serving, memory: Memory, protocol: str) -> list[types.Tool]:
+def listed(serving: Serving, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
+    """The tools that are served, as far as the caller may call them."""
     described = shapes.describe("mcp", serving.toolsets, memory.home)
+    described = [tool for tool in described if grant.may_write or _only_reads(serving, tool["name"])]
     if not is_structured(serving, protocol):
         described = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in described]
     return [types.Tool.model_validate(tool) for tool in described]
 
 
+def allowed(serving: Serving, memory: Memory, grant: Grant, name: str) -> None:
+    """MCPError for a tool that is not served, or that this caller may not call."""
+    names = [offer.name for offer in catalog.offers(serving.toolsets, memory.home)]
+    if name not in names:
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(names)}")
+    if not grant.may_write and not _only_reads(serving, name):
+        raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
+
+
+def _only_reads(serving: Serving, name: str) -> bool:
+    return catalog.only_reads(name, tuple(serving.toolsets))
+
+
 async def called(
     serving: Serving, memory: Memory, asker: Asker, params: types.CallToolRequestParams, protocol: str, tell: Progress
 ) -> types.CallToolResult:
-    names = [offer.name for offer in catalog.offers(serving.toolsets, memory.home)]
-    if params.name not in names:
-        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {params.name}. There are {', '.join(names)}")
     call = partial(memory.attempt, params.name, params.arguments or {}, tuple(serving.toolsets), session=asker.session)
     # A client that went away does not wait for an answer; what it wrote is written whole all the same.
-    reads = catalog.only_reads(params.name, tuple(serving.toolsets))
+    reads = _only_reads(serving, params.name)
     outcome = await anyio.to_thread.run_sync(_watched(call, tell), abandon_on_cancel=reads)
     if not is_structured(serving, protocol):
         return types.CallToolResult(content=_text(in_full(outcome.reply)), is_error=outcome.error is not None)

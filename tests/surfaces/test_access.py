@@ -1,0 +1,287 @@
+"""Tokens over HTTP: who comes in, as whom, and what they may call; and the log of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from commonplace import Memory
+from commonplace.access import Access, Token, access_of, create
+from commonplace.access.folder import LOG, TOKENS
+from commonplace.markdown.times import stamp
+from commonplace.surfaces.http.guard import Rules
+from commonplace.tools import catalog
+
+from .test_mcp_process import run
+from .web import Web, web
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def access(home: Path) -> Access:
+    home.mkdir()
+    return access_of(str(home))
+
+
+@pytest.fixture
+def server(home: Path, access: Access) -> Iterator[Web]:
+    with web(home, toolsets=catalog.TOOLSETS) as asked:
+        yield asked
+
+
+def made(access: Access, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
+    return create(access, NOW - timedelta(days=ago), agents=agents or None, role=role, days=days)
+
+
+def sentence(answer: dict[str, Any]) -> str:
+    return str(answer["error"]["message"])
+
+
+def test_without_tokens_everybody_on_this_machine_comes_in(server: Web) -> None:
+    assert server.post("tools/list").status_code == 200
+    assert server.as_("any").post("tools/list").status_code == 200
+
+
+def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access: Access) -> None:
+    token, secret = made(access)
+    assert server.post("tools/list").status_code == 401
+    assert server.as_(secret).post("tools/list").status_code == 200
+    access.revoke(token.id, stamp(NOW))
+    assert server.post("tools/list").status_code == 401, "though none is left that holds"
+
+
+def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, access: Access) -> None:
+    (_, expired), (revoked, ended) = made(access, ago=10, days=5), made(access)
+    access.revoke(revoked.id, stamp(NOW))
+    answers = [server.as_(each).post("tools/list") for each in (expired, ended, "cpl_unknown", "", "ä".encode().hex())]
+    assert {answer.status_code for answer in answers} == {401}
+    assert len({answer.text for answer in answers}) == 1
+    assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
+
+
+def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access: Access) -> None:
+    token, secret = made(access)
+    asked = server.as_(secret)
+    assert "error" not in asked.call("recall")
+    access.revoke(token.id, stamp(NOW))
+    assert asked.post("tools/list").status_code == 401
+
+
+def test_a_token_speaks_for_its_agents_alone(server: Web, access: Access, home: Path) -> None:
+    _, secret = made(access, "ann", "Jörg")
+    asked = server.as_(secret)
+    asked.as_(agent="ann").call("remember", content="by ann")
+    asked.as_(agent="Jörg").call("remember", content="by Jörg")
+    assert sentence(asked.as_(agent="bob").call("recall")) == (
+        "this token is not for the agent bob: it is for ann, Jörg"
+    )
+    assert "not for the agent main" in sentence(asked.call("recall"))
+    bob = {"commonplace/agent": "bob"}
+    assert "not for the agent bob" in sentence(asked.ask("tools/call", name="recall", arguments={}, _meta=bob))
+    for method, params in [
+        ("tools/list", {}), ("resources/list", {}), ("resources/read", {"uri": "commonplace://context"}),
+        ("prompts/get", {"name": "recall"}), ("resources/read", {"uri": "commonplace://page/MEMORY.md"}),
+        ("completion/complete", {"ref": {"type": "ref/prompt", "name": "recall"},
+                                 "argument": {"name": "channel", "value": ""}}),
+        ("subscriptions/listen", {"notifications": {"resourcesListChanged": True}}),
+    ]:  # fmt: skip
+        assert "not for the agent bob" in json.dumps(asked.as_(agent="bob").ask(method, **params)), method
+    assert Memory(home, "Jörg").search("Jörg")
+    assert not (home / "agents/bob").exists()
+
+
+def test_who_may_speak_for_one_agent_need_not_name_it(home: Path, access: Access) -> None:
+    _, secret = made(access, "ann")
+    with web(home, defaults={"agent": "main"}) as asked:
+        asked.as_(secret).call("remember", content="by ann")
+    assert Memory(home, "ann").search("ann")
+
+
+def test_a_server_for_one_agent_refuses_the_tokens_of_others(home: Path, access: Access) -> None:
+    _, secret = made(access, "ann")
+    with web(home, flags={"agent": "bob"}) as asked:
+        assert "not for the agent bob" in sentence(asked.as_(secret).call("recall"))
+        assert "serves the agent bob alone" in sentence(asked.as_(secret, agent="ann").call("recall"))
+
+
+def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: Access, home: Path) -> None:
+    Memory(home).call("remember", {"content": "Ann prefers rooibos."})
+    asked = server.as_(made(access, role="read")[1])
+    offered = {tool["name"] for tool in asked.ask("tools/list")["tools"]}
+    every = {offer.name for offer in catalog.offers()}
+    assert offered == {name for name in every if catalog.only_reads(name)}
+    assert "recall" in offered
+    before = sorted((each, each.read_bytes()) for each in home.rglob("*.md"))
+    for name in sorted(every - offered):
+        refused = sentence(asked.call(name, content="x", key="x", op="setGlobal", value="x"))
+        assert refused == f"this token only reads, and {name} may write: ask for one that writes"
+    assert sorted((each, each.read_bytes()) for each in home.rglob("*.md")) == before
+    assert "rooibos" in json.dumps(asked.call("recall"))
+    assert "contents" in asked.ask("resources/read", uri="commonplace://context")
+    assert "messages" in asked.ask("prompts/get", name="recall")
+
+
+@pytest.mark.parametrize("role", ["write", "admin"])
+def test_a_writer_is_offered_everything(server: Web, access: Access, role: str) -> None:
+    asked = server.as_(made(access, role=role)[1])
+    assert {tool["name"] for tool in asked.ask("tools/list")["tools"]} == {offer.name for offer in catalog.offers()}
+    assert not asked.call("remember", content="kept")["isError"]
+
+
+def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, access: Access) -> None:
+    _, secret = made(access, role="read")
+    with web(home, Rules(token="s3cret")) as asked:
+        assert asked.post("tools/list").status_code == asked.as_("s3cre").post("tools/list").status_code == 401
+        assert not asked.as_("s3cret", agent="bob").call("remember", content="x")["isError"]
+        assert "only reads" in sentence(asked.as_(secret).call("remember", content="x"))
+
+
+def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Path, access: Access) -> None:
+    with web(home, Rules(is_open=False)) as asked:
+        assert asked.post("tools/list").status_code == 401
+        assert asked.as_(made(access)[1]).post("tools/list").status_code == 200
+        (home / TOKENS).unlink()
+        assert asked.post("tools/list").status_code == 401
+
+
+def test_tokens_that_can_not_be_read_let_nobody_in_and_say_nothing_of_why(
+    server: Web, access: Access, home: Path
+) -> None:
+    _, secret = made(access)
+    (home / TOKENS).write_text("{")
+    answer = server.as_(secret).post("tools/list")
+    assert answer.status_code == 503
+    assert str(home) not in answer.text
+
+
+def test_the_token_of_one_memory_opens_no_other(tmp_path: Path) -> None:
+    for name in ("one", "two", "open"):
+        Memory(tmp_path / name).call("remember", {"content": f"the secret of {name}"})
+    keys = {name: made(access_of(str(tmp_path / name)))[1] for name in ("one", "two")}
+    with web(tmp_path / "open", homes=str(tmp_path)) as asked:
+        assert "of one" in json.dumps(asked.as_(keys["one"], home="one").call("recall"))
+        assert asked.as_(keys["one"], home="two").post("tools/list").status_code == 401
+        assert asked.as_(home="two").post("tools/list").status_code == 401
+        assert "of open" in json.dumps(asked.call("recall"))
+        for caller in (asked, asked.as_(keys["one"])):
+            means = {"commonplace/home": "two"}
+            refused = caller.ask("tools/call", name="recall", arguments={}, _meta=means)
+            assert "this memory has tokens of its own" in sentence(refused)
+        assert "error" in asked.as_(keys["one"], home="one").ask(
+            "tools/call", name="recall", arguments={}, _meta={"commonplace/home": "open"}
+        )
+
+
+def shake(client: TestClient, secret: str) -> str:
+    """A session of the handshake era."""
+    asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    answer = client.post(
+        "/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}, headers=legacy(secret)
+    )
+    assert answer.status_code == 200
+    return str(answer.headers["mcp-session-id"])
+
+
+def legacy(secret: str, session: str = "") -> dict[str, str]:
+    given = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
+    return given | ({"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"} if session else {})
+
+
+def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, access: Access) -> None:
+    (mine, secret), (_, other) = made(access, "ann"), made(access, "bob")
+    session = shake(server.client, secret)
+    body = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
+    assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 200
+    assert server.client.post("/mcp", json=body, headers=legacy(other, session)).status_code == 404
+    assert server.client.delete("/mcp", headers=legacy(other, session)).status_code == 404
+    access.revoke(mine.id, stamp(NOW))
+    assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 401
+
+
+def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, access: Access, home: Path) -> None:
+    writer, secret = made(access, "ann")
+    asked = server.as_(secret, session="s-1")
+    asked.call("remember", content="quokka")
+    asked.call("memory_get", path="quokka.md")
+    asked.as_(agent="bob").call("recall")
+    asked.call("quokka")
+    asked.ask("resources/read", uri="commonplace://context?query=quokka")
+    asked.ask("prompts/get", name="recall", arguments={"topic": "quokka"})
+    assert [(call.agent, call.tool, call.outcome) for call in access.calls(100)] == [
+        ("ann", "remember", "ok"),
+        ("ann", "memory_get", "error"),
+        ("", "recall", "refused"),
+        ("ann", "tools/call", "refused"),
+        ("ann", "resources/read", "ok"),
+        ("ann", "prompts/get", "ok"),
+    ]
+    assert {(call.token, call.remote) for call in access.calls(100)} == {(writer.id, "testclient")}
+    assert access.calls(100)[0].session == "s-1"
+    written = (home / LOG).read_text()
+    assert "quokka" not in written
+    assert secret not in written
+
+
+def test_a_log_that_can_not_be_written_fails_no_call(server: Web, access: Access, home: Path) -> None:
+    asked = server.as_(made(access)[1])
+    (home / LOG).mkdir()
+    assert not asked.call("remember", content="kept")["isError"]
+    assert Memory(home).search("kept")
+
+
+def test_calls_that_need_no_token_are_not_logged(server: Web, access: Access, home: Path) -> None:
+    server.call("remember", content="kept")
+    assert not (home / ".access").exists()
+
+
+def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) -> None:
+    at = ("--home", str(home))
+    run(*at, "init", str(home))
+    done = run(*at, "token", "create", "--for", "ann", "--for", "bob", "--role", "write", "--note", "laptop", "--json")
+    made_ = json.loads(done.stdout)
+    assert made_["token"].startswith("cpl_")
+    assert (made_["agents"], made_["role"], made_["state"]) == (["ann", "bob"], "write", "valid")
+    plain = run(*at, "token", "create", "--all-agents", "--days", "0")
+    assert plain.stdout.startswith("cpl_")
+    assert plain.stdout.count("\n") == 1
+    assert "read, for all agents, until it is revoked. It is shown this once" in plain.stderr
+    assert run(*at, "token", "revoke", made_["id"]).stdout == f"Revoked {made_['id']}.\n"
+    listed = run(*at, "token", "list").stdout
+    assert f"{made_['id']}\trevoked\twrite, for ann, bob, until 20" in listed
+    assert "laptop" in listed
+    assert made_["token"] not in listed
+    assert "digest" not in run(*at, "token", "list", "--json").stdout
+    assert run(*at, "token", "audit").stdout == "No calls.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "told"),
+    [
+        (("create",), 2, "say for which agents it is: --for NAME"),
+        (("create", "--for", "ann", "--all-agents"), 2, "say for which agents it is"),
+        (("create", "--for", " "), 2, "not blank"),
+        (("create", "--all-agents", "--days", "-1"), 2, "holds for 1 to"),
+        (("create", "--all-agents", "--role", "owner"), 2, "'owner' is not one of"),
+        (("revoke", "ffff"), 3, "there is no token ffff"),
+        (("revoke",), 2, "Missing argument"),
+    ],
+)
+def test_what_a_person_gets_wrong_is_said(home: Path, arguments: tuple[str, ...], status: int, told: str) -> None:
+    home.mkdir()
+    done = run("--home", str(home), "token", *arguments)
+    assert done.returncode == status
+    assert told in done.stderr
+    assert not (home / TOKENS).exists()
+
+
+def test_a_memory_that_is_not_there_gets_no_token(tmp_path: Path) -> None:
+    done = run("--home", str(tmp_path / "none"), "token", "create", "--all-agents")
+    assert done.returncode == 3
+    assert "run `commonplace init`" in done.stderr
