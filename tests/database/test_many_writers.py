@@ -146,6 +146,22 @@ def test_a_page_that_is_made_while_the_wire_is_cut_is_made_once(url: str, wire: 
     database.close()
 
 
+def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) -> None:
+    """A commit that takes a while, of which the answer is lost at once: for a page that is there, and for a new one."""
+    slow = "&options=-c%20commit_delay%3D100000%20-c%20commit_siblings%3D0"
+    wire = Wire(url, slow)
+    database, pages = pages_at(wire.url)
+    pages.append("memory/a.md", "first\n")
+    for at in range(3, 9):  # the commit is among them
+        for path in ("memory/a.md", f"memory/new-{at}.md"):
+            wire.cut(at, arrives=True)
+            pages.append(path, f"{at}\n")
+        assert pages.read(f"memory/new-{at}.md").text == f"{at}\n"
+    assert pages.read("memory/a.md").text == "first\n" + "".join(f"{at}\n" for at in range(3, 9))
+    database.close()
+    wire.close()
+
+
 def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Database], pages: PostgresPages) -> None:
     other = Holds(opened(), patience=0.2)
     with pages.hold("the area"):

@@ -10,10 +10,11 @@ from contextlib import suppress
 class Wire:
     """Listens on a port of its own. `cut(n)` cuts at the n-th message from now, once."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, options: str = "") -> None:
         from psycopg.conninfo import conninfo_to_dict
 
         self._parts = conninfo_to_dict(url)
+        self._options = options
         self._left = 0
         self._arrives = True
         self.was_cut = False
@@ -24,7 +25,7 @@ class Wire:
     def url(self) -> str:
         host, port = self._server.getsockname()
         user, name = self._parts.get("user"), self._parts.get("dbname")
-        return f"postgresql://{user}@{host}:{port}/{name}?sslmode=disable&gssencmode=disable"
+        return f"postgresql://{user}@{host}:{port}/{name}?sslmode=disable&gssencmode=disable{self._options}"
 
     def cut(self, at: int, *, arrives: bool) -> None:
         self._left, self._arrives, self.was_cut = at, arrives, False

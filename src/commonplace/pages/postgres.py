@@ -136,7 +136,7 @@ class PostgresPages:
 
         def once(connection: Connection) -> _Done:
             if tried:
-                self._locked(connection, place)  # waits for the first try, if the server still is at it
+                self._taken(connection, place)  # waits for the first try, if the server still is at it
                 if self.history.made(connection, name):
                     return tried[-1]
             tried.append(work(connection, name))
@@ -145,6 +145,7 @@ class PostgresPages:
         done = self._database.run(once)
         if done.seq is not None:
             tell(self._database, done.seq)
+            self.history.grew(done.seq)
             self._wrote(place, done.size)
         return done
 
@@ -227,7 +228,7 @@ class PostgresPages:
         return {path: found[path] for path in chosen if _is_shown(path, root.path)}
 
     def changed_since(self, seq: int) -> News:
-        """What was written after a number, and the number to ask with next. From 0: all that is there.
+        """What was written after a number, and the number to ask with next.
 
         NotFound when removals since then were forgotten: then all is to be compared (`changes`).
         """
@@ -239,10 +240,10 @@ class PostgresPages:
         )
         if not rows:
             return News(0, [], [])
-        if 0 < seq < rows[0][1]:
+        if seq < rows[0][1]:
             raise NotFound(f"what was removed since {seq} is not known any more: compare all pages instead")
         written = [(path, gone) for _, _, path, gone in rows if path is not None]
-        removed = [path for path, gone in written if gone and seq]
+        removed = [path for path, gone in written if gone]
         return News(rows[0][0], [path for path, gone in written if not gone], removed)
 
     def hold(self, name: str) -> AbstractContextManager[None]:

@@ -6,11 +6,12 @@ from __future__ import annotations
 import base64
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from ..database import Database
-from ..errors import NotFound
+from ..errors import NotFound, StorageError
 from ..markdown.times import stamp
 from ..model import Clock
 from . import ABSENT
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     Connection = _Connection[tuple[Any, ...]]
 
 Row = tuple[Any, ...]
+_SELDOM = 1000  # writes of a tenant, from one look at the size of its history to the next
 _LONG = 300_000  # milliseconds: what goes over the whole history
 _CHANGE = ", ".join(Change._fields)
 _FIELDS = (*Change._fields, "depth", "span_start", "span_end", "data")
@@ -47,8 +49,9 @@ def new_id() -> str:
 
 
 class PostgresHistory:
-    def __init__(self, database: Database, clock: Clock) -> None:
-        self._database, self._clock = database, clock
+    def __init__(self, database: Database, clock: Clock, bounds: Bounds | None = None) -> None:
+        """With `bounds` it keeps to them by itself; without, it grows until somebody collects."""
+        self._database, self._clock, self._bounds = database, clock, bounds
 
     def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Nobody edits rows by hand: whatever stands there was kept when it was written."""
@@ -146,6 +149,12 @@ class PostgresHistory:
         )
         fits, does_not = rows[0]
         return "" if does_not is None else str(fits or does_not)
+
+    def grew(self, seq: int) -> None:
+        """Told of every write: one in many looks whether it is more than is to be kept."""
+        if self._bounds and seq % _SELDOM == 0:
+            with suppress(StorageError):  # the page is written; the next one in line looks again
+                self.collect(self._bounds)
 
     def rewrite(self, choose: Choose) -> int:
         return sum(self._rewritten(path, choose) for path in self.paths())
