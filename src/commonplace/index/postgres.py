@@ -85,8 +85,10 @@ class PostgresIndex:
 
     def before(self, number: int) -> str:
         sql = f"""
-            SELECT text FROM commonplace.index_passages AS earlier WHERE {OWN} AND (path, true) IN (
-              SELECT path, earlier.last < first FROM commonplace.index_passages WHERE {OWN} AND id = %(id)s)
+            WITH asked AS MATERIALIZED (
+              SELECT path, first FROM commonplace.index_passages WHERE {OWN} AND id = %(id)s)
+            SELECT text FROM commonplace.index_passages AS earlier
+            WHERE {OWN} AND path = (SELECT path FROM asked) AND last < (SELECT first FROM asked)
             ORDER BY last DESC LIMIT 1"""
         return next((row[0] for row in self._tables.rows(sql, {"id": number})), "")
 

@@ -81,11 +81,13 @@ class Spaces:
     def pending(self, name: str, limit: int) -> Pending | None:
         """The passages after those it has seen, in one statement with the space itself."""
         sql = f"""
-            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s)
+            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s),
+            start AS MATERIALIZED (SELECT coalesce(max(seen), 0) AS seen FROM space)
             SELECT space.*, passages.*, vectors.found IS NULL
-            FROM (SELECT 1) AS one LEFT JOIN space ON true LEFT JOIN LATERAL (
+            FROM start LEFT JOIN space ON true LEFT JOIN LATERAL (
+              -- row-level security lets the server use an index for a column, not for what is computed of one
               SELECT id, owner, hash, lead, text FROM commonplace.index_passages
-              WHERE {OWN} AND id > coalesce(space.seen, 0) ORDER BY id LIMIT %(limit)s) AS passages ON true
+              WHERE {OWN} AND id > start.seen ORDER BY id LIMIT %(limit)s) AS passages ON true
             LEFT JOIN LATERAL (
               SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN} AND vectors.space = space.id
               AND vectors.owner = passages.owner AND vectors.hash = passages.hash LIMIT 1) AS vectors ON true"""
@@ -204,7 +206,11 @@ class Spaces:
             sql.Identifier(f"index_vectors_{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"),
             sql.Literal(space.dims), sql.Literal(own["tenant"]), sql.Literal(own["territory"]), sql.Literal(space.id),
         )  # fmt: skip
+        room = min(
+            2_000_000, 64_000 + space.vectors * (4 * space.dims + 500) // 1000
+        )  # in kB: else it takes many times
         with self._tables.database.maintenance() as connection:
+            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (str(room),))
             connection.execute(statement)
         return True
 
@@ -228,8 +234,11 @@ class Spaces:
         return space
 
     def _has(self, space: int, keys: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
-        sql = f"""SELECT owner, hash FROM commonplace.index_vectors WHERE {OWN} AND space = %(space)s
-            AND (owner, hash) IN (SELECT * FROM unnest(%(owners)s::int[], %(hashes)s::bytea[]))"""
+        sql = f"""
+            SELECT owner, hash FROM unnest(%(owners)s::int[], %(hashes)s::bytea[]) AS asked(owner, hash)
+            CROSS JOIN LATERAL (
+              SELECT 1 FROM commonplace.index_vectors AS vectors WHERE {OWN} AND space = %(space)s
+              AND vectors.owner = asked.owner AND vectors.hash = asked.hash LIMIT 1) AS found"""
         values = {"space": space, "owners": [key[0] for key in keys], "hashes": [key[1] for key in keys]}
         return {(owner, hashed) for owner, hashed in self._tables.write(sql, values)} if keys else set()
 
