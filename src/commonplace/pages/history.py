@@ -61,6 +61,17 @@ class History:
         """Keep what a page became. `old` was noticed before."""
         return self._add(path, old, new, by, stamp(self._clock()), self.head(path))
 
+    def bring(self, path: str, made: Versions) -> None:
+        """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
+        slot = slot_of(path)
+        kept = again((change._replace(id=_id_in(slot, change.id)), data) for change, data in made)
+        if kept:
+            self._current(slot)
+            last = kept[-1]
+            by = Signature(*(getattr(last.change, name) for name in Signature._fields))
+            head = Head(last.change.version, last.depth, by, last.change.at)
+            self._append(slot, b"".join(map(written, kept)), path, head)
+
     def _left_out(self, path: str, data: bytes, now: datetime) -> str:
         """Who saves what they opened some time ago may not know of what was written since: it is said, not guessed."""
         known = self.versions(path)[-2:]
@@ -232,6 +243,11 @@ class History:
 
     def _file(self, slot: str) -> str:
         return os.path.join(self._folder, f"{slot}.jsonl")
+
+
+def _id_in(slot: str, name: str) -> str:
+    """An id as a change of a slot has it: it begins with the slot. One from elsewhere keeps what tells it apart."""
+    return name if len(name) == 10 and name.startswith(slot) else slot + name[-8:].rjust(8, "0")
 
 
 def _last(raw: bytes, path: str) -> Line | None:

@@ -42,6 +42,7 @@ COMMANDS = {
     "doctor": ("doctor", "Look for what is wrong with memory, and mend what can be mended."),
     "export": ("archive", "Write all of memory into one file, also while it is in use."),
     "import": ("importing", "Bring in a file that export made, or what another system kept."),
+    "copy": ("copying", "Copy a memory between a folder and a database, with its history."),
     "db": ("db", "Make the tables of a database, bring them up to date, or show how they are."),
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
