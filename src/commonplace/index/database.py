@@ -6,12 +6,13 @@ Whoever is first among many machines does the work; the others find it done.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from threading import Event, Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from ..database import Database
 from ..database.listen import listening
-from ..errors import LockTimeout, NotFound
+from ..errors import LockTimeout, NotFound, StorageError
 from ..pages.postgres import PostgresPages
 from . import Index, Progress, tell_asker
 from .follow import View
@@ -39,8 +40,9 @@ class DatabaseFollower:
         return question(self._caught_up(tell_asker))
 
     def touched(self, paths: Iterable[str]) -> None:
-        """Pages were just written: follow at once."""
-        refresh(self._index, self._pages, self.territory, paths)
+        """Pages were just written: follow at once. A failure costs nothing, the next question reads them."""
+        with suppress(StorageError, *_in_the_way()):
+            refresh(self._index, self._pages, self.territory, paths)
 
     def purge(self) -> None:
         """Leave nothing of what was removed from pages."""
@@ -84,6 +86,9 @@ class DatabaseFollower:
         except LockTimeout:
             note = "another process is indexing many pages: the answer may miss some until it is done"
             return View(self._index, True, (note,), tuple(self._index.warnings()))
+        except (StorageError, *_in_the_way()) as error:  # what is indexed already can still answer
+            note = f"the index is behind ({error})"
+            return View(self._index, True, (note,), tuple(self._index.warnings()))
         return View(self._index, False, (), tuple(self._index.warnings()))
 
     def _look(self, progress: Progress) -> None:
@@ -100,3 +105,10 @@ class DatabaseFollower:
         upto = self._pages.changed_since(_LATEST).seq
         catch_up(self._index, self._pages, self.territory, None, progress=progress)
         self._seq = upto
+
+
+def _in_the_way() -> tuple[type[Exception], ...]:
+    """What the server says when another writer came first: who asks next does what was left."""
+    from psycopg import errors
+
+    return errors.SerializationFailure, errors.DeadlockDetected
