@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 
 from .errors import InvalidArgument, NotFound, PageNotFound
@@ -26,23 +27,28 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 def changes(home: Home, what: str = "", *, agent: str = "", since: str = "", everyone: bool = False) -> list[Change]:
     """The changes of a page, of a key, or of everything; those of one agent, since a time. Oldest first."""
     look(home)
-    found = _changes_of(home, what) if what else home.history.changes()
+    found = (
+        _changes_of(home, what, everyone=everyone) if what else _seen(home, home.history.changes(), everyone=everyone)
+    )
     start = moment(home, since) if since else ""
-    return [
-        change
-        for change in found
-        if (everyone or _may_see(home, change.path))
-        and (not agent or change.agent == agent)
-        and (not start or change.at >= start)
-    ]
+    return [change for change in found if (not agent or change.agent == agent) and (not start or change.at >= start)]
 
 
 def change(home: Home, name: str, *, everyone: bool = False) -> Change:
     """A change by its id, or the beginning of it."""
-    found = home.history.change(name)
-    if not everyone and not _may_see(home, found.path):
-        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
-    return found
+    if everyone:
+        return home.history.change(name)
+    with suppress(NotFound):
+        found = home.history.change(name)
+        if _may_see(home, found.path):
+            return found
+    # What begins alike and is not this agent's neither is found nor stands in the way.
+    mine = [each for each in _seen(home, home.history.changes(), everyone=False) if each.id.startswith(name)]
+    if len(mine) == 1:
+        return mine[0]
+    if mine:
+        raise NotFound(f"{name} is the beginning of {len(mine)} changes: give more of it")
+    raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
 
 def look(home: Home) -> None:
@@ -132,14 +138,21 @@ def _exact(home: Home, text: str) -> datetime:
     return found if has_zone else found.replace(tzinfo=home.zone)
 
 
-def _changes_of(home: Home, what: str) -> list[Change]:
-    """Of a page by its path, or of what is kept under a name: records, skills, topics, and notes on their pages."""
-    found = home.history.changes(what.removeprefix("./"))
+def _seen(home: Home, some: Sequence[Change], *, everyone: bool) -> list[Change]:
+    return [change for change in some if everyone or _may_see(home, change.path)]
+
+
+def _changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:
+    """Of a page by its path, or of what is kept under a name: records, skills, topics, and notes on their pages.
+
+    What this agent may not see is not known, as if it were not there.
+    """
+    found = _seen(home, home.history.changes(what.removeprefix("./")), everyone=everyone)
     if found:
         return found
     named = (path for path in home.history.paths() if _is_named(home, path, what))
     every = [change for path in named for change in home.history.changes(path)]
-    every += _of_note(home, what)
+    every = [*_seen(home, every, everyone=everyone), *_of_note(home, what)]
     if not every:
         raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
     return sorted(every, key=lambda change: change.at)
@@ -174,8 +187,8 @@ def _known(home: Home, path: str, *, everyone: bool) -> str:
 
 
 def _may_see(home: Home, path: str) -> bool:
-    place = home.index.territory.place(path) or home.layout.place(path)
-    return place is None or home.may_see(place)
+    place = home.layout.place(path)  # a session is its agent's, be it searched or not
+    return home.may_see(place) if place else home.may_know(path)
 
 
 def local(home: Home, at: str) -> str:

@@ -1,0 +1,366 @@
+"""What one agent stores, who else may see it, and every door through which they could: for the scope matrix.
+
+Everything stored holds two words of its own: one to ask by (`wonder…`), and one that only who sees it learns (`hush…`).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner
+
+from commonplace import Memory, timeline
+from commonplace.access import access_of, create
+from commonplace.adapters.anthropic import MemoryTool
+from commonplace.adapters.langgraph import CommonplaceStore
+from commonplace.archive import export_to
+from commonplace.errors import CommonplaceError
+from commonplace.home import utc_now
+from commonplace.surfaces.cli import cli
+from commonplace.testing import FrozenClock
+from commonplace.tools import catalog
+
+from .surfaces.web import Web, web
+
+OWNER, USER, CHANNEL = "ann", "ulla", "dev"
+SETTINGS = "memorySearch:\n  indexSessions: true\n"
+PRIVATE = (
+    "curated", "day", "note", "working", "handoff", "scratch", "activity", "session", "item", "file", "oddfile",
+    "directive",
+)  # fmt: skip
+SHARED = ("global", "world", "page", "channel", "skill")
+KINDS = (*PRIVATE, *SHARED)
+
+
+def ask(kind: str) -> str:
+    return f"wonder{kind}"
+
+
+def secret(kind: str) -> str:
+    return f"hush{kind}"
+
+
+def says(kind: str) -> str:
+    return f"The {ask(kind)} is {secret(kind)}."
+
+
+class Someone(NamedTuple):
+    """Who looks: an agent that talks to a user in a channel, of the owner's home or of another."""
+
+    agent: str = OWNER
+    user: str = USER
+    channel: str = CHANNEL
+    is_tenant: bool = True
+
+    def may_see(self, kind: str, *, in_conversation: bool = False) -> bool:
+        if not self.is_tenant or (kind in PRIVATE and self.agent != OWNER):
+            return False
+        if in_conversation:
+            return {"channel": self.channel == CHANNEL, "skill": self.user == USER}.get(kind, True)
+        return True
+
+
+PEOPLE = {
+    "the owner": Someone(),
+    "another agent": Someone(agent="bob"),
+    "another user": Someone(user="otto"),
+    "another channel": Someone(channel="ops"),
+    "another agent, user and channel": Someone("bob", "otto", "ops"),
+    "one whose name is nearly the owner's": Someone(agent="Ann"),
+    "one whose name is a path": Someone(agent="../ann"),
+    "another tenant": Someone(is_tenant=False),
+}
+
+
+class View(NamedTuple):
+    """A way in, for one who looks. `paths` and `changes`: what the owner has, known to whoever wants to try it."""
+
+    home: str
+    who: Someone
+    clock: FrozenClock
+    paths: tuple[str, ...]
+    changes: tuple[str, ...]
+    server: Web
+
+    @contextmanager
+    def memory(self) -> Iterator[Memory]:
+        with Memory(self.home, self.who.agent, clock=self.clock) as memory:
+            yield memory
+
+
+def prepare(home: str, clock: FrozenClock) -> None:
+    """A home with settings, and something of everybody's in it, so that nobody's is empty."""
+    with Memory(home, clock=clock) as memory:
+        memory.home.pages.write("commonplace.yaml", SETTINGS)
+        memory.call("update_world", {"topic": "weather", "content": "It rains in Oslo, often, and nobody minds."})
+    with Memory(home, "bob", clock=clock) as memory:
+        memory.call("remember", {"content": "Bob went to Oslo, in the rain."})
+        memory.call("write_memory", {"key": "plan", "content": "buy an umbrella"})
+
+
+def store_private(home: str, clock: FrozenClock) -> None:
+    with Memory(home, OWNER, clock=clock) as memory:
+        memory.call("reflect", {"content": says("curated")})
+        memory.call("remember", {"content": says("day")})
+        memory.call("memory_write", {"key": ask("note"), "content": says("note"), "tags": ["tagged"]})
+        memory.call("write_memory", {"key": ask("working"), "content": says("working")})
+        memory.call("write_memory", {"key": f"{ask('activity')} {secret('activity')}", "content": "x"})
+        memory.call("write_session_handoff", {"content": says("handoff")})
+        memory.call("scratch_note", {"mode": "replace", "content": says("scratch")})
+        pages = memory.home.pages
+        pages.write("agents/ann/sessions/talk.jsonl", json.dumps({"role": "user", "content": says("session")}) + "\n")
+        pages.write("agents/ann/directives/own.md", says("directive"))
+    store = CommonplaceStore(home, OWNER, clock=clock)
+    store.put(("things", ask("item")), "one", {"text": says("item")})
+    store.close()
+    tool = MemoryTool(home, agent=OWNER)
+    for name, kind in (("file.md", "file"), ("odd.bin", "oddfile")):
+        tool.call({"command": "create", "path": f"/memories/{name}", "file_text": says(kind)})
+    tool.close()
+
+
+def store_shared(home: str, clock: FrozenClock) -> None:
+    with Memory(home, OWNER, clock=clock) as memory:
+        registry = {
+            "setGlobal": {"key": ask("global"), "value": says("global"), "category": "user_info"},
+            "setChannel": {
+                "channelName": CHANNEL, "key": ask("channel"), "value": says("channel"), "category": "preferences",
+            },
+            "createSkill": {"name": ask("skill"), "description": says("skill"), "owner": USER},
+        }  # fmt: skip
+        for op, given in registry.items():
+            assert memory.call("MemoryTool", {"op": op, **given})["success"]
+        memory.call("update_world", {"topic": ask("world"), "content": says("world")})
+        memory.home.pages.write(f"memory/{ask('page')}.md", says("page"))
+
+
+def what_there_is(home: str, clock: FrozenClock) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The paths and the changes of what the owner stored."""
+    with Memory(home, OWNER, clock=clock) as memory:
+        found = [each for each in timeline.changes(memory.home, everyone=True) if each.agent != "bob"]
+        kept = [each for each in found if not each.path.endswith("yaml")]
+        return tuple(sorted({each.path for each in kept})), tuple(each.id for each in kept)
+
+
+def _told(answers: Iterator[Any] | list[Any]) -> str:
+    """Answers as text, without the question that some of them repeat."""
+    return re.sub(r"\"query\": \"[^\"]*\"", "", json.dumps([*answers], ensure_ascii=False, default=str))
+
+
+def _without_names(view: View, text: str) -> str:
+    """Answers without the paths and ids that were asked for: a refusal repeats them."""
+    for path in view.paths:
+        text = text.replace(path, "PATH")
+    return re.sub(r"\b[0-9a-f]{4}([0-9a-f]{6})?\b", "ID", text)
+
+
+def _attempt(run: Callable[[], Any]) -> str:
+    try:
+        return str(run())
+    except CommonplaceError as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def searched(view: View) -> str:
+    with view.memory() as memory:
+        return _told([memory.call("memory_search", {"query": ask(kind), "maxResults": 50}) for kind in KINDS])
+
+
+def filtered(view: View) -> str:
+    some: list[dict[str, Any]] = [
+        {"scope": "agent"}, {"scope": "agent:ann"}, {"path": "agents/ann"}, {"path": "**/*"}, {"source": "session"},
+        {"tags": ["tagged"]}, {"since": "2020-01-01"}, {"channel": CHANNEL}, {"scope": "skill:ulla"},
+    ]  # fmt: skip
+    with view.memory() as memory:
+        given = [{"query": ask(kind), "maxResults": 50, **each} for kind in KINDS for each in some]
+        hits = [memory.search(ask(kind), agent=OWNER) for kind in KINDS]
+        return _told([*(memory.call("memory_search", each) for each in given), *hits])
+
+
+def gotten(view: View) -> str:
+    with view.memory() as memory:
+        return _told([memory.call("memory_get", {"path": path}).get("text") or "none" for path in view.paths])
+
+
+def noted(view: View) -> str:
+    with view.memory() as memory:
+        found = [memory.call("memory_search", {"query": "", "limit": 100}, "notes")]
+        found += [memory.call("memory_search", {"query": ask(kind)}, "notes") for kind in KINDS]
+        read = memory.call("memory_read", {"key": ask("note")})
+        return _told([*found, read.get("data")])
+
+
+def worked(view: View) -> str:
+    with view.memory() as memory:
+        found = [memory.call("search_memory", {"query": ask(kind), "limit": 50}) for kind in KINDS]
+        return _told([*found, memory.call("scratch_note", {"mode": "read"})])
+
+
+def recalled(view: View) -> str:
+    with view.memory() as memory:
+        return _told([memory.call("recall", {"days": 30})])
+
+
+def registered(view: View) -> str:
+    asked: list[dict[str, Any]] = [
+        {"op": "listGlobal"}, {"op": "listSkills"}, {"op": "getSkill", "name": ask("skill")}, {"op": "listChannels"},
+        {"op": "listChannelKeys", "channelName": CHANNEL}, {"op": "getGlobal", "key": ask("global")},
+        {"op": "getChannel", "channelName": CHANNEL, "key": ask("channel")},
+        *({"op": op, "query": ask(kind)} for kind in KINDS for op in ("search", "searchGlobal")),
+    ]  # fmt: skip
+    with view.memory() as memory:
+        return _told([memory.call("MemoryTool", each) for each in asked])
+
+
+def skilled(view: View) -> str:
+    with view.memory() as memory:
+        return _told([memory.call("MemoryTool", {"op": "listSkillsForUser", "username": view.who.user})])
+
+
+def contexts(view: View) -> str:
+    with view.memory() as memory:
+        made = [memory.context(user=view.who.user, channel=view.who.channel, query=ask(kind)) for kind in KINDS]
+        return _told([[each.text, each.receipt] for each in made])
+
+
+def logged(view: View) -> str:
+    with view.memory() as memory:
+        found = timeline.changes(memory.home)
+        return _told([[each.path, timeline.sides(memory.home, each)] for each in found])
+
+
+def looked_back(view: View) -> str:
+    """Each page and change of the owner's, by its name."""
+    with view.memory() as memory:
+        home = memory.home
+        answers = [_attempt(lambda path=path: timeline.page_as_of(home, path, "now")) for path in view.paths]
+        answers += [_attempt(lambda path=path: len(timeline.changes(home, path))) for path in view.paths]
+        answers += [_attempt(lambda kind=kind: len(timeline.changes(home, ask(kind)))) for kind in KINDS]
+        for name in view.changes:
+            answers.append(_attempt(lambda name=name: timeline.sides(home, timeline.change(home, name))))
+            answers.append(_attempt(lambda name=name: timeline.sides(home, timeline.change(home, name[:4]))))
+        return _without_names(view, _told(answers))
+
+
+def stored(view: View) -> str:
+    """Through the store of LangGraph and the memory tool of Claude."""
+    store = CommonplaceStore(view.home, view.who.agent, clock=view.clock)
+    found = [store.search((), query=ask("item"), limit=50), store.list_namespaces(), store.search((), limit=50)]
+    found.append(store.get(("things", ask("item")), "one"))
+    store.close()
+    tool = MemoryTool(view.home, agent=view.who.agent)
+    for path in ("", "/file.md", "/odd.bin", "/../../../ann/claude/memories/file.md"):
+        with suppress(Exception):  # refusals of the SDK's own
+            found.append(tool.call({"command": "view", "path": f"/memories{path}"}))
+    tool.close()
+    return _told(found)
+
+
+def _run(view: View, *arguments: str) -> str:
+    done = CliRunner().invoke(cli, ["--home", view.home, "--agent", view.who.agent, *arguments])
+    return done.output + (str(done.exception) if done.exception else "")
+
+
+def commanded(view: View) -> str:
+    told = [
+        _run(view, *each)
+        for each in (("list",), ("list", "--notes"), ("log", "-n", "1000"), ("recall",), ("handoff",), ("scratch",))
+    ]
+    told += [_run(view, "show", path) for path in view.paths]
+    told += [_run(view, "search", "--keyword", ask(kind)) for kind in KINDS]
+    told += [_run(view, "diff", name) for name in view.changes]
+    told += [_run(view, "undo", "--dry-run", name) for name in view.changes]
+    told.append(_run(view, "undo", "--dry-run", "--since", "2020-01-01"))
+    return _without_names(view, "\n".join(told))
+
+
+def exported(view: View) -> str:
+    """A person's, for a whole home."""
+    with view.memory() as memory:
+        stream = io.BytesIO()
+        export_to(memory.home, stream, "jsonl", history=False)
+        return stream.getvalue().decode()
+
+
+def over_http(view: View) -> str:
+    """By a token for this agent alone: tools, pages, the context, prompts, completion, subscriptions."""
+    asked, found = view.server, []
+    for kind in KINDS:
+        found.append(asked.call("memory_search", query=ask(kind), maxResults=50).get("structuredContent"))
+    found.append(asked.ask("resources/list"))
+    for path in view.paths:
+        read = asked.ask("resources/read", uri=f"commonplace://page/{path}")
+        found.append(read.get("contents", [{}])[0].get("text"))
+    complete = {"ref": {"type": "ref/resource", "uri": "commonplace://page/{+path}"}}
+    for begun in ("", "agents/", "wonder"):
+        found.append(asked.ask("completion/complete", **complete, argument={"name": "path", "value": begun}))
+    found += [asked.call(tool).get("structuredContent") for tool in ("recall", "scratch_note")]
+    return _told(found)
+
+
+def in_conversation(view: View) -> str:
+    asked, found = view.server, []
+    for kind in KINDS:
+        for name in ("context", "receipt"):
+            read = asked.ask("resources/read", uri=f"commonplace://{name}?query={ask(kind)}")
+            found.append(read["contents"][0]["text"])
+        found.append(asked.ask("prompts/get", name="recall", arguments={"topic": kind})["messages"])
+    return _told(found)
+
+
+class Door(NamedTuple):
+    """`shows`: what of the owner's its owner sees there. `lists`: it shows names, so that these tell nothing either."""
+
+    open: Callable[[View], str]
+    shows: tuple[str, ...]
+    lists: bool = False
+    in_conversation: bool = False
+    is_persons: bool = False
+
+
+_WORKING = ("working", "handoff", "scratch", "activity")
+_SEARCHED = tuple(kind for kind in KINDS if kind not in ("oddfile", "directive"))
+_CONTEXT = (*_SEARCHED, "directive")
+DOORS = {
+    "memory_search": Door(searched, _SEARCHED),
+    "memory_search with filters": Door(filtered, _SEARCHED),
+    "memory_get": Door(gotten, _SEARCHED, lists=True),
+    "notes": Door(noted, ("note",)),
+    "working": Door(worked, _WORKING),
+    "journal": Door(recalled, ("curated", "day", "note", "world"), lists=True),
+    "registry": Door(registered, ("global", "channel", "skill")),
+    "skills of a user": Door(skilled, ("skill",), lists=True, in_conversation=True),
+    "context": Door(contexts, _CONTEXT, in_conversation=True),
+    "history": Door(logged, KINDS, lists=True),
+    "history by name": Door(looked_back, KINDS),
+    "adapters": Door(stored, ("item", "file", "oddfile")),
+    "commands": Door(commanded, KINDS),
+    "export": Door(exported, KINDS, is_persons=True),
+    "HTTP": Door(over_http, _SEARCHED),
+    "HTTP, context and prompts": Door(in_conversation, _CONTEXT, in_conversation=True),
+}
+
+
+def shown(text: str) -> set[str]:
+    return {kind for kind in KINDS if secret(kind) in text}
+
+
+def named(text: str) -> set[str]:
+    return {kind for kind in KINDS if ask(kind) in text}
+
+
+@contextmanager
+def viewing(
+    home: str, who: Someone, clock: FrozenClock, known: tuple[tuple[str, ...], tuple[str, ...]]
+) -> Iterator[View]:
+    """A view, with a server that is asked with a token for this agent alone."""
+    access = access_of(home)
+    _, token = create(access, utc_now(), agents=[who.agent], role="write")
+    access.close()
+    with web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel}) as server:
+        yield View(home, who, clock, *known, server.as_(token))

@@ -1,0 +1,94 @@
+"""The scope matrix: what one agent stores is seen, through every door, by those it is meant for and by nobody else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.testing import FrozenClock
+
+from .scopes import (
+    DOORS,
+    KINDS,
+    PEOPLE,
+    PRIVATE,
+    Someone,
+    named,
+    prepare,
+    shown,
+    store_private,
+    store_shared,
+    viewing,
+    what_there_is,
+)  # fmt: skip
+
+Homes = tuple[str, str, FrozenClock, tuple[tuple[str, ...], tuple[str, ...]]]
+OTHERS = {name: who for name, who in PEOPLE.items() if who.is_tenant and who.agent != "ann"}
+
+
+def filled(home: str, other: str, clock: FrozenClock) -> Homes:
+    """A home of the owner's, and another one in which nothing of that is."""
+    for each in (home, other):
+        prepare(each, clock)
+    store_private(home, clock)
+    store_shared(home, clock)
+    return home, other, clock, what_there_is(home, clock)
+
+
+def check(homes: Homes, person: str, door: str) -> None:
+    """What one who looks sees through a door is what of the door's is meant for them: no more, and no less."""
+    home, other, clock, known = homes
+    who, there = PEOPLE[person], DOORS[door]
+    with viewing(home if who.is_tenant else other, who, clock, known) as view:
+        text = there.open(view)
+
+    def meant(kind: str) -> bool:
+        if there.is_persons:
+            return who.is_tenant
+        return who.may_see(kind, in_conversation=there.in_conversation)
+
+    assert shown(text) == {kind for kind in there.shows if meant(kind)}
+    if there.lists:
+        assert {kind for kind in named(text) if not meant(kind)} == set()
+
+
+def compare(home: str, clock: FrozenClock, who: Someone, twin: str, door: str) -> tuple[str, str]:
+    """What another is answered before and after the owner stores all that is private."""
+    prepare(twin, clock)
+    store_private(twin, clock)
+    known = what_there_is(twin, clock)
+    prepare(home, clock)
+
+    def answered(paths: tuple[tuple[str, ...], tuple[str, ...]]) -> str:
+        with viewing(home, who, clock, paths) as view:
+            return DOORS[door].open(view)
+
+    before = answered((known[0], ()))
+    store_private(home, clock)
+    return before, answered((known[0], ()))
+
+
+@pytest.fixture(scope="module")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Homes:
+    top = tmp_path_factory.mktemp("scopes")
+    return filled(str(top / "home"), str(top / "other"), FrozenClock())
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize("door", DOORS)
+def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
+    check(homes, person, door)
+
+
+@pytest.mark.parametrize("door", [name for name, door in DOORS.items() if not door.is_persons])
+def test_nothing_private_changes_what_another_is_answered(tmp_path: Path, clock: FrozenClock, door: str) -> None:
+    before, after = compare(str(tmp_path / "home"), clock, Someone(agent="bob"), str(tmp_path / "twin"), door)
+    assert after == before
+
+
+def test_the_matrix_has_everything_in_it(homes: Homes) -> None:
+    seen: set[str] = set().union(*(door.shows for door in DOORS.values()))
+    assert seen == set(KINDS)
+    assert len(homes[3][0]) >= len(KINDS) - 1
+    assert set(PRIVATE) < set(KINDS)
