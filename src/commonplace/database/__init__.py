@@ -87,6 +87,7 @@ class Database:
             from psycopg_pool import ConnectionPool
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
+        _keep_quiet()
         return ConnectionPool(
             self.address.url, min_size=0, max_size=_MOST_CONNECTIONS, open=True, timeout=_WAIT,
             check=ConnectionPool.check_connection if checked else None, kwargs=_settings(), reconnect_timeout=_WAIT,
@@ -229,6 +230,15 @@ def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Ite
     finally:
         if not connection.closed:
             connection.isolation_level = None
+
+
+def _keep_quiet() -> None:
+    """A connection that is made anew is no news for a terminal; who collects logs still gets it."""
+    import logging
+
+    logger = logging.getLogger("psycopg")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
 
 
 def _settings() -> dict[str, Any]:
