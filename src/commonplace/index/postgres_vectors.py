@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SAMPLE = 64
 _SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidying up
 _MOST_DIMS = 2_000  # that an index of vectors takes
-SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
+SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "200", "hnsw.max_scan_tuples": "100000"}
 
 
 class Space(NamedTuple):
@@ -201,7 +201,8 @@ class Spaces:
         said = "\0".join((own["tenant"], own["territory"], str(space.id)))
         statement = sql.SQL(
             "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON commonplace.index_vectors"
-            " USING hnsw ((vector::vector({})) vector_ip_ops) WHERE tenant = {} AND territory = {} AND space = {}"
+            " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 24, ef_construction = 100)"
+            " WHERE tenant = {} AND territory = {} AND space = {}"
         ).format(
             sql.Identifier(f"index_vectors_{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"),
             sql.Literal(space.dims), sql.Literal(own["tenant"]), sql.Literal(own["territory"]), sql.Literal(space.id),

@@ -1,7 +1,14 @@
 -- The index of pages: words, meaning, records. All of it can be thrown away and made again. Beside the tenant, the
 -- territory says what is indexed: settings that differ have an index each.
 
-CREATE EXTENSION IF NOT EXISTS vector;
+DO $$
+BEGIN
+  CREATE EXTENSION IF NOT EXISTS vector;
+EXCEPTION WHEN insufficient_privilege OR undefined_file OR feature_not_supported THEN
+  RAISE EXCEPTION 'pgvector is needed: install it on the server and have an administrator run CREATE EXTENSION vector '
+    'in this database' USING ERRCODE = SQLSTATE;
+END
+$$;
 
 -- The numbers given out so far. Who writes holds the row: others of the same index wait, and numbers come in the order
 -- of the commits.
