@@ -161,7 +161,9 @@ def test_another_agents_own_pages_are_not_in_the_log_unless_everyones_are(shell:
     ]
     assert shell.run("diff", change["id"]).returncode == 3
     assert shell.run("undo", change["id"]).returncode == 3
-    assert shell.run("log", change["path"]).stdout == "No changes.\n"
+    hidden, absent = (shell.run("log", path) for path in (change["path"], "agents/other/none.md"))
+    assert (hidden.returncode, hidden.stdout) == (absent.returncode, absent.stdout) == (3, "")
+    assert hidden.stderr == absent.stderr.replace("agents/other/none.md", change["path"])
 
 
 def test_collecting_lets_go_of_old_versions_and_keeps_the_last(shell: Shell) -> None:
