@@ -41,7 +41,7 @@ class DatabaseFollower:
 
     def touched(self, paths: Iterable[str]) -> None:
         """Pages were just written: follow at once. A failure costs nothing, the next question reads them."""
-        with suppress(StorageError, *_in_the_way()):
+        with suppress(*_failures()):
             refresh(self._index, self._pages, self.territory, paths)
 
     def purge(self) -> None:
@@ -86,7 +86,7 @@ class DatabaseFollower:
         except LockTimeout:
             note = "another process is indexing many pages: the answer may miss some until it is done"
             return View(self._index, True, (note,), tuple(self._index.warnings()))
-        except (StorageError, *_in_the_way()) as error:  # what is indexed already can still answer
+        except _failures() as error:  # what is indexed already can still answer
             note = f"the index is behind ({error})"
             return View(self._index, True, (note,), tuple(self._index.warnings()))
         return View(self._index, False, (), tuple(self._index.warnings()))
@@ -107,8 +107,8 @@ class DatabaseFollower:
         self._seq = upto
 
 
-def _in_the_way() -> tuple[type[Exception], ...]:
-    """What the server says when another writer came first: who asks next does what was left."""
+def _failures() -> tuple[type[Exception], ...]:
+    """What keeps an index from following: the server, or another writer that came first. Who asks next tries again."""
     from psycopg import errors
 
-    return errors.SerializationFailure, errors.DeadlockDetected
+    return StorageError, errors.SerializationFailure, errors.DeadlockDetected

