@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import Memory, SettingsError
+from commonplace import InvalidArgument, Memory, SettingsError
 from commonplace.settings import SearchSettings, load
 
 
@@ -127,6 +127,7 @@ def test_an_agents_own_file_is_checked_where_it_is_ours(home: Path, text: str, l
     assert Memory(home).call("recall")["success"]
 
 
-def test_a_postgresql_url_is_refused_with_a_sentence() -> None:
-    with pytest.raises(SettingsError, match="PostgreSQL"):
-        Memory("postgresql://localhost/x")
+@pytest.mark.parametrize("asked", ["tenant=a&tenant=b", "tenant=", f"tenant={'a' * 201}"])
+def test_a_database_url_names_one_tenant(asked: str) -> None:
+    with pytest.raises(InvalidArgument, match="names one tenant"):
+        Memory(f"postgresql://localhost/x?{asked}")
