@@ -120,7 +120,8 @@ def _rows(url: str) -> list[tuple[object, ...]]:
         return pages + connection.execute("SELECT * FROM commonplace.history ORDER BY id").fetchall()
 
 
-def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open) -> None:
+def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.archive.copying._BATCH", 1)
     source, target = opened(str(folder)), opened("acme")
 
     def stop(what: str, done: int, total: int) -> None:
@@ -222,7 +223,8 @@ def test_ids_that_another_change_has_there_are_given_anew(folder: Path, url: str
         assert all(back.history.change(each.id).path == path for each in back.history.changes(path))
 
 
-def test_writes_beside_a_copy_are_not_lost(folder: Path, clock: FrozenClock, opened: Open) -> None:
+def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.archive.copying._BATCH", 1)
     source, target, writer = opened(str(folder)), opened("acme"), opened("acme")
 
     def write(what: str, done: int, total: int) -> None:
@@ -232,6 +234,17 @@ def test_writes_beside_a_copy_are_not_lost(folder: Path, clock: FrozenClock, ope
     done = copy(source, target, progress=write)
     assert [path for path, _ in done.failed] == ["memory/world/odd.md"]
     assert target.pages.read("memory/world/odd.md").text == "Just now.\n"
+
+
+def test_a_page_that_can_be_none_there_keeps_no_other_away(folder: Path, opened: Open) -> None:
+    deep = folder / "memory/world" / "/".join(["d" * 200] * 8)
+    deep.mkdir(parents=True)
+    (deep / "page.md").write_text("Too deep for a row.")
+    done = copy(opened(str(folder)), opened("acme"))
+    [(path, why)] = done.failed
+    assert path.endswith("/page.md")
+    assert "longer than a path may be" in why
+    assert len(done.added) > 5
 
 
 def test_the_same_memory_twice_and_an_empty_one_are_refused(folder: Path, opened: Open) -> None:

@@ -6,7 +6,7 @@ is to be replaced; history then keeps what it said.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -18,10 +18,11 @@ from ..pages import ABSENT, Sentences
 from ..pages.past import Versions
 from ..pages.versions import Change, version_of
 from .extent import extent, holds
-from .sides import Copy, Side, side_of
+from .sides import Copy, Side, Step, side_of
 
 Progress = Callable[[str, int, int], None]
 Lives = dict[str, list[str]]  # the versions that history knows, by page
+_BATCH, _BYTES = 50, 8_000_000  # pages, and bytes of all their versions, that are put together
 _HAND = ("", "", "", "", "")  # who signs a change that nobody signed
 
 
@@ -65,10 +66,10 @@ def copy(
     steps = [*plan.new, *plan.told, *(plan.differ if overwrite else ())]
     failed: dict[str, str] = {}
     if not dry_run:
-        for count, path in enumerate(steps, start=1):
-            problem = _carried(here, there, path, plan.standing.get(path, ABSENT))
-            if problem:
-                failed[path] = problem
+        count = 0
+        for some in _batches(here, steps, plan.standing, failed):
+            failed |= there.put(some)
+            count += len(some)
             progress("copying", count, len(steps))
         there.done()
 
@@ -111,15 +112,25 @@ def _continues(past: list[str], known: list[str]) -> bool:
     return len(past) > len(known) and past[: len(known)] == known
 
 
-def _carried(here: Side, there: Side, path: str, standing: str) -> str:
-    """Copy one page; what kept it from being copied. A database that is gone ends all."""
-    try:
-        there.put(_taken(here, path), standing)
-    except ConnectionLost:
-        raise
-    except CommonplaceError as error:
-        return str(error)
-    return ""
+def _batches(here: Side, paths: list[str], standing: dict[str, str], failed: dict[str, str]) -> Iterator[list[Step]]:
+    """Pages to be put together: one by one each would wait for the disk. What can not be read has failed."""
+    some: list[Step] = []
+    size = 0
+    for path in paths:
+        try:
+            page = _taken(here, path)
+        except ConnectionLost:
+            raise
+        except CommonplaceError as error:
+            failed[path] = str(error)
+            continue
+        some.append((page, standing.get(path, ABSENT)))
+        size += sum(len(data or b"") for _, data in page.past)
+        if len(some) >= _BATCH or size > _BYTES:
+            yield some
+            some, size = [], 0
+    if some:
+        yield some
 
 
 def _taken(side: Side, path: str) -> Copy:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..database.listen import tell
-from ..errors import PageNotFound, StaleVersion
+from ..errors import CommonplaceError, ConnectionLost, PageNotFound, Refused, StaleVersion, StorageError
 from ..ground import InDatabase
 from ..home import Home
 from ..markdown.times import stamp
@@ -53,6 +53,9 @@ class Copy(NamedTuple):
         return version_of(self.data)
 
 
+Step = tuple[Copy, str]  # a page, and the version of what was seen in its place
+
+
 class Side(Protocol):
     home: Home
 
@@ -68,9 +71,9 @@ class Side(Protocol):
         """What stands there, and when it was written, in nanoseconds."""
         ...
 
-    def put(self, page: Copy, standing: str) -> bool:
-        """Let a page stand here, with what is missing of its history; whether anything changed. StaleVersion when
-        something else than `standing` is there by now."""
+    def put(self, some: Sequence[Step]) -> dict[str, str]:
+        """Let pages stand here, with what is missing of their history; what kept those that do not from it, by path:
+        something else than what was seen is there by now, or it can be no page here."""
         ...
 
     def done(self) -> None:
@@ -117,7 +120,16 @@ class OfFolder:
         except FileNotFoundError:  # removed just now
             return None, 0
 
-    def put(self, page: Copy, standing: str) -> bool:
+    def put(self, some: Sequence[Step]) -> dict[str, str]:
+        problems: dict[str, str] = {}
+        for page, standing in some:
+            try:
+                self._put(page, standing)
+            except CommonplaceError as error:
+                problems[page.path] = str(error)
+        return problems
+
+    def _put(self, page: Copy, standing: str) -> None:
         place, path = place_of(self.home, page.path), page.path
         if standing:
             self.home.pages.notice([path])
@@ -126,15 +138,13 @@ class OfFolder:
             if version_of(found) not in (standing, page.version):
                 raise StaleVersion(path)
             known = [change.version for change in self._history.changes(path)]
-            made = to_add(page, known, version_of(found), stamp(self.home.clock()))
-            self._history.bring(path, made)
+            self._history.bring(path, to_add(page, known, version_of(found), stamp(self.home.clock())))
             if version_of(found) == page.version:
-                return bool(made)
+                return
             try:
                 _replace(place, found, page)
             except Overtaken as error:
                 raise StaleVersion(path) from error
-            return True
 
     def done(self) -> None:
         self.home.index.look_again()
@@ -173,20 +183,36 @@ class OfDatabase:
         rows = self._database.rows(asked, {"tenant": self._database.tenant, "path": path})
         return (rows[0][0], rows[0][1] * 1000) if rows else (None, 0)
 
-    def put(self, page: Copy, standing: str) -> bool:
-        self._refuse_odd(page.path)
+    def put(self, some: Sequence[Step]) -> dict[str, str]:
+        """In one transaction: the rows of all pages are locked first, in order, and the tenant's number after them, as
+        every writer does it."""
 
-        def work(connection: Connection) -> bool:
-            found = version_of(self._taken(connection, page.path))
-            if found not in (standing, page.version):
-                raise StaleVersion(page.path)
-            made = to_add(page, self._known(connection, page.path), found, stamp(self.home.clock()))
-            if made:
-                self._add(connection, page, again(made), changed=found != page.version)
-            connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0", self._named(page.path))
-            return bool(made)
+        def work(connection: Connection) -> dict[str, str]:
+            problems: dict[str, str] = {}
+            ready: list[tuple[Copy, Versions, bool]] = []
+            for page, standing in sorted(some, key=lambda step: step[0].path):
+                try:
+                    ready.append(self._ready(connection, page, standing))
+                except (StaleVersion, Refused, StorageError) as error:
+                    if isinstance(error, ConnectionLost):
+                        raise
+                    problems[page.path] = str(error)
+            for page, made, changed in ready:
+                if made:
+                    self._add(connection, page, again(made), changed=changed)
+                connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0", self._named(page.path))
+            return problems
 
         return self._database.run(work, statement_ms=_LONG)
+
+    def _ready(self, connection: Connection, page: Copy, standing: str) -> tuple[Copy, Versions, bool]:
+        """A page whose row is ours, what is to be added to its history, and whether it says something else."""
+        self._refuse_odd(page.path)
+        found = version_of(self._taken(connection, page.path))
+        if found not in (standing, page.version):
+            raise StaleVersion(page.path)
+        made = to_add(page, self._known(connection, page.path), found, stamp(self.home.clock()))
+        return page, made, found != page.version
 
     def done(self) -> None:
         if self._seq:
