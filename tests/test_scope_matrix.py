@@ -6,11 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from commonplace import Memory
+from commonplace.surfaces.mcp.notices import may_hear
+from commonplace.surfaces.mcp.resources import uri_of
 from commonplace.testing import FrozenClock
 
 from .scopes import (
     DOORS,
     KINDS,
+    OWNER,
     PEOPLE,
     PRIVATE,
     Someone,
@@ -85,6 +89,18 @@ def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str
 def test_nothing_private_changes_what_another_is_answered(tmp_path: Path, clock: FrozenClock, door: str) -> None:
     before, after = compare(str(tmp_path / "home"), clock, Someone(agent="bob"), str(tmp_path / "twin"), door)
     assert after == before
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+def test_nobody_is_told_of_changes_of_what_they_may_not_see(homes: Homes, person: str) -> None:
+    home, _, clock, (paths, _) = homes
+    who = PEOPLE[person]
+    with Memory(home, who.agent, clock=clock) as memory:
+        heard = {path for path in paths if may_hear(memory, uri_of(path))}
+    own = {path for path in heard if path.startswith("agents/")}
+    assert bool(own) == (who.agent == OWNER)
+    assert all(path.startswith("agents/ann/") for path in own)
+    assert any(path.startswith("memory/") for path in heard)
 
 
 def test_the_matrix_has_everything_in_it(homes: Homes) -> None:

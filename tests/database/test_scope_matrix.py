@@ -1,0 +1,43 @@
+"""The scope matrix over a database: the same people, the same doors, and tenants in place of homes."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator
+
+import pytest
+
+from commonplace.testing import FrozenClock
+
+from ..scopes import DOORS, PEOPLE, Someone
+from ..test_scope_matrix import Homes, check, compare, filled
+from .conftest import admin, on
+
+pytestmark = pytest.mark.slow
+AGENTS = [name for name, door in DOORS.items() if not door.is_persons]  # archives are made of folders alone
+
+
+def of(url: str, tenant: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}tenant={tenant}"
+
+
+@pytest.fixture(scope="module")
+def homes(server: str, template: str) -> Iterator[Homes]:
+    """Two tenants of one database."""
+    name = f"commonplace_test_{secrets.token_hex(6)}"
+    admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    url = on(server, name)
+    yield filled(of(url, "acme"), of(url, "them"), FrozenClock())
+    admin(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize("door", AGENTS)
+def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
+    check(homes, person, door)
+
+
+@pytest.mark.parametrize("door", AGENTS)
+def test_nothing_private_changes_what_another_agent_is_answered(url: str, clock: FrozenClock, door: str) -> None:
+    before, after = compare(of(url, "acme"), clock, Someone(agent="bob"), of(url, "twin"), door)
+    assert after == before
