@@ -23,7 +23,7 @@ from quality import sessions, settings_of
 from speed import PER_PAGE, SEED, Language, page
 
 from commonplace import Memory
-from commonplace.database import Database, address_of
+from commonplace.database import Database, address_of, is_address
 from commonplace.database.migrate import migrate
 from commonplace.model import Hit
 
@@ -37,13 +37,14 @@ def main() -> None:
     options.add_argument("--database", help="URL of an empty database; else a server is started")
     options.add_argument("--agree", action="store_true")
     options.add_argument("--data", type=Path, default=Path("data"))
+    options.add_argument("--every", type=int, default=1, help="with --agree: ask every n-th question only")
     options.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
     given = options.parse_args()
     if given.write:
         return writer(*given.write)
     with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
         if given.agree:
-            return agree(Path(folder), url, given.data / "locomo/locomo10.json")
+            return agree(Path(folder), url, given.data / "locomo/locomo10.json", given.every)
         homes = {"folder": folder, "PostgreSQL": url}
         show({name: measured(home, given.passages, given.writers) for name, home in homes.items()})
     return None
@@ -83,6 +84,7 @@ def measured(home: str, passages: int, writers: int) -> dict[str, float]:
         figures["pages written, s"] = seconds(lambda: load(memory, pages))
         figures["words and meaning indexed, s"] = seconds(lambda: memory.home.build_index(lambda *_: None))
         memory.search(questions[0])
+        figures["on disk, bytes a passage"] = size(memory) / passages
         for kind, keyword in (("hybrid", False), ("words only", True)):
             times = asked(memory, questions, keyword=keyword)
             figures[f"{kind} query p50, ms"] = statistics.median(times)
@@ -94,6 +96,15 @@ def measured(home: str, passages: int, writers: int) -> dict[str, float]:
 
 def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]:
     return [1000 * seconds(lambda q=q: memory.home.search(q, keyword=keyword)) for q in questions]  # type: ignore[misc]
+
+
+def size(memory: Memory) -> float:
+    """Pages, their history and the index, in bytes."""
+    if not is_address(memory.home.address):
+        return float(sum(path.stat().st_size for path in Path(memory.home.root).rglob("*") if path.is_file()))
+    with Database(address_of(memory.home.address)).maintenance() as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+        return float(row[0]) if row else 0.0
 
 
 def load(memory: Memory, pages: dict[str, str]) -> None:
@@ -145,12 +156,14 @@ def writer(home: str, name: str) -> None:
     os._exit(0)  # what a process needs to end is no part of writing
 
 
-def agree(folder: Path, url: str, data: Path) -> None:
+def agree(folder: Path, url: str, data: Path, every: int) -> None:
     if not data.exists():
         raise SystemExit(f"{data} is not there: get LoCoMo and name its folder with --data")
     (folder / "commonplace.yaml").write_text(settings_of("static", rerank=False))
     conversations = json.loads(data.read_text("utf-8"))
-    questions = [each.text for number, one in enumerate(conversations) for each in sessions(one, number, folder)]
+    questions = [each.text for number, one in enumerate(conversations) for each in sessions(one, number, folder)][
+        ::every
+    ]
     with Memory(url) as copy:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
             copy.home.pages.write(str(file.relative_to(folder)), file.read_text("utf-8"))
