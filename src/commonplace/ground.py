@@ -134,6 +134,7 @@ class InDatabase:
         self._pages = PostgresPages(self.database, wrote, history)
         self.pages: Pages = self._pages
         self.settings = settings_of.load("", self.read)
+        history.bounds = _bounds(self.settings)
 
     def read(self, path: str) -> str | None:
         try:

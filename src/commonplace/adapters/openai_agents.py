@@ -71,7 +71,8 @@ class CommonplaceSession:
         self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
         self._home = memory.home
         self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
-        self._transcript = Transcript(self._home.root, os.path.join(self._home.root, LOCKS_FOLDER), self.path)
+        folder = self._home.require_folder("a session")
+        self._transcript = Transcript(folder, os.path.join(folder, LOCKS_FOLDER), self.path)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The conversation, or its last items; how many at the most, `session_settings` say if `limit` does not."""

@@ -70,7 +70,10 @@ class DatabaseFollower:
                 if not bell.wait(_PATIENCE):
                     continue
                 bell.clear()
-                news = self._pages.changed_since(since)
+                try:
+                    news = self._pages.changed_since(since)
+                except NotFound:  # what was removed since is not known any more: what is there may have changed
+                    news = self._pages.changed_since(0)
                 since = news.seq
                 if news.changed or news.removed:
                     self.ask(lambda view: meaning.serve(view.index) if meaning else None)

@@ -51,7 +51,7 @@ def new_id() -> str:
 class PostgresHistory:
     def __init__(self, database: Database, clock: Clock, bounds: Bounds | None = None) -> None:
         """With `bounds` it keeps to them by itself; without, it grows until somebody collects."""
-        self._database, self._clock, self._bounds = database, clock, bounds
+        self._database, self._clock, self.bounds = database, clock, bounds
 
     def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Nobody edits rows by hand: whatever stands there was kept when it was written."""
@@ -152,9 +152,9 @@ class PostgresHistory:
 
     def grew(self, seq: int) -> None:
         """Told of every write: one in many looks whether it is more than is to be kept."""
-        if self._bounds and seq % _SELDOM == 0:
+        if self.bounds and seq % _SELDOM == 0:
             with suppress(StorageError):  # the page is written; the next one in line looks again
-                self.collect(self._bounds)
+                self.collect(self.bounds)
 
     def rewrite(self, choose: Choose) -> int:
         return sum(self._rewritten(path, choose) for path in self.paths())

@@ -95,7 +95,8 @@ class CommonplaceStore(BaseStore):
         self._fields = _fields(index) if index else []
         self._home = self.memory.home
         self._items = Items(self._home)
-        self._beside = Beside(os.path.join(self._home.root, INDEX_FOLDER), self._fingerprint())
+        folder = self._home.require_folder("a LangGraph store")
+        self._beside = Beside(os.path.join(folder, INDEX_FOLDER), self._fingerprint())
         self._sweeper: threading.Thread | None = None
         self._stop = threading.Event()
 
