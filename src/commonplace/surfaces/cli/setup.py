@@ -12,7 +12,7 @@ from ...home import Home
 from ...memory import Memory
 from .common import FOLDER, agent_name, answer, options, placed, refuse_file, shared
 
-_IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n"
+_IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
 
 
 @click.command("init")
