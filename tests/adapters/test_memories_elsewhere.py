@@ -61,7 +61,9 @@ def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Pat
 def test_the_doctor_says_when_a_file_of_any_name_is_large(tool: MemoryTool, home: Path) -> None:
     write(tool, "large.txt", "a line of text\n" * 6000)
     Memory(home).search("line")
-    assert [(found.check, found.path) for found in examine(str(home)).findings] == [("oversize", "claude/memories/large.txt")]
+    assert [(found.check, found.path) for found in examine(str(home)).findings] == [
+        ("oversize", "claude/memories/large.txt")
+    ]
 
 
 def test_the_doctor_says_when_a_file_of_any_name_holds_a_key(tool: MemoryTool, home: Path) -> None:

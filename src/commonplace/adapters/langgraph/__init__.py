@@ -11,11 +11,14 @@ import hashlib
 import json
 import logging
 import os
+import shutil
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from functools import cache
+from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from ...errors import CommonplaceError, HoldsSecret, NotInstalled
@@ -95,8 +98,12 @@ class CommonplaceStore(BaseStore):
         self._fields = _fields(index) if index else []
         self._home = self.memory.home
         self._items = Items(self._home)
-        folder = self._home.require_folder("a LangGraph store")
-        self._beside = Beside(os.path.join(folder, INDEX_FOLDER), self._fingerprint())
+        # Derived, and so of this process alone where the memory has no folder.
+        home_folder = self._home.ground.folder
+        folder = os.path.join(home_folder, INDEX_FOLDER) if home_folder else mkdtemp()
+        self._beside = Beside(folder, self._fingerprint())
+        if not home_folder:
+            weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._sweeper: threading.Thread | None = None
         self._stop = threading.Event()
 
