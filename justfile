@@ -9,6 +9,9 @@ test:
 fast:
     ./dev fast
 
+thorough:
+    ./dev thorough
+
 lint:
     ./dev lint
 
