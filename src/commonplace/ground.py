@@ -23,10 +23,9 @@ if TYPE_CHECKING:
     from .index.sync import Territory
 
 INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
-SCHEMES = ("postgresql://", "postgres://")
+_SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
-_BYTES = "SELECT data FROM commonplace.pages WHERE tenant = %(tenant)s AND path = %(path)s AND data IS NOT NULL"
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
@@ -69,7 +68,7 @@ def ground_of(home: str, clock: Clock, wrote: Wrote) -> Ground:
 
 
 def in_database(home: str) -> bool:
-    return home.startswith(SCHEMES)
+    return home.startswith(_SCHEMES)
 
 
 def shown(home: str) -> str:
@@ -143,8 +142,7 @@ class InDatabase:
             return None
 
     def bytes_of(self, path: str) -> bytes | None:
-        rows = self.database.rows(_BYTES, {"tenant": self.database.tenant, "path": path})
-        return rows[0][0] if rows else None
+        return self._pages.bytes_of(path)
 
     def follower(self, territory: Territory) -> Following:
         from .index.database import DatabaseFollower

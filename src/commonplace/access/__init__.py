@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
 
 from ..errors import InvalidArgument
-from ..ground import SCHEMES
+from ..ground import in_database
 from ..markdown.jsontext import is_unicode
 from ..markdown.times import stamp
 
@@ -99,7 +99,7 @@ class Access(Protocol):
 
 def access_of(home: str) -> Access:
     """Of a home by its address: a folder, or a URL of a database with a tenant."""
-    if home.startswith(SCHEMES):
+    if in_database(home):
         from .database import InDatabase
 
         return InDatabase(home)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from psycopg_pool import ConnectionPool
 
 Answer = TypeVar("Answer")
-SCHEMES = ("postgresql", "postgres")
 DEFAULT_TENANT = "default"
 ROLE = "commonplace_member"  # what every transaction runs as: row-level security does not bind owners of everything
 PATIENCE = 30.0  # seconds that work is tried again: longer than a server takes to start again
@@ -38,10 +37,6 @@ class Address(NamedTuple):
 
     url: str
     tenant: str = DEFAULT_TENANT
-
-
-def is_address(home: str) -> bool:
-    return home.partition("://")[0] in SCHEMES
 
 
 def address_of(home: str) -> Address:

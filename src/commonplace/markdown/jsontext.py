@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from ..model import Json
 
 DEEPEST = 100  # levels: far more than anybody means, far fewer than a recursive reader can follow
+
+
+def object_of(text: str) -> dict[str, Any] | None:
+    """The JSON object that a text is; None when it is anything else."""
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def loads(text: str) -> Json:

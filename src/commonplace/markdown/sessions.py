@@ -7,12 +7,11 @@ here, so that neither the index nor an answer ever holds what somebody pasted in
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..secrets import redact
-from .jsontext import whole_characters
+from .jsontext import object_of, whole_characters
 
 _SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
 
@@ -30,7 +29,7 @@ def turns(text: str) -> tuple[list[Turn], list[int]]:
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
             continue
-        event = _object(line)
+        event = object_of(line)
         if event is None:
             broken.append(number)
         elif turn := _turn(number, event):
@@ -43,14 +42,6 @@ def as_said(lines: list[str]) -> list[str]:
     found, _ = turns("\n".join(lines))
     said = {turn.line: turn.said for turn in found}
     return [said[number] if number in said else redact(line) for number, line in enumerate(lines, start=1)]
-
-
-def _object(line: str) -> dict[str, Any] | None:
-    try:
-        event = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return event if isinstance(event, dict) else None
 
 
 def _turn(number: int, event: dict[str, Any]) -> Turn | None:

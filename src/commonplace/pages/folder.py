@@ -17,6 +17,7 @@ from ..errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNo
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import UNSURE, Changes, Paths, Root, Sentences, Suffix, Texts, Troubles
+from .changing import Change, edited, text_of, whole
 from .files import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
 from .history import History
 from .locks import Kind, lock, lock_slot, slot_of
@@ -43,22 +44,13 @@ class FolderPages:
     def read(self, path: str) -> Page:
         with storage_errors(path):
             data = read_bytes(self._locate(path), path)
-        return Page(path, _decode(data, path), version_of(data))
+        return Page(path, text_of(data, path), version_of(data))
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        def change(old: bytes | None) -> bytes:
-            if if_version is not None and version_of(old) != if_version:
-                raise StaleVersion(path)
-            return text.encode()
-
-        return self._change(path, change)
+        return self._change(path, whole(path, text, if_version))
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        def changed(old: bytes | None) -> bytes | None:
-            new = change("" if old is None else _decode(old, path)).encode()
-            return new if new or old is not None else None  # a page that is not there and shall be empty is not made
-
-        return self._change(path, changed)
+        return self._change(path, edited(path, change))
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
@@ -69,7 +61,7 @@ class FolderPages:
     def saw(self, page: Page) -> None:
         self._witness.saw(page.path, page.version)
 
-    def _change(self, path: str, change: Callable[[bytes | None], bytes | None]) -> str:
+    def _change(self, path: str, change: Change) -> str:
         """Read, change, replace; nothing, when `change` gives what is there or None."""
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
@@ -86,7 +78,7 @@ class FolderPages:
         return version_of(new)
 
     def _replaced(
-        self, path: str, place: str, old: bytes | None, new: bytes, change: Callable[[bytes | None], bytes | None]
+        self, path: str, place: str, old: bytes | None, new: bytes, change: Change
     ) -> tuple[bytes | None, bytes]:
         """What was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
         for attempt in range(_ATTEMPTS):
@@ -156,14 +148,14 @@ class FolderPages:
         for path in sorted(self._paths(folder, ".md", deep=True, warnings=warnings)):
             try:
                 # The walk follows no links, so the path stays inside, and the file is opened without asking again.
-                whole = _decode(read_bytes(os.path.join(self._real, path), path), path)
+                there = text_of(read_bytes(os.path.join(self._real, path), path), path)
             except NotText as error:
                 warnings.append((path, str(error)))
             except OSError as error:
                 warnings.append((path, f"{path} could not be read: {error.strerror}"))
             else:
-                if text in whole:
-                    found.append((path, whole))
+                if text in there:
+                    found.append((path, there))
         return found, [sentence for _, sentence in warnings]
 
     def folders(self, folder: str) -> Paths:
@@ -291,13 +283,6 @@ class FolderPages:
 def _tell(warnings: Troubles | None, path: str, sentence: str) -> None:
     if warnings is not None:
         warnings.append((path, sentence))
-
-
-def _decode(data: bytes, path: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise NotText(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
 
 
 def _stamp(info: os.stat_result, settled: int) -> int:

@@ -18,6 +18,7 @@ from ..errors import NotFound, NotText, OutsideHome, PageNotFound, StaleVersion,
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import Changes, Paths, Root, Sentences, Suffix, Texts
+from .changing import Change, edited, text_of, whole
 from .postgres_history import ADD_LINE, NEXT, PostgresHistory, new_id, values
 from .postgres_hold import Holds
 from .sign import current
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     Connection = _Connection[tuple[Any, ...]]
 
 Rows = list[tuple[Any, ...]]
-Change = Callable[[bytes | None], bytes | None]
 _LONGEST = 1500  # bytes of a path: an index takes no longer ones
 _PUT = f"""{NEXT}, line AS ({ADD_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
@@ -65,26 +65,21 @@ class PostgresPages:
         self._holds = Holds(database)
 
     def read(self, path: str) -> Page:
-        rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path))
-        if not rows:
+        data = self.bytes_of(path)
+        if data is None:
             raise PageNotFound(path)
-        data = rows[0][0]
-        return Page(path, _decode(data, path), version_of(data))
+        return Page(path, text_of(data, path), version_of(data))
+
+    def bytes_of(self, path: str) -> bytes | None:
+        """A page as it is, text or not; None when it is not there."""
+        rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path))
+        return rows[0][0] if rows else None
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        def change(old: bytes | None) -> bytes:
-            if if_version is not None and version_of(old) != if_version:
-                raise StaleVersion(path)
-            return text.encode()
-
-        return self._change(path, change)
+        return self._change(path, whole(path, text, if_version))
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        def changed(old: bytes | None) -> bytes | None:
-            new = change("" if old is None else _decode(old, path)).encode()
-            return new if new or old is not None else None  # a page that is not there and shall be empty is not made
-
-        return self._change(path, changed)
+        return self._change(path, edited(path, change))
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
@@ -191,7 +186,7 @@ class PostgresPages:
         for path, data in sorted(rows):
             if path.endswith(".md") and _is_shown(path, folder):
                 try:
-                    found.append((path, _decode(data, path)))
+                    found.append((path, text_of(data, path)))
                 except NotText as error:
                     warnings.append(str(error))
         return found, warnings
@@ -277,10 +272,3 @@ def _located(path: str) -> str:
 def _is_shown(path: str, folder: str) -> bool:
     """Nothing in a path below a folder is hidden, as files are that begin with a dot."""
     return "/." not in path[len(folder) if folder else 0 :] and (bool(folder) or path[0] != ".")
-
-
-def _decode(data: bytes, path: str) -> str:
-    try:
-        return data.decode()
-    except UnicodeDecodeError as error:
-        raise NotText(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error

@@ -12,11 +12,11 @@ from ...access import access_of
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...ground import shown
 from ...tools.catalog import EVERYDAY, TOOLSETS
+from ..http import LOOPBACK
 from ..mcp.serving import Serving
 from .common import home_path, options, placed, refuse_file, shared
 
 _NAMES = ("agent", "user", "channel", "session")
-_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 def _serving_options(command: Any) -> Any:
@@ -65,7 +65,7 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
     """
     serving = _serving(**given)
     secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
-    if host not in _LOOPBACK and not secret and not access_of(serving.home).tokens():
+    if host not in LOOPBACK and not secret and not access_of(serving.home).tokens():
         raise InvalidArgument(
             f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to "
             "let nobody else in"
@@ -75,11 +75,11 @@ def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str
         from ..http.guard import Rules
     except ImportError as error:
         raise NotInstalled("a server", "mcp") from error
-    names = {*_LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
+    names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
     listening = _listening(host, port)
     where = f"[{host}]" if ":" in host else host
     click.echo(f"serving {shown(serving.home)} at http://{where}:{listening.getsockname()[1]}/mcp", err=True)
-    run(serving, Rules(tuple(sorted(names)), secret, is_open=host in _LOOPBACK), listening)
+    run(serving, Rules(tuple(sorted(names)), secret, is_open=host in LOOPBACK), listening)
 
 
 def _secret(given: str) -> str:

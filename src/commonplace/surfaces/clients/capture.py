@@ -14,7 +14,7 @@ from typing import Any
 
 from ...errors import InvalidArgument, StorageError
 from ...home import Home
-from ...markdown.jsontext import whole_characters
+from ...markdown.jsontext import object_of, whole_characters
 from ...pages.files import read_bytes
 from ...pages.names import file_name
 from ...pages.sign import Signature, signed
@@ -78,21 +78,13 @@ def _read(place: str) -> str:
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:
     """The objects of a transcript: a line each, or the messages of one object."""
-    whole = _object(text) if text.lstrip().startswith("{") and '"messages"' in text else None
+    whole = object_of(text) if text.lstrip().startswith("{") and '"messages"' in text else None
     if whole and isinstance(whole.get("messages"), list):
         yield from (each for each in whole["messages"] if isinstance(each, dict))
         return
     for line in text.split("\n"):
-        if line and (entry := _object(line)):
+        if line and (entry := object_of(line)):
             yield entry
-
-
-def _object(text: str) -> dict[str, Any] | None:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
 
 
 def _turn(entry: dict[str, Any]) -> dict[str, str] | None:

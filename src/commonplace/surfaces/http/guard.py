@@ -21,8 +21,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from ...access import Grant
 from ...errors import CommonplaceError
 from ..mcp.doors import GRANT, Doors
+from . import LOOPBACK
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _BY_FLAG = Grant("--token")
 
 

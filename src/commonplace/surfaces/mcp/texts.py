@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ...tools.answers import ASIDE
+
 _SHORT = 200  # characters that may as well be repeated
 _LISTS = ("results", "matches", "skills", "channels", "keys")
 _NAMES = ("citation", "key", "name")
@@ -13,11 +15,8 @@ _MOST_NAMED = 5
 
 def in_short(reply: dict[str, Any]) -> str:
     data = reply["data"] if isinstance(reply.get("data"), dict) else reply
-    told = [_listed(data) or _said(data) or _written(data) or "Done.", *(reply.get(name, "") for name in _ASIDE)]
+    told = [_listed(data) or _said(data) or _written(data) or "Done.", *(reply.get(name, "") for name in ASIDE.fields)]
     return "\n".join(part for part in told if part)
-
-
-_ASIDE = ("warning", "conflict")
 
 
 def in_full(reply: dict[str, Any]) -> str:
