@@ -64,7 +64,7 @@ class History:
     def bring(self, path: str, made: Versions) -> None:
         """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
         slot = slot_of(path)
-        kept = again((change._replace(id=_id_in(slot, change.id)), data) for change, data in made)
+        kept = again((change._replace(id=id_in(slot, change.id)), data) for change, data in made)
         if kept:
             self._current(slot)
             last = kept[-1]
@@ -245,7 +245,7 @@ class History:
         return os.path.join(self._folder, f"{slot}.jsonl")
 
 
-def _id_in(slot: str, name: str) -> str:
+def id_in(slot: str, name: str) -> str:
     """An id as a change of a slot has it: it begins with the slot. One from elsewhere keeps what tells it apart."""
     return name if len(name) == 10 and name.startswith(slot) else slot + name[-8:].rjust(8, "0")
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     Connection = _Connection[tuple[Any, ...]]
 
 Rows = list[tuple[Any, ...]]
+TRANSCRIPT = ".jsonl"  # what such a page is called: lines are added to it that history does not keep one by one
 _LONGEST = 1500  # bytes of a path: an index takes no longer ones
 _PUT = f"""{NEXT}, line AS ({ADD_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
@@ -168,6 +169,8 @@ class PostgresPages:
         )
 
     def _put(self, connection: Connection, place: str, name: str, old: bytes | None, new: bytes | None) -> _Done:
+        if old is not None and place.endswith(TRANSCRIPT):
+            self.history.keep(connection, place, old)
         line = self.history.line(connection, name, place, old, new, current().signature)
         size = len(new or b"")
         row = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size}).fetchone()

@@ -29,7 +29,7 @@ _SELDOM = 1000  # writes of a tenant, from one look at the size of its history t
 _LONG = 300_000  # milliseconds: what goes over the whole history
 _CHANGE = ", ".join(Change._fields)
 _FIELDS = (*Change._fields, "depth", "span_start", "span_end", "data")
-_LINE = ", ".join(_FIELDS)
+LINE = ", ".join(_FIELDS)
 _BYTES = "(octet_length(data) + octet_length(path) + octet_length(why) + 200)"  # of a row: 200 for what is always there
 
 # The next number of a tenant, taken as the last lock of a transaction: whoever waits for it waits for the commit alone.
@@ -37,9 +37,9 @@ NEXT = """WITH next AS (
   INSERT INTO commonplace.tenants AS mine (tenant, seq) VALUES (%(tenant)s, 1)
   ON CONFLICT (tenant) DO UPDATE SET seq = mine.seq + 1 RETURNING mine.seq
 )"""
-ADD_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {_LINE})
+ADD_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
   SELECT %(tenant)s, next.seq, {", ".join(f"%({name})s" for name in _FIELDS)} FROM next"""
-_PUT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {_LINE})
+PUT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
   VALUES (%(tenant)s, %(seq)s, {", ".join(f"%({name})s" for name in _FIELDS)})"""
 
 
@@ -80,6 +80,13 @@ class PostgresHistory:
         change = Change(name, stamp(self._clock()), path, version_of(new), before, *by)
         return line_of(change, old, new, head.depth if head and version_of(old) == before else -1)
 
+    def keep(self, connection: Connection, path: str, data: bytes) -> None:
+        """Keep what stands there, if it is not what was last known: a transcript grows without history."""
+        head = self._head(connection, path)
+        if version_of(data) != (head.version if head else ABSENT):
+            line = self.line(connection, new_id(), path, None, data, Signature(tool=""))
+            connection.execute(f"{NEXT} {ADD_LINE}", values(self._database.tenant, line))
+
     def made(self, connection: Connection, name: str) -> Change | None:
         """The change of this id, if it was committed."""
         found = connection.execute(
@@ -117,13 +124,13 @@ class PostgresHistory:
             return None
         last = "SELECT max(seq) FROM commonplace.history WHERE tenant = %s AND path = %s AND version = %s"
         rows = self._rows(
-            _LINE, f"path = %s AND seq <= ({last}) ORDER BY seq DESC LIMIT {DEEPEST + 1}",
+            LINE, f"path = %s AND seq <= ({last}) ORDER BY seq DESC LIMIT {DEEPEST + 1}",
             path, self._database.tenant, path, version,
         )  # fmt: skip
-        return content([_line(row) for row in reversed(rows)], version, path)
+        return content([line_of_row(row) for row in reversed(rows)], version, path)
 
     def versions(self, path: str) -> Versions:
-        return list(contents(_line(row) for row in self._rows(_LINE, "path = %s ORDER BY seq", path)))
+        return list(contents(line_of_row(row) for row in self._rows(LINE, "path = %s ORDER BY seq", path)))
 
     def paths(self) -> list[str]:
         return sorted(path for (path,) in self._rows("DISTINCT path", "true"))
@@ -165,10 +172,10 @@ class PostgresHistory:
         def work(connection: Connection) -> int:
             self._lock(connection, path)
             rows = connection.execute(
-                f"SELECT seq, {_LINE} FROM commonplace.history WHERE tenant = %s AND path = %s ORDER BY seq",
+                f"SELECT seq, {LINE} FROM commonplace.history WHERE tenant = %s AND path = %s ORDER BY seq",
                 (self._database.tenant, path),
             ).fetchall()
-            before = [_line(row[1:]) for row in rows]
+            before = [line_of_row(row[1:]) for row in rows]
             after = again(choose(path, list(contents(before))))
             if after != before:
                 self._replace(connection, path, after, {row[1]: row[0] for row in rows})
@@ -182,7 +189,7 @@ class PostgresHistory:
         lines = [values(tenant, line) | {"seq": order[line.change.id]} for line in kept]
         if lines:
             with connection.cursor() as cursor:
-                cursor.executemany(_PUT_LINE, lines)
+                cursor.executemany(PUT_LINE, lines)
         else:
             self._forget(connection, path)
 
@@ -225,7 +232,7 @@ def _storable(text: str) -> str:
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
-def _line(row: Row) -> Line:
+def line_of_row(row: Row) -> Line:
     *said, depth, start, end, data = row
     span = None if start is None else (start, end)
     return Line(Change(*said), depth, span, base64.b64encode(data).decode())
