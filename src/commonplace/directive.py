@@ -1,7 +1,7 @@
 """The default memory directive: written once into a home, then the people's own."""
 
 TEXT = """\
-You have a memory that outlives this conversation. It is a folder of Markdown pages; people read and edit it too.
+You have a memory that outlives this conversation. It is made of Markdown pages, which people read and edit too.
 
 ### Reading
 - What always applies is in this prompt already. For anything else, search before you answer from habit, and before you

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from . import settings as settings_of
-from .errors import CommonplaceError, PageNotFound, StorageError
+from .errors import CommonplaceError, OutsideHome, PageNotFound, StorageError
 from .model import Clock
 from .pages import Pages
 from .pages.files import read_bytes_or_none, storage_errors
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .index.follow import Following
     from .index.sync import Territory
 
-INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER = settings_of.OURS
+INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = settings_of.OURS
 _SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
@@ -153,7 +153,10 @@ class InDatabase:
         return name in self.pages.folders(folder)
 
     def has(self, path: str) -> bool:
-        return self.read(path) is not None
+        try:
+            return self.read(path) is not None
+        except OutsideHome:
+            return False
 
     def check(self) -> None:
         """Nothing can stand in the place of a database."""

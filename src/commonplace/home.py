@@ -245,10 +245,10 @@ class Home:
         territory = self.index.territory
         every = self.pages.changes({}, territory.roots()).changed
         mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
-        dated = ((path, at) for path in mine if (at := self._written(path)) is not None)
+        dated = ((path, at) for path in mine if (at := self.written(path)) is not None)
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
 
-    def _written(self, path: str) -> str | None:
+    def written(self, path: str) -> str | None:
         """When a page was last written; None when it is gone meanwhile, nothing when no calendar knows the time."""
         try:
             return stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))
@@ -353,6 +353,8 @@ def _check_filters(filters: Filters) -> None:
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
         if len(texts) > _MOST_FILTERS or any(len(text) > 1000 or not is_unicode(text) for text in texts):
             raise InvalidArgument(f"a filter takes at most {_MOST_FILTERS} texts of at most 1000 characters")
+        if any("\0" in text for text in texts):
+            raise InvalidArgument("a filter with a null character in it matches nothing: take it out")
     if any(pattern.replace("**", "*").count("*") > _MOST_STARS for pattern in filters.paths):
         raise InvalidArgument(f"path: a pattern has at most {_MOST_STARS} stars")
     for scope in filters.scopes:

@@ -15,7 +15,7 @@ from .yamltext import YamlProblem, compose
 
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
-OURS = (".index", ".locks", ".history")  # folders of a home that hold no pages
+OURS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
 SECRETS = ("warn", "redact", "refuse")
 PROVIDERS = ("static", "local", "openai", "ollama", "sentence-transformers", "none")
 

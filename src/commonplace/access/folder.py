@@ -10,12 +10,13 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ..errors import CommonplaceError, NotFound, StorageError
-from ..ground import LOCKS_FOLDER
+from ..ground import ACCESS_FOLDER, LOCKS_FOLDER
 from ..pages.files import put_whole, read_bytes_or_none, storage_errors, write_all
 from ..pages.locks import lock
 from . import ROLES, Call, Token
 
-FOLDER, TOKENS, LOG = ".access", ".access/tokens.json", ".access/audit.jsonl"
+FOLDER = ACCESS_FOLDER
+TOKENS, LOG = f"{FOLDER}/tokens.json", f"{FOLDER}/audit.jsonl"
 _LARGEST = 10_000_000  # bytes of the log, before it makes room for a new one
 _KEPT = 4  # earlier logs
 _PRIVATE = 0o600

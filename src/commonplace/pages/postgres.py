@@ -32,12 +32,21 @@ if TYPE_CHECKING:
 
 Rows = list[tuple[Any, ...]]
 TRANSCRIPT = ".jsonl"  # what such a page is called: lines are added to it that history does not keep one by one
-_LONGEST = 1500  # bytes of a path: an index takes no longer ones
+LONGEST = 1500  # bytes of a path: an index takes no longer ones
 _PUT = f"""{NEXT}, line AS ({ADD_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
   written_at = clock_timestamp()
 FROM next WHERE tenant = %(tenant)s AND path = %(path)s
 RETURNING next.seq"""
+# Bytes that are no UTF-8, as far as a server says it without failing: of what is written as text with its high bytes as
+# \\ooo, everything that is a whole character is taken away; what stays of those is none.
+_MORE = r"\\2[0-7][0-7]"
+_WHOLE = (
+    rf"\\\\|\\3(?:0[2-7]|[1-3][0-7]){_MORE}|\\340\\2[4-7][0-7]{_MORE}|\\3(?:4[1-7]|5[0-467])(?:{_MORE}){{2}}"
+    rf"|\\355\\2[0-3][0-7]{_MORE}|\\360\\2[2-7][0-7](?:{_MORE}){{2}}|\\36[1-3](?:{_MORE}){{3}}"
+    rf"|\\364\\2[01][0-7](?:{_MORE}){{2}}"
+)
+_NO_TEXT = r"regexp_replace(encode(data, 'escape'), %(whole)s, '', 'g') ~ '\\[23][0-7][0-7]'"
 _THERE = "tenant = %(tenant)s AND data IS NOT NULL"
 _BELOW = f"{_THERE} AND path >= %(start)s AND path < %(end)s"
 
@@ -183,7 +192,8 @@ class PostgresPages:
         return sorted(path for (path,) in rows if path.endswith(suffix) and _is_shown(path, folder))
 
     def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
-        rows = self._below("path, data", folder, " AND position(%(text)s::bytea IN data) > 0", text=text.encode())
+        which = f" AND (position(%(text)s::bytea IN data) > 0 OR {_NO_TEXT})"
+        rows = self._below("path, data", folder, which, text=text.encode(), whole=_WHOLE)
         found: Texts = []
         warnings: Sentences = []
         for path, data in sorted(rows):
@@ -195,6 +205,7 @@ class PostgresPages:
         return found, warnings
 
     def folders(self, folder: str) -> Paths:
+        _located(folder or "memory")
         first = "split_part(substr(path, %(below)s), '/', 1)"
         rows = self._below(f"DISTINCT {first}", folder, " AND strpos(substr(path, %(below)s), '/') > 0")
         return sorted(name for (name,) in rows if name[0] != ".")
@@ -267,8 +278,8 @@ def _located(path: str) -> str:
     outside = not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":"
     if outside or parts[-1] in ("", ".") or not is_unicode(path):
         raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
-    if len(path.encode()) > _LONGEST:
-        raise StorageError(f"{path[:60]}… is longer than a path may be ({_LONGEST} bytes): give it a shorter name")
+    if len(path.encode()) > LONGEST:
+        raise StorageError(f"{path[:60]}… is longer than a path may be ({LONGEST} bytes): give it a shorter name")
     return posixpath.normpath(path)
 
 

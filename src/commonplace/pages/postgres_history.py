@@ -95,6 +95,8 @@ class PostgresHistory:
         return Change(*found) if found else None
 
     def head(self, path: str) -> Head | None:
+        if not _can_be(path):
+            return None
         return self._database.run(lambda connection: self._head(connection, path))
 
     def _head(self, connection: Connection, path: str) -> Head | None:
@@ -163,6 +165,11 @@ class PostgresHistory:
             with suppress(StorageError):  # the page is written; the next one in line looks again
                 self.collect(self.bounds)
 
+    def grew_by(self, seq: int, count: int) -> None:
+        """The same for many writes at once, the last of which had this number."""
+        if seq // _SELDOM > (seq - count) // _SELDOM:
+            self.grew(seq - seq % _SELDOM)
+
     def rewrite(self, choose: Choose) -> int:
         return sum(self._rewritten(path, choose) for path in self.paths())
 
@@ -212,6 +219,8 @@ class PostgresHistory:
         )
 
     def _rows(self, columns: str, which: str, *arguments: object) -> list[Row]:
+        if not all(_can_be(each) for each in arguments):
+            return []
         asked = f"SELECT {columns} FROM commonplace.history WHERE tenant = %s AND {which}"
         return self._database.run(
             lambda connection: connection.execute(asked, (self._database.tenant, *arguments)).fetchall(),
@@ -230,6 +239,11 @@ def values(tenant: str, line: Line) -> dict[str, Any]:
 def _storable(text: str) -> str:
     """A column of text takes neither a zero nor half a character."""
     return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _can_be(value: object) -> bool:
+    """Whether a row can hold it: what no column takes is in none."""
+    return not isinstance(value, str) or _storable(value) == value
 
 
 def line_of_row(row: Row) -> Line:

@@ -165,6 +165,7 @@ RULES = (
     _known("Twilio API key", "SK", r"SK[0-9a-f]{32}", "delete it in the Twilio console"),
     _near("Twilio auth token", "twilio Twilio TWILIO", "[0-9a-f]{32}", "change it in the Twilio console", random),
     _known("SendGrid API key", "SG.", r"SG\.[\w-]{22}\.[\w-]{43}", "delete it in SendGrid's settings"),
+    _known("commonplace token", "cpl_", r"cpl_(?:[\w~-]+\.)?[\w-]{43}", "revoke it with `commonplace token revoke`"),
     _known("npm token", "npm_", r"npm_[A-Za-z0-9]{36}", "delete it on npm, under Access Tokens"),
     _known("PyPI token", "pypi-AgE", r"pypi-AgE[\w-]{50,}", "remove it in PyPI's account settings"),
     _known("Docker token", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[\w-]{27,}", "delete it in Docker's account settings"),
