@@ -8,9 +8,12 @@ import posixpath
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
+from commonplace.archive.rows import MICROSECONDS, PRIVATE, history_files
 from commonplace.errors import PageNotFound
 from commonplace.pages.postgres import PostgresPages
+from commonplace.pages.versions import written
 
 from .writer import pages_at
 
@@ -18,8 +21,8 @@ from .writer import pages_at
 class Place:
     """A page or a folder of a home, with as much of `pathlib.Path` as tests ask for."""
 
-    def __init__(self, url: str, pages: PostgresPages, path: str = "") -> None:
-        self._url, self._pages, self.path = url, pages, path
+    def __init__(self, url: str, pages: PostgresPages, path: str = "", around: Around | None = None) -> None:
+        self._url, self._pages, self.path, self.around = url, pages, path, around
 
     def __fspath__(self) -> str:
         assert not self.path, f"{self.path} is a row of a database: no file system knows it"
@@ -39,7 +42,7 @@ class Place:
 
     def __truediv__(self, name: str | Place) -> Place:
         below = name.path if isinstance(name, Place) else name
-        return Place(self._url, self._pages, posixpath.join(self.path, below))
+        return Place(self._url, self._pages, posixpath.join(self.path, below), self.around)
 
     @property
     def name(self) -> str:
@@ -50,8 +53,10 @@ class Place:
         return posixpath.splitext(self.path)[1]
 
     @property
-    def parent(self) -> Place:
-        return Place(self._url, self._pages, posixpath.dirname(self.path))
+    def parent(self) -> Any:
+        if not self.path and self.around:
+            return self.around
+        return Place(self._url, self._pages, posixpath.dirname(self.path), self.around)
 
     def relative_to(self, other: Place) -> Place:
         return Place("", self._pages, posixpath.relpath(self.path, other.path or "."))
@@ -69,13 +74,35 @@ class Place:
             raise FileNotFoundError(self.path) from error
 
     def read_bytes(self) -> bytes:
-        return self.read_text().encode()
+        data = self._pages.bytes_of(self.path)
+        if data is None:
+            raise FileNotFoundError(self.path)
+        return data
 
     def write_text(self, text: str, encoding: str = "utf-8", newline: str | None = None) -> None:
         self._pages.write(self.path, text)
 
     def write_bytes(self, data: bytes) -> None:
         self._pages._change(self.path, lambda old: data)  # also what is not text
+
+    def written_at(self, nanoseconds: int) -> None:
+        """Give a page another time."""
+        when = "timestamptz 'epoch' + %s * interval '1 microsecond'"
+        with self._pages._database.transaction() as connection:
+            connection.execute(
+                f"UPDATE commonplace.pages SET written_at = {when} WHERE path = %s", (nanoseconds // 1000, self.path)
+            )
+
+    def files(self, *, history: bool) -> dict[str, tuple[bytes, int, int]]:
+        """Every page of a home as a file, with its rights and its time; and history as a folder keeps it."""
+        database, found = self._pages._database, {}
+        with database.transaction() as connection:
+            asked = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE data IS NOT NULL ORDER BY path"
+            for path, data, modified in connection.execute(asked):
+                found[path] = data, PRIVATE, modified * 1000
+            for path, lines in history_files(connection, database.tenant, None) if history else ():
+                found[path] = b"".join(map(written, lines)), PRIVATE, 0
+        return found
 
     def symlink_to(self, target: str) -> None:
         """A database has no links: nothing is there."""
@@ -121,12 +148,31 @@ class Place:
         return [path for path in every if not folder or path.startswith(f"{folder}/")]
 
 
+class Around:
+    """What a home lies in: other homes beside it, by their names."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes, self._named = homes, dict[str, Place]()
+
+    def __truediv__(self, name: str) -> Place:
+        if name not in self._named:
+            self._named[name] = self._homes.new(self)
+        return self._named[name]
+
+    def rglob(self, pattern: str) -> list[Place]:
+        return [found for home in self._named.values() for found in home.rglob(pattern)]
+
+
 class Homes:
     """New homes in one database, each a tenant of its own."""
 
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def new(self) -> Place:
+    def new(self, around: Around | None = None) -> Place:
         url = f"{self._url}{'&' if '?' in self._url else '?'}tenant={secrets.token_hex(6)}"
-        return Place(url, pages_at(url)[1])
+        return Place(url, pages_at(url)[1], "", around)
+
+    def one(self) -> Place:
+        """A home with a name, which has others beside it."""
+        return Around(self) / "home"

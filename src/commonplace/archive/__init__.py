@@ -8,15 +8,17 @@ import_from(home, stream)     either of them; nothing is written unless all of i
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager
 from typing import BinaryIO, NamedTuple
 
 from ..errors import Conflict, Refused, StorageError
+from ..ground import InDatabase
 from ..home import Home
 from ..settings import OURS
 from .extent import extent, holds
 from .reading import Limits, receive
 from .restore import carry_out, plan
-from .snapshot import one_moment
+from .snapshot import Snapshot, one_moment
 from .spool import Spool
 from .whole import whole_file
 from .writing import FORMATS, Format, write
@@ -52,9 +54,8 @@ def export_to(
     compress: bool = False,
 ) -> Exported:
     """Write all of memory, as it was at one moment, to a stream."""
-    _refuse_database(home, f"copy it into a folder with `commonplace copy '{home.root}' FOLDER`, and export that")
     home.check()
-    with one_moment(home, history=history) as taken:
+    with _moment(home, history=history) as taken:
         write(taken, stream, format, compress=compress)
         size = sum(item.size for item in taken.items.values())
         return Exported(len(taken.items), size, taken.held, taken.warnings)
@@ -86,9 +87,12 @@ def export_file(
         raise StorageError(f"{path} can not be written: {error.strerror or error}") from error
 
 
-def _refuse_database(home: Home, instead: str) -> None:
-    if not home.ground.folder:
-        raise Refused(f"archives are made of files, and this memory is in a database: {instead}")
+def _moment(home: Home, *, history: bool) -> AbstractContextManager[Snapshot]:
+    if isinstance(home.ground, InDatabase):
+        from . import rows
+
+        return rows.one_moment(home, home.ground, history=history)
+    return one_moment(home, history=history)
 
 
 def _refuse_inside(home: Home, path: str) -> None:
@@ -110,7 +114,6 @@ def import_from(
     With `overwrite` the archive's pages win, and history keeps what stood there. Open the home anew afterwards when the
     archive may have brought settings.
     """
-    _refuse_database(home, f"import it with --home FOLDER, then run `commonplace copy FOLDER '{home.root}'`")
     home.check()
     with Spool() as spool:
         items = receive(stream, spool, limits or Limits())

@@ -133,15 +133,17 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def strangers(home: Home, roots: Iterable[Root]) -> Sentences:
-    """What lies beside memory and is no part of it: who believes it is should know."""
+def strangers(home: Home, roots: Iterable[Root], names: Iterable[str] | None = None) -> Sentences:
+    """What lies beside memory and is no part of it: who believes it is should know. `names`: what there is, where
+    that is no folder."""
     base = home.layout.base
     above = f"{base}/" if base else ""
     known = {root.path.removeprefix(above).partition("/")[0] for root in roots if root.path.startswith(above)}
     if "" in known:
         return []
-    names = [entry.name for entry in _entries(os.path.join(home.root, base)) if entry.name[0] != "."]
-    others = sorted(f"{name!a}" for name in names if name not in known)
+    if names is None:
+        names = [entry.name for entry in _entries(os.path.join(home.root, base))]
+    others = sorted(f"{name!a}" for name in {*names} if name not in known and name[0] != ".")
     if not others:
         return []
     shown = ", ".join(others[:_MOST_NAMED]) + (f" and {len(others) - _MOST_NAMED} more" if others[_MOST_NAMED:] else "")

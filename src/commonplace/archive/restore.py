@@ -7,16 +7,19 @@ is simply run again.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from .. import directive, settings
 from ..errors import Conflict, PageNotFound, Refused, SettingsError, StorageError
+from ..ground import InDatabase
 from ..home import HISTORY_FOLDER, Home
-from ..pages import Sentences
+from ..pages import ABSENT, Sentences
 from ..pages.files import read_bytes, read_bytes_or_none, storage_errors
 from ..pages.locks import lock
 from ..pages.sign import Signature, signed
+from ..pages.versions import version_of
 from .extent import extent, holds, locks_of
 from .spool import Item, Spool
 from .together import add_all, place_of, stamp
@@ -26,12 +29,13 @@ _MOST_NAMED = 10  # pages in one sentence
 
 
 class Plan(NamedTuple):
-    """What an import does. `different`: pages that say something else here."""
+    """What an import does. `different`: pages that say something else here; `there`: versions of what was seen."""
 
     new: tuple[str, ...]
     different: tuple[str, ...]
     same: tuple[str, ...]
     warnings: tuple[str, ...]
+    there: dict[str, str]
 
 
 def plan(home: Home, items: dict[str, Item], spool: Spool) -> Plan:
@@ -39,25 +43,41 @@ def plan(home: Home, items: dict[str, Item], spool: Spool) -> Plan:
     warnings: Sentences = []
     _check_places(home, items, spool, warnings)
     kinds: dict[str, list[str]] = {"new": [], "different": [], "same": [], "kept": []}
+    there = _versions(home, items)
     for path, item in items.items():
-        kinds[_kind(home, path, _standing(home, path), item, spool)].append(path)
+        kinds[_kind(home, path, there.get(path, ABSENT), version_of(spool.read(item)))].append(path)
     if kinds["kept"]:
         warnings.append("the home has a history of its own, which stays; that of the archive is not imported")
         kinds = {name: [path for path in paths if not _is_history(path)] for name, paths in kinds.items()}
-    return Plan(tuple(kinds["new"]), tuple(kinds["different"]), tuple(kinds["same"]), tuple(warnings))
+    if not home.ground.folder:
+        from .restore_rows import refuse_rows
+
+        refuse_rows((*kinds["new"], *kinds["different"]), there)
+    lists = tuple(kinds["new"]), tuple(kinds["different"]), tuple(kinds["same"])
+    return Plan(*lists, tuple(warnings), there)
 
 
-def _kind(home: Home, path: str, standing: bytes | None, item: Item, spool: Spool) -> str:
-    if standing is not None and len(standing) == item.size and standing == spool.read(item):
+def _versions(home: Home, paths: Iterable[str]) -> dict[str, str]:
+    """The versions of what stands in a home under some paths."""
+    if isinstance(home.ground, InDatabase):
+        from .rows import versions_there
+
+        return versions_there(home.ground, paths)
+    found = ((path, _standing(home, path)) for path in paths)
+    return {path: version_of(data) for path, data in found if data is not None}
+
+
+def _kind(home: Home, path: str, standing: str, brought: str) -> str:
+    if standing == brought:
         return "same"
-    if standing is None or _is_untouched(home, path, standing):
+    if standing == ABSENT or _is_untouched(home, path, standing):
         return "new"
     return "kept" if _is_history(path) else "different"
 
 
-def _is_untouched(home: Home, path: str, standing: bytes) -> bool:
+def _is_untouched(home: Home, path: str, standing: str) -> bool:
     """The directive every new home is given is nobody's work yet."""
-    return path == _directive(home) and standing == directive.TEXT.encode()
+    return path == _directive(home) and standing == version_of(directive.TEXT.encode())
 
 
 def _directive(home: Home) -> str:
@@ -69,6 +89,8 @@ def _is_history(path: str) -> bool:
 
 
 def _standing(home: Home, path: str) -> bytes | None:
+    if not home.ground.folder:
+        return home.ground.bytes_of(path)
     try:
         with storage_errors(path):
             return read_bytes(place_of(home, path), path)
@@ -108,17 +130,26 @@ def carry_out(home: Home, steps: Plan, items: dict[str, Item], spool: Spool, *, 
     """Write; what is to be said about it."""
     if steps.different and not overwrite:
         raise Conflict(f"{_listed(steps.different)}: nothing was imported; --overwrite replaces them")
-    # History that comes along tells of its pages already; to tell again would be to say that they were removed before.
-    told = any(_is_history(path) for path in (*steps.new, *steps.same))
     with signed(Signature("import", home.agent, home.session)) as writing:
-        for path in steps.same:
-            _settle(home, path, items[path], spool.read(items[path]), only_earlier=True)
-        new = {path: items[path] for path in steps.new}
-        add_all(home, new, spool, instead={_directive(home): directive.TEXT.encode()}, told=told)
-        for path in steps.different:
-            _replace(home, path, items[path], spool.read(items[path]))
+        if isinstance(home.ground, InDatabase):
+            from .restore_rows import put_rows
+
+            put_rows(home, home.ground, steps, items, spool)
+        else:
+            _put_files(home, steps, items, spool)
     home.index.look_again()
     return [*dict.fromkeys(writing.warnings)]
+
+
+def _put_files(home: Home, steps: Plan, items: dict[str, Item], spool: Spool) -> None:
+    # History that comes along tells of its pages already; to tell again would be to say that they were removed before.
+    told = any(_is_history(path) for path in (*steps.new, *steps.same))
+    for path in steps.same:
+        _settle(home, path, items[path], spool.read(items[path]), only_earlier=True)
+    new = {path: items[path] for path in steps.new}
+    add_all(home, new, spool, instead={_directive(home): directive.TEXT.encode()}, told=told)
+    for path in steps.different:
+        _replace(home, path, items[path], spool.read(items[path]))
 
 
 def _listed(paths: tuple[str, ...]) -> str:
