@@ -45,7 +45,8 @@ def candidate_of(row: tuple[Any, ...]) -> Candidate:
     number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
     if not isinstance(text, str):
         raise TypeError("a passage is text")
-    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tuple(json.loads(tags)), at)
+    tagged = () if tags == "[]" else tuple(json.loads(tags))
+    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tagged, at)
     return Candidate(number, hit, kind, f" {body} ", f" {around} ", length, day)
 
 

@@ -13,6 +13,7 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from ..embed import Vectors
 
 SCHEMA = 3
+_WHERE = ("body", "around")  # the columns of words
+_SATURATION = 0.8  # how little a word counts that stands beside a passage as well as in it
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -112,23 +115,29 @@ class SqliteIndex:
         self._write_counts()
 
     def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        if filters != EVERYTHING or not self._sees_all(viewer):
-            return self._words_of(weights, viewer, filters, limit)
-        match = " OR ".join(f'"{word}"' for word in weights)
-        sql = f"SELECT rowid FROM words WHERE words MATCH ? ORDER BY bm25(words, 1, {AROUND}), rowid LIMIT ?"
-        return [row[0] for row in self._rows(sql, (match, limit))]
+        """Word by word: the order FTS5 gives costs ten times the finding, and tells of words that others keep to
+        themselves."""
+        sql, values = self._holding(viewer, filters)
+        found: dict[int, float] = {}
+        for word, weight in weights.items():
+            body, around = ({row[0] for row in self._rows(sql, (f'{column} : "{word}"', *values))} for column in _WHERE)
+            for numbers, times in ((body - around, 1.0), (around - body, AROUND), (body & around, 1 + AROUND)):
+                worth = weight * times / (times + _SATURATION)
+                for number in numbers:
+                    found[number] = found.get(number, 0.0) + worth
+        enough = nlargest(limit, found.values())[-1] if len(found) > limit else 0.0
+        best = (number for number, worth in found.items() if worth >= enough)
+        return sorted(best, key=lambda number: (-found[number], number))[:limit]
 
-    def _words_of(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        """Word by word: the order FTS5 gives would tell of words that others keep to themselves."""
+    def _holding(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
+        """How to ask for the passages with a word, among those that count for this viewer."""
+        if filters == EVERYTHING and self._sees_all(viewer):
+            return "SELECT rowid FROM words WHERE words MATCH ?", ()
         condition, values = allowed(viewer, filters)
         sql = f"""
             SELECT passages.id FROM words CROSS JOIN passages ON passages.id = words.rowid
             WHERE words MATCH ? AND {condition}"""
-        found: Counter[int] = Counter()
-        for word, weight in weights.items():
-            for (number,) in self._rows(sql, (f'"{word}"', *values)):
-                found[number] += weight  # type: ignore[assignment]
-        return sorted(found, key=lambda number: (-found[number], number))[: 2 * limit]
+        return sql, values
 
     def _sees_all(self, viewer: Viewer) -> bool:
         rules, values = visible_rule(viewer)

@@ -112,6 +112,8 @@ def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 def _together(odds: Sequence[float]) -> float:
     best = max(odds)
+    if len(odds) == 1:
+        return best
     return best + _CLOSE * math.log(sum(math.exp((each - best) / _CLOSE) for each in odds))
 
 
@@ -137,12 +139,12 @@ def _odds(reason: Reason, weights: Weights) -> float:
 def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     """The same text on other pages comes after what says something else as likely."""
     seen: Counter[str] = Counter()
-    out = []
+    out: list[Ranked] = []
     for each in rows:
         times = seen[each.hit.text]
         seen[each.hit.text] += 1
         out.append(each._replace(odds=each.odds - weights.repeated * times, repeats=times) if times else each)
-    return best_first(out)
+    return out if len(seen) == len(out) else best_first(out)
 
 
 def best_first(rows: Iterable[Ranked]) -> list[Ranked]:

@@ -30,6 +30,7 @@ class Asked(NamedTuple):
     """A question as weighed words. `total` counts those that no passage holds, too."""
 
     weights: dict[str, float]
+    spaced: tuple[tuple[str, float], ...]  # the same, as they stand in a candidate
     total: float
     average_length: float
     lookup: tuple[str, ...]
@@ -48,14 +49,15 @@ def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -
 def weighed(index: Finder, text: str, viewer: Viewer) -> Asked:
     order = query_words(text)[:_MOST_WORDS]
     if not order:
-        return Asked({}, 0.0, 1.0, (), frozenset(), ())
+        return Asked({}, (), 0.0, 1.0, (), frozenset(), ())
     corpus = index.corpus(order, viewer)
     every = {word: _weight(corpus, word) for word in order}
     known = {word: weight for word, weight in every.items() if word in corpus.frequency}
     telling = [word for word in order if word not in FUNCTION_WORDS]
     pairs = tuple(f" {first}  {second} " for first, second in pairwise(telling))
     lookup = _looked_up(known, corpus)
-    return Asked(known, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
+    spaced = tuple((f" {word} ", weight) for word, weight in known.items())
+    return Asked(known, spaced, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
 
 
 def _weight(corpus: Corpus, word: str) -> float:
@@ -83,13 +85,10 @@ def share(asked: Asked, candidate: Candidate) -> float:
     if not asked.total:
         return 0.0
     stretch = _SATURATION * (1 - _LENGTH + _LENGTH * candidate.length / asked.average_length)
-    found = 0.0
-    for word, weight in asked.weights.items():
-        spaced = f" {word} "
-        times = candidate.words.count(spaced) + AROUND * candidate.around.count(spaced)
-        if not times:
-            continue
-        found += weight * times * (_SATURATION + 1) / (times + stretch)
+    words, around, found = candidate.words, candidate.around, 0.0
+    for spaced, weight in asked.spaced:
+        if times := words.count(spaced) + AROUND * around.count(spaced):
+            found += weight * times * (_SATURATION + 1) / (times + stretch)
     return found / asked.total
 
 
@@ -97,7 +96,8 @@ def closeness(asked: Asked, candidate: Candidate) -> float:
     """How many of the words that stand side by side in the question do so in the passage, as a share."""
     if not asked.pairs:
         return 0.0
-    return sum(pair in candidate.words for pair in asked.pairs) / len(asked.pairs)
+    words = candidate.words
+    return sum([pair in words for pair in asked.pairs]) / len(asked.pairs)
 
 
 def names(asked: Asked, key: str) -> float:
