@@ -1,0 +1,158 @@
+// The interface: every request goes through here, with the key of the session and the name of the agent who asks.
+
+export const who = { key: "", agent: "" };
+
+// What went wrong, as the server's problem details say it.
+export class Problem extends Error {
+  constructor(status, body) {
+    super(body.detail || body.title || `the server answered ${status}`);
+    this.status = status;
+    this.title = body.title || "";
+    this.body = body;
+  }
+}
+
+const unreachable = () =>
+  new Problem(0, {
+    title: "The server does not answer",
+    detail: "It may have been stopped. Start it again with `commonplace web`; nothing you typed here is lost.",
+  });
+
+export function pathOf(path) {
+  return path.split("/").map(encodeURIComponent).join("/");
+}
+
+function query(params) {
+  const out = new URLSearchParams();
+  for (const [name, value] of Object.entries(params || {}))
+    for (const each of [value].flat()) if (each !== undefined && each !== null && each !== "") out.append(name, each);
+  return out.size ? `?${out}` : "";
+}
+
+// A response, whatever its status. Objects travel as JSON, text as Markdown.
+export async function send(method, path, { params, body, headers, signal, accept } = {}) {
+  const sent = { Accept: accept || "application/json", ...headers };
+  if (who.key) sent.Authorization = `Bearer ${who.key}`;
+  if (who.agent) sent["Commonplace-Agent"] = encodeURIComponent(who.agent);
+  if (body !== undefined) sent["Content-Type"] ??= typeof body === "string" ? "text/markdown; charset=utf-8" : "application/json";
+  try {
+    return await fetch(`/v1/${path}${query(params)}`, {
+      method,
+      headers: sent,
+      signal,
+      cache: "no-store",
+      body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw unreachable();
+  }
+}
+
+async function problemOf(answer) {
+  let body = {};
+  try {
+    body = await answer.json();
+  } catch {
+    body = { title: answer.statusText };
+  }
+  if (answer.status === 401) signedOut();
+  return new Problem(answer.status, body ?? {});
+}
+
+// What a JSON request answers; a Problem where it says no.
+export async function ask(method, path, options) {
+  const answer = await send(method, path, options);
+  if (!answer.ok) throw await problemOf(answer);
+  return answer.status === 204 ? null : answer.json();
+}
+
+export const get = (path, params, signal) => ask("GET", path, { params, signal });
+export const post = (path, body, signal) => ask("POST", path, { body, signal });
+
+export const page = (path, at, signal) => get(`pages/${pathOf(path)}`, { at }, signal);
+
+// Write a page that is still what was read (`version`), or that is not there yet (no version).
+export async function savePage(path, text, version) {
+  const headers = version ? { "If-Match": `"${version}"` } : { "If-None-Match": "*" };
+  const answer = await send("PUT", `pages/${pathOf(path)}`, { body: text, headers });
+  if (!answer.ok) throw await problemOf(answer);
+  return answer.json();
+}
+
+export const removePage = (path, version) =>
+  send("DELETE", `pages/${pathOf(path)}`, { headers: { "If-Match": `"${version}"` } }).then(async (answer) => {
+    if (!answer.ok) throw await problemOf(answer);
+  });
+
+export const tool = (name, args, toolset) => ask("POST", `tools/${name}`, { body: args, params: { toolset } });
+
+// All pages that can be seen, a bounded number of answers after each other.
+export async function allPages(signal, most = 20) {
+  const found = [];
+  for (let after, turn = 0; turn < most; turn++) {
+    const answer = await get("pages", { limit: 1000, after }, signal);
+    found.push(...answer.pages);
+    after = answer.next;
+    if (!after) break;
+  }
+  return found;
+}
+
+const leaving = new Set();
+export const onSignedOut = (listener) => leaving.add(listener);
+const signedOut = () => leaving.forEach((listener) => listener());
+
+// News of pages that changed, whoever changed them.
+const listeners = new Set();
+export function onChange(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+let following = null;
+export function follow() {
+  following?.abort();
+  following = new AbortController();
+  listen(following.signal);
+}
+
+async function listen(signal) {
+  for (let last = "", wait = 500; !signal.aborted; wait = Math.min(wait * 2, 15000)) {
+    try {
+      const headers = last ? { "Last-Event-ID": last } : {};
+      const answer = await send("GET", "changes", { headers, signal, accept: "text/event-stream" });
+      if (answer.status === 401 || answer.status === 404) return;
+      if (answer.ok) {
+        wait = 500;
+        for await (const event of events(answer.body)) {
+          last = event.id || last;
+          if (event.event === "change") listeners.forEach((listener) => listener(JSON.parse(event.data)));
+        }
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+    }
+    await new Promise((resolve) => setTimeout(resolve, wait));
+  }
+}
+
+async function* events(stream) {
+  const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
+  for (let rest = ""; ; ) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const parts = (rest + value.replaceAll("\r", "")).split("\n\n");
+    rest = parts.pop();
+    for (const part of parts) yield eventOf(part);
+  }
+}
+
+function eventOf(part) {
+  const event = { event: "message", data: "", id: "" };
+  for (const line of part.split("\n")) {
+    const colon = line.indexOf(":");
+    if (colon > 0) event[line.slice(0, colon)] = line.slice(colon + 1).trimStart();
+  }
+  return event;
+}

@@ -1,0 +1,170 @@
+// The shell: who looks, the rail, and the view the address names.
+
+import { html, render, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
+import { follow, onSignedOut } from "./api.js";
+import { Browse } from "./browse.js";
+import { Context } from "./context.js";
+import { Health } from "./health.js";
+import { Help, NewPage, Note } from "./dialogs.js";
+import { History } from "./history.js";
+import { modifier, useKeys } from "./keys.js";
+import { Map } from "./map.js";
+import { Me, nextTheme, onTheme, theme, useMe } from "./me.js";
+import { Page } from "./page.js";
+import { Palette } from "./palette.js";
+import { go, to, useRoute } from "./router.js";
+import { Search } from "./search.js";
+import { Session } from "./session.js";
+import { SignIn, enter, keepAgent, takeCode } from "./signin.js";
+import { Busy, Icon, Toasts, Trouble } from "./ui.js";
+
+const PLACES = [
+  ["search", "Search", "s"],
+  ["browse", "Browse", "b"],
+  ["context", "Context", "c"],
+  ["health", "Health", "h"],
+  ["map", "Map", "m"],
+  ["history", "History", "t"],
+];
+const VIEWS = { search: Search, browse: Browse, context: Context, health: Health, map: Map, history: History, page: Page, session: Session };
+const UNDER = { page: "browse", session: "browse" };
+
+function Rail({ view, open }) {
+  return html`<nav class="rail" aria-label="Views">
+    <a class="brand" href=${to("search")}><${Icon} name="book" /><span>commonplace</span></a>
+    <ul>
+      ${PLACES.map(([name, text, key]) => html`<li>
+        <a href=${to(name)} aria-current=${(UNDER[view] || view) === name ? "page" : null} title=${`${text} (g then ${key})`}>
+          <${Icon} name=${name} /><span>${text}</span></a></li>`)}
+    </ul>
+    <div class="rail-foot"><${Foot} open=${open} /></div>
+  </nav>`;
+}
+
+function Foot({ open }) {
+  const me = useMe();
+  return html`
+    ${me.canWrite && html`<button type="button" class="primary" onClick=${() => open("note")}><${Icon} name="plus" /><span>Add a note</span></button>`}
+    <button type="button" class="quiet wide" onClick=${() => open("palette")}><${Icon} name="search" /><span>Go to anything</span><kbd>${modifier} K</kbd></button>
+    <${Agents} />
+    <div class="row">
+      <${Theme} />
+      <button type="button" class="quiet" aria-label="Keys and help" title="Keys and help (?)" onClick=${() => open("help")}><${Icon} name="keyboard" /></button>
+    </div>`;
+}
+
+function Agents() {
+  const me = useMe();
+  const names = me.status.agents ?? [];
+  if (names.length < 2) return html`<p class="who"><${Icon} name="person" /> <span>${me.status.agent}</span></p>`;
+  return html`<label class="who"><${Icon} name="person" /><span class="sr">Look as agent</span>
+    <select value=${me.status.agent} onChange=${(event) => me.become(event.target.value)}>
+      ${names.map((name) => html`<option value=${name}>${name}</option>`)}
+    </select></label>`;
+}
+
+const THEMES = { auto: ["auto", "Colours as the system has them"], light: ["sun", "Light colours"], dark: ["moon", "Dark colours"] };
+
+function Theme() {
+  const [now, setNow] = useState(theme);
+  useEffect(() => onTheme(() => setNow(theme())), []);
+  const [icon, text] = THEMES[now];
+  return html`<button type="button" class="quiet" aria-label=${`${text}. Change`} title=${text} onClick=${nextTheme}><${Icon} name=${icon} /></button>`;
+}
+
+function Top({ open }) {
+  const me = useMe();
+  return html`<header class="top">
+    <a class="brand" href=${to("search")}><${Icon} name="book" /><span>commonplace</span></a>
+    <${Agents} />
+    ${me.canWrite && html`<button type="button" class="quiet" aria-label="Add a note" onClick=${() => open("note")}><${Icon} name="plus" /></button>`}
+    <button type="button" class="quiet" aria-label="Go to anything" onClick=${() => open("palette")}><${Icon} name="search" /></button>
+    <${Theme} />
+  </header>`;
+}
+
+// A view that fails takes neither the rail nor the text of an editor with it.
+function View({ route }) {
+  const [error, reset] = useErrorBoundary();
+  useEffect(() => {
+    if (error) reset();
+  }, [route.view, route.rest]);
+  if (error) {
+    console.error(error);
+    return html`<${Trouble} problem=${{ title: "This view failed", message: `${error.message}. Choose another, or load the page again; text you had not saved is kept.` }} />`;
+  }
+  const Shown = VIEWS[route.view] || Nowhere;
+  return html`<${Shown} key=${`${route.view}/${["page", "session"].includes(route.view) ? route.rest : ""}`} route=${route} />`;
+}
+
+const Nowhere = () => html`<h1>Nothing here</h1><p>This address names no view. <a href=${to("search")}>Search</a> finds what is there.</p>`;
+
+function Banners({ status }) {
+  return html`
+    ${status.read_only && html`<p class="banner"><${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
+    ${(status.warnings ?? []).map((text) => html`<p class="banner"><${Icon} name="warning" /> ${text}</p>`)}`;
+}
+
+const DIALOGS = { palette: Palette, help: Help, note: Note, new: NewPage };
+
+function Shell({ status, setStatus }) {
+  const route = useRoute();
+  const [dialog, setDialog] = useState("");
+  const become = async (name) => {
+    keepAgent(name);
+    setStatus(await enter(""));
+    follow();
+  };
+  const me = { status, become, open: setDialog, canWrite: !status.read_only && ["write", "admin"].includes(status.role ?? "admin") };
+  useEffect(() => {
+    document.getElementById("main")?.scrollTo(0, 0);
+    window.scrollTo(0, 0);
+  }, [route.view, route.rest]);
+  useKeys({
+    "Mod+k": () => setDialog((last) => (last === "palette" ? "" : "palette")),
+    "?": () => setDialog("help"),
+    "/": () => (document.getElementById("question") ? document.getElementById("question").focus() : go(to("search"))),
+    n: me.canWrite ? () => setDialog("note") : undefined,
+    ...Object.fromEntries(PLACES.map(([name, , key]) => [`g ${key}`, () => go(to(name))])),
+  });
+  const Open = DIALOGS[dialog];
+  return html`<${Me.Provider} value=${me}>
+    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
+    <${Rail} view=${route.view} open=${setDialog} />
+    <${Top} open=${setDialog} />
+    <main id="main" tabindex="-1" key=${status.agent}>
+      <${Banners} status=${status} />
+      <${View} route=${route} />
+    </main>
+    ${Open && html`<${Open} onClose=${() => setDialog("")} places=${PLACES} />`}
+    <${Toasts} />
+  <//>`;
+}
+
+function App({ code }) {
+  const [status, setStatus] = useState(null);
+  const [problem, setProblem] = useState(null);
+  const begin = () => {
+    setProblem(null);
+    enter(code).then(setStatus, setProblem);
+  };
+  useEffect(() => {
+    onSignedOut(() => {
+      setStatus(null);
+      setProblem({ status: 401 });
+    });
+    begin();
+  }, []);
+  useEffect(() => {
+    if (status) follow();
+  }, [!status]);
+  if (status) return html`<${Shell} status=${status} setStatus=${setStatus} />`;
+  if (problem?.status === 401) return html`<${SignIn} onEntered=${setStatus} />`;
+  if (problem) return html`<main class="signin"><h1>commonplace</h1><${Trouble} problem=${problem} again=${begin} /></main>`;
+  return html`<${Busy} what="Opening memory" />`;
+}
+
+const code = takeCode();
+const root = document.getElementById("app");
+root.replaceChildren();
+render(html`<${App} code=${code} />`, root);

@@ -1,0 +1,103 @@
+// The editor: source and what it becomes side by side. It saves only over what was read; when somebody was faster, both
+// texts go into a merge and nothing is lost.
+
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { page as read, post, savePage } from "./api.js";
+import { draftOf, dropDraft, keepDraft } from "./draft.js";
+import { modifier, useKeys } from "./keys.js";
+import { Merge } from "./merge.js";
+import { Icon, Rendered, Trouble, ago, tell, useAsked, useDelayed, useTitle } from "./ui.js";
+
+export function Edit({ path, page, fresh, onDone }) {
+  const [kept] = useState(() => draftOf(path));
+  const [base, setBase] = useState(kept?.base ?? { text: page.text, version: page.version });
+  const [text, setText] = useState(kept?.text ?? page.text);
+  const [problem, setProblem] = useState(null);
+  const [merge, setMerge] = useState(null);
+  const [saving, setSaving] = useState(false);
+  const dirty = text !== base.text;
+  useTitle(`${dirty ? "• " : ""}${page.title || path}`);
+  useUnload(dirty);
+  const type = (value) => {
+    setText(value);
+    if (value === base.text) dropDraft(path);
+    else if (!keepDraft(path, value, base)) setProblem({ title: "This tab can keep no more", message: "Save before you leave: there is no room to keep unsaved text." });
+  };
+  const done = (said) => {
+    dropDraft(path);
+    tell(said);
+    onDone();
+  };
+  const save = async (what = text, version = base.version) => {
+    if (saving) return;
+    setSaving(true);
+    setProblem(null);
+    try {
+      const saved = await savePage(path, what, version);
+      done(saved.conflict || saved.warning || "Saved");
+    } catch (error) {
+      if (error.status === 412) await meet(path, base, what).then(setMerge, setProblem);
+      else setProblem(error);
+    }
+    setSaving(false);
+  };
+  const leave = () => (dirty ? tell("Your text is kept in this tab. Edit again to go on with it.") : dropDraft(path), onDone());
+  useKeys({ "Mod+s": () => (merge ? null : save()), Escape: merge ? undefined : leave });
+  if (merge)
+    return html`<${Merge} path=${path} base=${base.text} mine=${text} found=${merge}
+      onBack=${() => setMerge(null)}
+      onSave=${(whole) => { type(whole); return save(whole, merge.current); }} problem=${problem} />`;
+  return html`<article class="edit">
+    <header class="view-head"><div><p class="path muted">${path}</p><h1>Edit ${page.title || path.split("/").at(-1)}</h1></div>
+      <div class="row"><span class="muted" role="status">${dirty ? "Not saved yet" : "No change"}</span>
+        <button type="button" onClick=${leave}>Close</button>
+        <button type="button" class="primary" disabled=${!dirty || saving} onClick=${() => save()}>Save <kbd>${modifier} S</kbd></button></div></header>
+    <${Trouble} problem=${problem} />
+    <${Notice} kept=${kept} fresh=${fresh} moved=${page.version !== base.version} dirty=${dirty}
+      onLook=${async () => setMerge(await meet(path, base, text).catch(setProblem))}
+      onReload=${async () => { const now = await read(path); setBase({ text: now.text, version: now.version }); setText(now.text); dropDraft(path); }} />
+    <${Panes} path=${path} text=${text} onType=${type} />
+  </article>`;
+}
+
+// What both sides made of it, from the server; where the page is gone, mine stands alone.
+async function meet(path, base, text) {
+  try {
+    return await post("merge", { path, base: base.version, text });
+  } catch (error) {
+    if (error.status !== 404) throw error;
+    return { text, conflicts: 0, current: "", theirs: "", gone: true };
+  }
+}
+
+function useUnload(dirty) {
+  useEffect(() => {
+    const stay = (event) => event.preventDefault();
+    if (dirty) window.addEventListener("beforeunload", stay);
+    return () => window.removeEventListener("beforeunload", stay);
+  }, [dirty]);
+}
+
+function Notice({ kept, fresh, moved, dirty, onLook, onReload }) {
+  if (fresh || moved)
+    return html`<div class="banner" role="alert"><${Icon} name="warning" /> <span>This page was changed elsewhere while you edit it.</span>
+      <button type="button" onClick=${dirty ? onLook : onReload}>${dirty ? "See both" : "Take the new text"}</button></div>`;
+  if (kept) return html`<div class="banner"><${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Throw it away</button></div>`;
+  return null;
+}
+
+function Panes({ path, text, onType }) {
+  const [pane, setPane] = useState("write");
+  const field = useRef(null);
+  const rendered = useDelayed(text, 200);
+  const { data, problem } = useAsked((signal) => post("render", { text: rendered, path }, signal), [rendered]);
+  useEffect(() => field.current.focus({ preventScroll: true }), []);
+  return html`<div class=${`panes show-${pane}`}>
+    <div class="pane-switch" role="group" aria-label="What to show">
+      ${[["write", "Write"], ["preview", "Preview"]].map(([name, label]) => html`<button type="button" aria-pressed=${pane === name} onClick=${() => setPane(name)}>${label}</button>`)}
+    </div>
+    <div class="pane pane-write"><label class="sr" for="source">Source of the page</label>
+      <textarea id="source" ref=${field} spellcheck="true" value=${text} onInput=${(event) => onType(event.target.value)}></textarea></div>
+    <section class="pane pane-preview" aria-label="Preview" tabindex="0"><${Trouble} problem=${problem} />${data && html`<${Rendered} markup=${data.html} />`}</section>
+  </div>`;
+}

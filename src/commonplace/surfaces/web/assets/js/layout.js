@@ -1,0 +1,160 @@
+// A worker that finds each node its place: linked ones pull, all push (by a quadtree, Barnes and Hut), the middle holds.
+
+const TICKS = 260;
+const APART = 0.81; // how wide a cell may look, squared, to push as one
+const PUSH = 38;
+const LENGTH = 34;
+const HOLD = 0.035;
+
+onmessage = ({ data }) => arrange(data.count, data.edges, data.quiet);
+
+function arrange(count, edges, quiet) {
+  const x = new Float64Array(count);
+  const y = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const radius = 12 * Math.sqrt(i + 0.5);
+    x[i] = radius * Math.cos(i * 2.399963);
+    y[i] = radius * Math.sin(i * 2.399963);
+  }
+  const state = { count, edges, x, y, vx: new Float64Array(count), vy: new Float64Array(count), degree: degrees(count, edges), tree: makeTree(count) };
+  let told = performance.now();
+  for (let tick = 0; tick < TICKS; tick++) {
+    step(state, Math.pow(0.001, tick / TICKS));
+    if (!quiet && performance.now() - told > 40) {
+      tell(state, false);
+      told = performance.now();
+    }
+  }
+  tell(state, true);
+}
+
+function tell({ count, x, y }, settled) {
+  const places = new Float32Array(2 * count);
+  for (let i = 0; i < count; i++) {
+    places[2 * i] = x[i];
+    places[2 * i + 1] = y[i];
+  }
+  postMessage({ places, settled }, [places.buffer]);
+}
+
+function degrees(count, edges) {
+  const found = new Int32Array(count);
+  for (const end of edges) found[end]++;
+  return found;
+}
+
+function step(state, heat) {
+  const { count, x, y, vx, vy } = state;
+  pull(state, heat);
+  build(state);
+  for (let i = 0; i < count; i++) push(state, i, heat);
+  for (let i = 0; i < count; i++) {
+    vx[i] = (vx[i] - x[i] * HOLD * heat) * 0.6;
+    vy[i] = (vy[i] - y[i] * HOLD * heat) * 0.6;
+    x[i] += vx[i];
+    y[i] += vy[i];
+  }
+}
+
+function pull({ edges, x, y, vx, vy, degree }, heat) {
+  for (let e = 0; e < edges.length; e += 2) {
+    const [a, b] = [edges[e], edges[e + 1]];
+    const dx = x[b] + vx[b] - x[a] - vx[a] || 1e-3;
+    const dy = y[b] + vy[b] - y[a] - vy[a] || 1e-3;
+    const far = Math.hypot(dx, dy);
+    const force = (((far - LENGTH) / far) * heat) / Math.min(degree[a], degree[b]);
+    const share = degree[a] / (degree[a] + degree[b]);
+    vx[b] -= dx * force * share;
+    vy[b] -= dy * force * share;
+    vx[a] += dx * force * (1 - share);
+    vy[a] += dy * force * (1 - share);
+  }
+}
+
+// Cells in flat arrays: four children each, the node of a leaf, and where the weight of what is inside lies.
+function makeTree(count) {
+  const most = 8 * count + 64;
+  return { most, child: new Int32Array(4 * most), leaf: new Int32Array(most), mass: new Float64Array(most), mx: new Float64Array(most), my: new Float64Array(most), cells: 0, left: 0, top: 0, size: 1, stack: new Int32Array(4096), wide: new Float64Array(4096) };
+}
+
+function cell(tree) {
+  const at = tree.cells++;
+  tree.child.fill(-1, 4 * at, 4 * at + 4);
+  tree.leaf[at] = -1;
+  tree.mass[at] = tree.mx[at] = tree.my[at] = 0;
+  return at;
+}
+
+function build({ count, x, y, tree }) {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  for (let i = 0; i < count; i++) {
+    left = Math.min(left, x[i]);
+    right = Math.max(right, x[i]);
+    top = Math.min(top, y[i]);
+    bottom = Math.max(bottom, y[i]);
+  }
+  tree.size = Math.max(right - left, bottom - top, 1) * 1.001;
+  tree.left = left;
+  tree.top = top;
+  tree.cells = 0;
+  cell(tree);
+  for (let i = 0; i < count; i++) insert(tree, i, x, y);
+}
+
+function insert(tree, node, x, y) {
+  let [at, left, top, half] = [0, tree.left, tree.top, tree.size / 2];
+  for (let depth = 0; ; depth++) {
+    tree.mass[at]++;
+    tree.mx[at] += x[node];
+    tree.my[at] += y[node];
+    if (tree.mass[at] === 1) {
+      tree.leaf[at] = node;
+      return;
+    }
+    if (depth > 24 || tree.cells + 4 >= tree.most) return; // on one spot: they push as one
+    const other = tree.leaf[at];
+    if (other >= 0) {
+      tree.leaf[at] = -1;
+      const place = quarter(other, x, y, left + half, top + half);
+      const inner = (tree.child[4 * at + place] = cell(tree));
+      tree.mass[inner] = 1;
+      tree.mx[inner] = x[other];
+      tree.my[inner] = y[other];
+      tree.leaf[inner] = other;
+    }
+    const place = quarter(node, x, y, left + half, top + half);
+    if (place & 1) left += half;
+    if (place & 2) top += half;
+    const next = tree.child[4 * at + place];
+    at = next < 0 ? (tree.child[4 * at + place] = cell(tree)) : next;
+    half /= 2;
+  }
+}
+
+const quarter = (node, x, y, middle, centre) => (x[node] >= middle ? 1 : 0) + (y[node] >= centre ? 2 : 0);
+
+function push({ x, y, vx, vy, tree }, node, heat) {
+  const { child, leaf, mass, mx, my, stack, wide } = tree;
+  let depth = 1;
+  stack[0] = 0;
+  wide[0] = tree.size;
+  while (depth > 0) {
+    const at = stack[--depth];
+    const width = wide[depth];
+    if (leaf[at] === node) continue;
+    const dx = mx[at] / mass[at] - x[node] || 1e-3;
+    const dy = my[at] / mass[at] - y[node] || 1e-3;
+    const far = dx * dx + dy * dy;
+    if (leaf[at] >= 0 || (width * width) / APART < far || depth > 4000) {
+      const force = (PUSH * mass[at] * heat) / Math.max(far, 16);
+      vx[node] -= dx * force;
+      vy[node] -= dy * force;
+      continue;
+    }
+    for (let part = 0; part < 4; part++)
+      if (child[4 * at + part] >= 0) {
+        stack[depth] = child[4 * at + part];
+        wide[depth++] = width / 2;
+      }
+  }
+}

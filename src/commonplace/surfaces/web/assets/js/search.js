@@ -1,0 +1,200 @@
+// Search as you type. The address carries the question and its filters; the last hits stay until the next are there.
+
+import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { get } from "./api.js";
+import { useKeys } from "./keys.js";
+import { useMe } from "./me.js";
+import { go, to, toPage } from "./router.js";
+import { Chip, Command, Empty, Icon, Trouble, When, day, number, plural, useAsked, useDelayed, useFreshness, useTitle } from "./ui.js";
+
+const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source"];
+const SCOPES = ["agent", "shared", "world", "global", "channel", "skill", "extra"];
+const REASONS = {
+  words: "words of the question",
+  meaning: "likeness in meaning",
+  support: "its page speaks for it",
+  phrase: "words stand together",
+  key: "its key is named",
+  date: "the date asked about",
+  recent: "how recent it is",
+  recency: "how recent it is",
+  read: "read again by a reranker",
+};
+
+export function Search({ route }) {
+  const { params } = route;
+  const [text, setText] = useState(params.get("q") || "");
+  const field = useRef(null);
+  const asked = useDelayed(text.trim(), 60);
+  useTitle(asked ? `“${asked}”` : "Search");
+  useEffect(() => field.current.focus({ preventScroll: true }), []);
+  // The address follows the field, and the field the address when a person goes back.
+  useEffect(() => go(to("search", "", { ...filtersOf(params), q: asked }), { replace: true }), [asked]);
+  useEffect(() => {
+    if ((params.get("q") || "") !== asked) setText(params.get("q") || "");
+  }, [params.get("q")]);
+  const filters = filtersOf(params);
+  const found = useAsked(
+    (signal) => (asked ? get("search", { q: asked, limit: 20, explain: true, ...filters, tag: filters.tag }, signal) : null),
+    [asked, JSON.stringify(filters)],
+  );
+  useFreshness(found.again);
+  return html`<div class="search">
+    <h1 class="sr">Search</h1>
+    <form class="question" role="search" onSubmit=${(event) => { event.preventDefault(); focusHit(0); }}>
+      <${Icon} name="search" />
+      <input ref=${field} id="question" type="search" aria-label="Search memory" placeholder="What do you want to know?" autocomplete="off"
+        spellcheck="false" value=${text} onInput=${(event) => setText(event.target.value)}
+        onKeyDown=${(event) => event.key === "ArrowDown" && (event.preventDefault(), focusHit(0))} />
+      <kbd aria-hidden="true">/</kbd>
+    </form>
+    <${Filters} filters=${filters} asked=${asked} />
+    ${asked ? html`<${Results} asked=${asked} found=${found} filtered=${Object.keys(filters).length > 0} />` : html`<${Start} />`}
+  </div>`;
+}
+
+function filtersOf(params) {
+  const found = {};
+  for (const name of FILTERS) {
+    const values = params.getAll(name).filter(Boolean);
+    if (values.length) found[name] = name === "tag" ? values : values[0];
+  }
+  return found;
+}
+
+function Filters({ filters, asked }) {
+  const me = useMe();
+  const [open, setOpen] = useState(Object.keys(filters).length > 0);
+  const set = (name) => (event) => {
+    const value = event.target.value.trim();
+    go(to("search", "", { ...filters, [name]: name === "tag" ? value.split(/[\s,]+/) : value, q: asked }), { replace: true });
+  };
+  const choice = (name, label, values) => html`<label><span>${label}</span>
+    <select value=${filters[name] ?? ""} onChange=${set(name)}><option value="">any</option>
+      ${values.map((value) => html`<option value=${value}>${value}</option>`)}</select></label>`;
+  const typed = (name, label, type = "text", hint = "") => html`<label><span>${label}</span>
+    <input type=${type} placeholder=${hint} value=${[filters[name] ?? ""].flat().join(", ")} onChange=${set(name)} /></label>`;
+  const count = Object.keys(filters).length;
+  return html`<div class="filters">
+    <button type="button" class="quiet" aria-expanded=${open} aria-controls="filters" onClick=${() => setOpen(!open)}>
+      <${Icon} name="filter" /> Filters${count ? ` (${count})` : ""}</button>
+    ${count > 0 && html`<button type="button" class="quiet" onClick=${() => go(to("search", "", { q: asked }), { replace: true })}>Clear</button>`}
+    <div id="filters" class="filter-fields" hidden=${!open}>
+      ${choice("scope", "Scope", SCOPES)}
+      ${(me.status.agents ?? []).length > 1 && choice("agent_filter", "Agent", me.status.agents)}
+      ${me.status.channels?.length ? choice("channel", "Channel", me.status.channels) : typed("channel", "Channel")}
+      ${typed("tag", "Tags", "text", "all of these")}
+      ${typed("since", "From", "date")}
+      ${typed("until", "Until", "date")}
+      ${choice("source", "Source", ["memory", "session", "extra"])}
+    </div>
+  </div>`;
+}
+
+function focusHit(index) {
+  const hits = [...document.querySelectorAll(".hit-title")];
+  hits[Math.max(0, Math.min(hits.length - 1, index))]?.focus();
+}
+
+function step(by) {
+  const at = [...document.querySelectorAll(".hit-title")].indexOf(document.activeElement);
+  focusHit(at < 0 ? 0 : at + by);
+}
+
+function Results({ asked, found, filtered }) {
+  const { data, problem, busy } = found;
+  useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
+  const said = !data ? "" : data.hits.length ? `${plural(data.hits.length, "hit")} in ${number(Math.round(data.took_ms ?? 0))} ms` : "No hit";
+  return html`<section aria-label="Hits" aria-busy=${busy}>
+    <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted"> · ${data.provider === "none" ? "by words alone" : `by words and meaning (${data.provider})`}</span>`}</p>
+    ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
+    <${Trouble} problem=${problem} again=${found.again} />
+    ${data && !data.hits.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
+    <ol class=${`hits ${busy ? "is-old" : ""}`}>${(data?.hits ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.hits)} />`)}</ol>
+  </section>`;
+}
+
+function notes(data) {
+  if (!data) return [];
+  return [
+    ...(data.fallback ? ["Meaning was not at hand: these were found by words alone."] : []),
+    ...(data.stale ? ["The index is behind: what changed just now may be missing."] : []),
+    ...(data.warnings ?? []),
+  ];
+}
+
+const strongest = (hits) => Math.max(...hits.map((hit) => total(hit.why)), 0.01);
+const parts = (why) => Object.entries(why ?? {}).filter(([name, value]) => REASONS[name] && value > 0);
+const total = (why) => parts(why).reduce((sum, [, value]) => sum + value, 0);
+
+function Hit({ hit, best }) {
+  return html`<li class="hit">
+    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })}>${hit.title || hit.path}</a>
+    <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
+      ${hit.source === "session" && html`<${Chip} kind="session" />`}
+      ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>
+    <p class="hit-text">${marked(hit.text, hit.marks ?? [])}</p>
+    <${Why} hit=${hit} best=${best} />
+  </li>`;
+}
+
+// The words of the question, where the server says they stand.
+export function marked(text, marks) {
+  const out = [];
+  let at = 0;
+  for (const [from, to] of marks) {
+    if (from < at) continue;
+    out.push(text.slice(at, from), html`<mark>${text.slice(from, to)}</mark>`);
+    at = to;
+  }
+  return [...out, text.slice(at)];
+}
+
+function Why({ hit, best }) {
+  const found = parts(hit.why);
+  const share = Math.round((hit.score ?? 0) * 100);
+  return html`<details class="why">
+    <summary><span class="score" title="How likely this answers">${share}%</span>
+      <span class="why-bar" role="img" aria-label=${`Why: ${found.map(([name, value]) => `${name} ${value.toFixed(1)}`).join(", ") || "not told"}`}>
+        ${found.map(([name, value]) => html`<span class=${`why-${name}`} style=${{ width: `${(value / best) * 100}%` }}></span>`)}
+      </span><span class="why-word">why</span></summary>
+    <dl>${found.map(([name, value]) => html`<div><dt><span class=${`dot why-${name}`}></span>${REASONS[name]}</dt><dd>${value.toFixed(2)}</dd></div>`)}</dl>
+  </details>`;
+}
+
+function Nothing({ asked, filtered }) {
+  const me = useMe();
+  return html`<${Empty} icon="search" title="Memory is silent about that">
+    <p>${filtered ? "With fewer filters there may be more." : "Other words may find it. If it should be known from now on, remember it:"}</p>
+    ${!filtered && me.canWrite && html`<button type="button" onClick=${() => me.open("note")}>Add a note to today</button>`}
+    ${!filtered && html`<${Command} text=${`commonplace remember "${asked.replaceAll('"', "'")} …"`} />`}
+  <//>`;
+}
+
+// Before anything is asked: the latest days and changes, or how to begin.
+function Start() {
+  const me = useMe();
+  const { data, problem, again } = useAsked((signal) => get("outline", {}, signal), []);
+  useFreshness(again);
+  if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
+  if (!data) return null;
+  const days = [...(data.days ?? [])].sort((a, b) => b.date.localeCompare(a.date)).slice(0, 6);
+  const topics = (data.topics ?? []).slice(0, 8);
+  if (!days.length && !topics.length && !(data.globals ?? []).length)
+    return html`<${Empty} title="Nothing is remembered yet" command=${['commonplace remember "The first thing worth keeping"', "commonplace install claude-code", "commonplace import --help"]}>
+      <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
+      ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
+    <//>`;
+  return html`<div class="start">
+    <section><h2>Latest days</h2><ul class="plain">
+      ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}
+    </ul></section>
+    <section><h2>World topics</h2>${topics.length ? html`<ul class="plain">
+      ${topics.map((each) => html`<li><a href=${toPage(each.path)}>${each.name}</a></li>`)}</ul>` : html`<p class="muted">None yet: facts that all agents share live here.</p><${Command} text='commonplace world team "Who we are"' />`}</section>
+    <section><h2>Good to know</h2><ul class="plain tips">
+      <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits</li>
+      <li>Ask in words of your own: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
+      <li><a href=${to("context")}>Context</a> shows exactly what a model reads first</li>
+    </ul></section>
+  </div>`;
+}
