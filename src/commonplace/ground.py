@@ -123,11 +123,13 @@ class InFolder:
 class InDatabase:
     def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
         from .database import Database, address_of
+        from .database.migrate import require
         from .pages.postgres import PostgresPages
         from .pages.postgres_history import PostgresHistory
 
         self.root, self.folder = shown(home), ""
         self.database: Database = Database(address_of(home))
+        require(self.database, self.root)
         history = PostgresHistory(self.database, clock)
         self.history: Past = history
         self._pages = PostgresPages(self.database, wrote, history)

@@ -24,7 +24,6 @@ ASKED: list[Callable[[Memory], object]] = [
     lambda memory: memory.search("x", path=ODD),
     lambda memory: memory.search("x", tags=[ODD]),
     lambda memory: memory.home.pages.read(ODD),
-    lambda memory: memory.home.pages.folders(ODD),
     lambda memory: memory.home.pages.list(ODD),
     lambda memory: memory.home.ground.has(ODD),
     lambda memory: memory.home.history.head(ODD),

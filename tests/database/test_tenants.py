@@ -119,7 +119,7 @@ def test_a_statement_sent_with_what_binds_it_is_bound_every_time(database: Datab
 def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Database) -> None:
     with database.transaction() as connection:
         connection.execute("SELECT 1")
-    with database._pool.connection() as bare:
+    with database._pools.work.connection() as bare:
         assert bare.execute("SELECT coalesce(current_setting('commonplace.tenant', true), '')").fetchone() == ("",)
         assert bare.execute("SELECT current_user = session_user").fetchone() == (True,)
 
@@ -162,8 +162,8 @@ def test_a_tenant_of_any_name_is_a_tenant(opened: Callable[..., Database], clock
 )
 def test_a_tenant_in_a_url_leaves_the_rest_of_it_as_it_was(url: str) -> None:
     with_tenant = f"{url}{'&' if '?' in url else '?'}tenant=a%20b"
-    assert address_of(with_tenant) == (url, "a b")
-    assert address_of(url) == (url, "default")
+    assert address_of(with_tenant) == (url, "a b", "")
+    assert address_of(url) == (url, "default", "")
 
 
 @pytest.mark.parametrize("wrong", ["tenant=", "tenant=a&tenant=b", f"tenant={'x' * 201}", "tenant=a%00b"])

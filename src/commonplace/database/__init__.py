@@ -7,86 +7,58 @@ that another writer got in the way of is tried again; what was acknowledged is c
 from __future__ import annotations
 
 import os
-import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
-from urllib.parse import unquote
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConnectionLost, InvalidArgument, NotInstalled, StorageError
+from ..errors import ConnectionLost, NotInstalled, StorageError
+from .address import DEFAULT_TENANT, Address, address_of, searching, with_tenant
+from .pools import Pools, given_back, lent, settings, taken
+from .told import ROLE, told_errors
 
 if TYPE_CHECKING:
     from psycopg import Connection
-    from psycopg_pool import ConnectionPool
 
+__all__ = ["DEFAULT_TENANT", "PATIENCE", "ROLE", "Address", "Database", "address_of", "searching", "with_tenant"]
 Answer = TypeVar("Answer")
-DEFAULT_TENANT = "default"
-ROLE = "commonplace_member"  # what every transaction runs as: row-level security does not bind owners of everything
 PATIENCE = 30.0  # seconds that work is tried again: longer than a server takes to start again
-_STATEMENT = 15_000  # milliseconds that a statement may take; migrations and bulk loads set their own
-_WAIT = 15.0  # seconds for a connection out of the pool
-_MOST_CONNECTIONS = 8
+_STATEMENT = 15_000  # milliseconds that a statement may take; what goes over a whole memory sets its own
 _CALM = 0.005, 0.5  # seconds between tries, at first and at the most
-
-
-class Address(NamedTuple):
-    """A database, and whose rows of it. `tenant` stands in the URL beside what the server itself understands."""
-
-    url: str
-    tenant: str = DEFAULT_TENANT
-
-
-def address_of(home: str) -> Address:
-    """`postgresql://user@host/db?tenant=acme`; without a tenant it is `default`."""
-    # By hand: what takes URLs apart and puts them together again does not give back the ones that libpq takes.
-    url, _, query = home.partition("?")
-    asked = [each for each in query.split("&") if each]
-    tenants = [unquote(each.removeprefix("tenant=")) for each in asked if each.startswith("tenant=")]
-    if len(tenants) > 1 or "" in tenants or any("\0" in tenant or len(tenant) > 200 for tenant in tenants):
-        raise InvalidArgument("a database URL names one tenant, of at most 200 characters: ?tenant=NAME")
-    rest = "&".join(each for each in asked if not each.startswith("tenant="))
-    return Address(f"{url}?{rest}" if rest else url, *tenants)
 
 
 class Database:
     """Safe to share between threads. Connections are made when they are needed, and made anew after a restart."""
 
+    _shared: Pools | None
+
     def __init__(self, address: Address) -> None:
         self.address = address
-        self._open = threading.local()
-        self._opening = threading.Lock()
+        self._begin()
 
     @property
     def tenant(self) -> str:
         return self.address.tenant
 
-    @cached_property
-    def _pool(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return self._new_pool()
+    @property
+    def _pools(self) -> Pools:
+        with self._opening:
+            if self._shared is None:
+                self._shared = taken(self.address.url)
+            return self._shared
 
-    @cached_property
-    def _holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For transactions that last while others work: they must not take the connections that work needs."""
-        return self._new_pool()
+    @property
+    def _inside(self) -> Connection[tuple[Any, ...]] | None:
+        """The transaction that this thread is in. A process that was forked off is in none, and has no connections."""
+        if self._process != os.getpid():
+            self._begin()
+        connection: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
+        return connection
 
-    @cached_property
-    def _asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For single statements that only read: they are tried again, so nobody looks first whether the wire stands."""
-        return self._new_pool(checked=False)
-
-    def _new_pool(self, *, checked: bool = True) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        try:
-            from psycopg_pool import ConnectionPool
-        except ImportError as error:
-            raise NotInstalled("a memory in PostgreSQL", "postgres") from error
-        _keep_quiet()
-        return ConnectionPool(
-            self.address.url, min_size=0, max_size=_MOST_CONNECTIONS, open=True, timeout=_WAIT,
-            check=ConnectionPool.check_connection if checked else None, kwargs=_settings(), reconnect_timeout=_WAIT,
-        )  # fmt: skip
+    def _begin(self) -> None:
+        self._process, self._open, self._opening = os.getpid(), threading.local(), threading.Lock()
+        self._shared = None
 
     @contextmanager
     def transaction(
@@ -97,15 +69,18 @@ class Database:
         One inside of another, in the same thread, is a part of it: it sees what that one did. With `snapshot` all its
         statements see one state, whatever others commit meanwhile.
         """
-        outer: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
-        with _told_errors():
+        outer = self._inside
+        with told_errors():
             if outer is not None:
                 with outer.transaction():
                     yield outer
                 return
-            with self._opening:
-                pool = self._pool
-            with pool.connection() as connection, _isolated(connection, snapshot=snapshot), connection.transaction():
+            pools = self._pools
+            with (
+                lent(pools.work, pools.url) as connection,
+                _isolated(connection, snapshot=snapshot),
+                connection.transaction(),
+            ):
                 self._bind(connection, statement_ms)
                 self._open.connection = connection
                 try:
@@ -117,9 +92,13 @@ class Database:
     def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
         """A transaction beside the others of this thread, on a connection that they do not wait for. It is not
         committed: what it does holds as long as it lasts."""
-        with self._opening:
-            pool = self._holding
-        with _told_errors(), pool.connection() as connection, connection.transaction(force_rollback=True):
+        _ = self._inside
+        pools = self._pools
+        with (
+            told_errors(),
+            lent(pools.holding, pools.url) as connection,
+            connection.transaction(force_rollback=True),
+        ):
             self._bind(connection, statement_ms)
             yield connection
 
@@ -131,7 +110,7 @@ class Database:
             import psycopg
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
-        with _told_errors(), psycopg.connect(self.address.url, **_settings()) as connection:
+        with told_errors(), psycopg.connect(self.address.url, **settings(self.address.url)) as connection:
             yield connection
 
     def _bind(self, connection: Connection[tuple[Any, ...]], statement_ms: int) -> None:
@@ -154,7 +133,7 @@ class Database:
 
         deadline = time.monotonic() + PATIENCE
         pause, longest = _CALM
-        inside = getattr(self._open, "connection", None) is not None
+        inside = self._inside is not None
         while True:
             try:
                 with self.transaction(statement_ms=statement_ms) as connection:
@@ -180,17 +159,16 @@ class Database:
     ) -> list[tuple[Any, ...]]:
         """What one statement that only reads answers: it goes to the server together with all that binds it to the
         tenant, so that it costs one round trip. Within a transaction of this thread it is a part of that."""
-        outer: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
+        outer = self._inside
         if outer is not None:
-            with _told_errors():
+            with told_errors():
                 _set(outer, settings or {})
                 return outer.execute(statement, values, prepare=False).fetchall()
         deadline, pause = time.monotonic() + patience, _CALM[0]
         while True:
             try:
-                with self._opening:
-                    pool = self._asking
-                with _told_errors(), pool.connection() as connection:
+                pools = self._pools
+                with told_errors(), lent(pools.asking, pools.url) as connection:
                     with connection.pipeline():  # what stands before its end is one transaction
                         self._bind(connection, _STATEMENT)
                         _set(connection, settings or {})
@@ -203,16 +181,16 @@ class Database:
             pause = min(pause * 2, _CALM[1])
 
     def close(self) -> None:
-        for name in ("_pool", "_holding", "_asking"):
-            pool = self.__dict__.pop(name, None)
-            if pool is not None:
-                pool.close()
+        if self._process == os.getpid() and self._shared is not None:
+            pools, self._shared = self._shared, None
+            given_back(pools)
 
 
 def _set(connection: Connection[tuple[Any, ...]], settings: Mapping[str, str]) -> None:
     """What the server should keep to, up to the end of the transaction."""
-    for each in settings.items():
-        connection.execute("SELECT set_config(%s, %s, true)", each)
+    if settings:
+        each = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+        connection.execute(f"SELECT {each}".encode(), [part for item in settings.items() for part in item])
 
 
 @contextmanager
@@ -225,57 +203,3 @@ def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Ite
     finally:
         if not connection.closed:
             connection.isolation_level = None
-
-
-def _keep_quiet() -> None:
-    """A connection that is made anew is no news for a terminal; who collects logs still gets it."""
-    import logging
-
-    logger = logging.getLogger("psycopg")
-    if not logger.handlers:
-        logger.addHandler(logging.NullHandler())
-
-
-def _settings() -> dict[str, Any]:
-    """The name tells others who holds what they wait for; see `pages/postgres.py`."""
-    return {
-        "autocommit": True, "client_encoding": "UTF8", "connect_timeout": int(_WAIT),
-        "application_name": f"commonplace {os.getpid()} on {socket.gethostname()}"[:63],
-    }  # fmt: skip
-
-
-@contextmanager
-def _told_errors() -> Iterator[None]:
-    """What goes wrong with the server, as one of our errors; what is to be tried again stays what it is."""
-    import psycopg
-
-    try:
-        yield
-    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
-        raise
-    except psycopg.Error as error:
-        raise _told(error) from error
-
-
-def _told(error: Exception) -> StorageError:
-    import psycopg
-
-    text = str(error).strip().partition("\n")[0]
-    if _is_unmade(error):
-        return StorageError("the database has not all tables of commonplace: run `commonplace db migrate`")
-    if isinstance(error, psycopg.errors.QueryCanceled):
-        return StorageError("the database took too long over a statement: try again, or ask for less")
-    if isinstance(error, psycopg.errors.InsufficientPrivilege) and "set role" in text:
-        return StorageError(f"this user may not use the memory: have an owner run GRANT {ROLE} TO the user")
-    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return ConnectionLost(f"the database can not be reached ({text}): see that it runs, then try again")
-    return StorageError(f"the database refused ({text}): see `commonplace db status`")
-
-
-def _is_unmade(error: Exception) -> bool:
-    import psycopg
-
-    kinds = (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedColumn)
-    if isinstance(error, kinds):
-        return True
-    return isinstance(error, psycopg.errors.InvalidParameterValue) and ROLE in str(error)

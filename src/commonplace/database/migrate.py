@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import StorageError
-from . import Database
+from . import Address, Database
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
 _NAMED = re.compile(r"(\d{4})_(\w+)\.sql")
 _OLDEST = 150000  # the server's version, as it says it
+_ready: set[Address] = set()  # databases that this process has found to be so
 _BEGIN = """
 CREATE SCHEMA IF NOT EXISTS commonplace;
 CREATE TABLE IF NOT EXISTS commonplace.migrations (
@@ -54,6 +55,23 @@ def known() -> tuple[Migration, ...]:
 def status(database: Database) -> Status:
     with database.maintenance() as connection:
         return _status(connection)
+
+
+def require(database: Database, shown: str) -> None:
+    """StorageError where a database has no tables, or those of another version; with the command that helps.
+
+    Asked on a connection of its own, so that one that can not be made says why at once.
+    """
+    if database.address in _ready:
+        return
+    now = status(database)
+    if now.unknown:
+        raise StorageError(f"{shown} was made by a newer commonplace (it has {now.unknown[-1]}): update this one")
+    if not now.applied:
+        raise StorageError(f"{shown} has no tables yet: run `commonplace db init '{shown}'`")
+    if now.pending:
+        raise StorageError(f"{shown} has older tables: run `commonplace db migrate '{shown}'`")
+    _ready.add(database.address)
 
 
 def migrate(database: Database) -> tuple[Migration, ...]:

@@ -205,7 +205,6 @@ class PostgresPages:
         return found, warnings
 
     def folders(self, folder: str) -> Paths:
-        _located(folder or "memory")
         first = "split_part(substr(path, %(below)s), '/', 1)"
         rows = self._below(f"DISTINCT {first}", folder, " AND strpos(substr(path, %(below)s), '/') > 0")
         return sorted(name for (name,) in rows if name[0] != ".")
@@ -236,24 +235,27 @@ class PostgresPages:
         chosen = (path for path in found if root.pattern is None or root.pattern.fullmatch(path))
         return {path: found[path] for path in chosen if _is_shown(path, root.path)}
 
-    def changed_since(self, seq: int) -> News:
-        """What was written after a number, and the number to ask with next.
+    def changed_since(self, seq: int, most: int | None = None) -> News:
+        """What was written after a number, the first so many of it, and the number to ask with next.
 
         NotFound when removals since then were forgotten: then all is to be compared (`changes`).
         """
         rows = self._rows(
-            "SELECT mine.seq, mine.forgotten, pages.path, pages.data IS NULL FROM commonplace.tenants AS mine"
-            " LEFT JOIN commonplace.pages ON pages.tenant = %(tenant)s AND pages.seq > %(seq)s"
+            "SELECT mine.seq, mine.forgotten, pages.path, pages.data IS NULL, pages.seq"
+            " FROM commonplace.tenants AS mine LEFT JOIN LATERAL ("
+            "  SELECT path, data, seq FROM commonplace.pages WHERE tenant = %(tenant)s AND seq > %(seq)s"
+            "  ORDER BY seq LIMIT %(most)s) AS pages ON true"
             " WHERE mine.tenant = %(tenant)s ORDER BY pages.seq",
-            seq=seq,
-        )
+            seq=seq, most=most,
+        )  # fmt: skip
         if not rows:
             return News(0, [], [])
         if seq < rows[0][1]:
             raise NotFound(f"what was removed since {seq} is not known any more: compare all pages instead")
-        written = [(path, gone) for _, _, path, gone in rows if path is not None]
+        written = [(path, gone) for _, _, path, gone, _ in rows if path is not None]
         removed = [path for path, gone in written if gone]
-        return News(rows[0][0], [path for path, gone in written if not gone], removed)
+        upto = rows[-1][4] if len(written) == most else rows[0][0]
+        return News(upto, [path for path, gone in written if not gone], removed)
 
     def hold(self, name: str) -> AbstractContextManager[None]:
         return self._holds.hold(name)

@@ -7,38 +7,15 @@ from typing import Any
 import click
 
 from ...database import Database, address_of
-from ...database.migrate import Status, migrate, status
-from ...errors import InvalidArgument, NotInstalled, StorageError
+from ...database.migrate import Status, migrate, require, status
+from ...errors import InvalidArgument, StorageError
 from ...ground import in_database, shown
 from .common import answer, home_path, say, shared, table
-
-_SPELLING = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
 
 
 def require_tables(url: str) -> None:
     """StorageError where a database has no tables, or those of another version; with the command that helps."""
-    database = _opened(url)
-    now = status(database)
-    if now.unknown:
-        raise StorageError(f"{shown(url)} was made by a newer commonplace (it has {now.unknown[-1]}): update this one")
-    if not now.applied:
-        raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
-    if now.pending:
-        raise StorageError(f"{shown(url)} has older tables: run `commonplace db migrate '{shown(url)}'`")
-
-
-def _opened(url: str) -> Database:
-    try:
-        from psycopg import ProgrammingError
-        from psycopg.conninfo import conninfo_to_dict
-    except ImportError as error:
-        raise NotInstalled("a memory in PostgreSQL", "postgres") from error
-    address = address_of(url)
-    try:
-        conninfo_to_dict(address.url)
-    except ProgrammingError:  # what it says may hold the password
-        raise InvalidArgument(f"the URL of the database can not be read: {_SPELLING}") from None
-    return Database(address)
+    require(Database(address_of(url)), shown(url))
 
 
 @click.command("db")
@@ -57,7 +34,7 @@ def db_command(action: str, url: str | None) -> None:
     if action == "status":
         _show(url)
         return
-    database = _opened(url)
+    database = Database(address_of(url))
     if action == "migrate" and not status(database).applied:
         raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
     done = [str(step) for step in migrate(database)]
@@ -66,7 +43,7 @@ def db_command(action: str, url: str | None) -> None:
 
 
 def _show(url: str) -> None:
-    database = _opened(url)
+    database = Database(address_of(url))
     now = status(database)
     with database.maintenance() as connection:
         server = connection.info.server_version
