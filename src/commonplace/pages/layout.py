@@ -209,7 +209,8 @@ class Layout:
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """What a path means; None when it is nothing that search may return."""
-        open_to_all = max((root for root in (self.base, self.world_folder or "") if path.startswith(root)), key=len)
+        roots = (root for root in (self.base, self.world_folder or "") if path.startswith(root))
+        open_to_all = max(roots, key=len, default="")
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
         for rule, kind, scope in self._rules:
