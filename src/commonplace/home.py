@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
@@ -212,10 +213,18 @@ class Home:
 
         def ask(view: View) -> Found:
             found = answer(view.index, query, meaning)
+            self.note_recalled(hit.path for hit in found.hits)
             return Found(found, view.stale, (*found.reasons, *self.warnings(view)))
 
         meaning.think(query.text)
         return self.index.ask(ask)
+
+    def note_recalled(self, paths: Iterable[str]) -> None:
+        """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
+        from .index.recalled import note
+
+        if self.ground.folder:
+            note(os.path.join(self.ground.folder, INDEX_FOLDER), self.agent, paths, stamp(self.clock()))
 
     def filters(self, **named: Any) -> Filters:
         """Filters as people write them; `yesterday` is the home's own."""

@@ -40,7 +40,7 @@ def change(home: Home, name: str, *, everyone: bool = False) -> Change:
         return home.history.change(name)
     with suppress(NotFound):
         found = home.history.change(name)
-        if _may_see(home, found.path):
+        if may_see(home, found.path):
             return found
     # What begins alike and is not this agent's neither is found nor stands in the way.
     mine = [each for each in _seen(home, home.history.changes(), everyone=False) if each.id.startswith(name)]
@@ -139,7 +139,7 @@ def _exact(home: Home, text: str) -> datetime:
 
 
 def _seen(home: Home, some: Sequence[Change], *, everyone: bool) -> list[Change]:
-    return [change for change in some if everyone or _may_see(home, change.path)]
+    return [change for change in some if everyone or may_see(home, change.path)]
 
 
 def _changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:
@@ -181,12 +181,13 @@ def _of_note(home: Home, key: str) -> Iterator[Change]:
 def _known(home: Home, path: str, *, everyone: bool) -> str:
     path = path.removeprefix("./")
     look(home)
-    if not home.history.changes(path) or not (everyone or _may_see(home, path)):
+    if not home.history.changes(path) or not (everyone or may_see(home, path)):
         raise NotFound(f"history knows no page {path}: `commonplace log` lists what it knows")
     return path
 
 
-def _may_see(home: Home, path: str) -> bool:
+def may_see(home: Home, path: str) -> bool:
+    """Whether an agent may know what became of a page."""
     place = home.layout.place(path)  # a session is its agent's, be it searched or not
     return home.may_see(place) if place else home.may_know(path)
 

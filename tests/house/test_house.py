@@ -37,6 +37,7 @@ ROOMS = [
     "context",
     "tools",
     "memory",
+    "overview",
     "access",
     "evaluate",
     "importers",

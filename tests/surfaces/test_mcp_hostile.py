@@ -164,7 +164,7 @@ def test_one_who_listens_does_not_keep_the_server_from_ending(tmp_path: Path) ->
         "Accept: application/json, text/event-stream\r\nMCP-Protocol-Version: 2026-07-28\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    command = [*COMMAND, "--home", str(tmp_path), "serve", "--port", "0"]
+    command = [*COMMAND, "--home", str(tmp_path), "serve", "--open", "--port", "0"]
     with (
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
         socket.create_connection(("127.0.0.1", _port(server.stderr)), PATIENCE) as web,

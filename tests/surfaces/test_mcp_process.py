@@ -138,7 +138,7 @@ def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
 @contextmanager
 def serving(home: Path, *options: str, **environment: str) -> Iterator[int]:
     """A server over HTTP on a free port."""
-    command = [*COMMAND, "--home", str(home), "serve", "--port", "0", *options]
+    command = [*COMMAND, "--home", str(home), "serve", "--open", "--port", "0", *options]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}) as server:
         try:
             yield _port(server.stderr)

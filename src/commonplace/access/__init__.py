@@ -52,6 +52,7 @@ class Grant(NamedTuple):
     home: str | None = None
     agents: tuple[str, ...] | None = None
     role: Role = "admin"
+    is_held_to_reading: bool = False  # by the server, whatever the token allows
 
     @property
     def may_write(self) -> bool:

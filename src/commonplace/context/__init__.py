@@ -65,6 +65,7 @@ def assemble(
     sections = [section for make in ORDER if (section := make(home, request))]
     kept = _fit(sections, budget)
     _say_once(kept)
+    home.note_recalled(_page_of(item) for each in kept for item, _ in each.parts)
     text = _join(each.text for each in kept)
     return Context(text, _receipt(kept, text, budget))
 

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 from ..pages.files import make_folders
+from .recalled import forget
 from .sqlite import SCHEMA, SqliteIndex
 
 _UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away
@@ -59,6 +60,7 @@ def _remove_unused(folder: str) -> None:
 def remove_others(folder: str, name: str) -> None:
     """Every index but this one, of any schema and any settings: they are made again when somebody asks."""
     kept = f"words-{SCHEMA}-{name}"
+    forget(folder)  # it names pages that may be gone for good
     with suppress(FileNotFoundError, NotADirectoryError):
         for file in os.listdir(folder):
             if file.startswith("words-") and not (name and file.startswith(kept)):

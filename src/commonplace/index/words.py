@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from functools import cache, lru_cache
 
 # Scripts written without spaces (and Korean, whose particles hide word ends) are found by single characters and pairs.
-_UNSPACED = (
+UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3130-\u318f"
     "\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
+MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
 _ASCII = re.compile("[a-z0-9]+")  # the words of folded text that is in ASCII, as most is
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
@@ -48,9 +48,19 @@ def _runs(text: str) -> Iterator[tuple[str, bool]]:
 def _token() -> re.Pattern[str]:
     """Made when the first text needs it: it takes longer than many a command."""
     return re.compile(
-        rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>(?:(?![{_UNSPACED}])[^\W_]|[{_MARKS}])+)|"
+        rf"(?P<unspaced>[{UNSPACED}]+)|(?P<word>(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+)|"
         rf"(?P<symbol>[\u2600-\u27bf\U0001f300-\U0001faff])"
     )
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{UNSPACED}]")
+
+
+def is_unspaced(char: str) -> bool:
+    """Whether a character is of a script without spaces."""
+    return not char.isascii() and _unspaced().match(char) is not None
 
 
 def fold(text: str) -> str:

@@ -20,6 +20,7 @@ class Turn(NamedTuple):
     line: int
     said: str  # who, and what
     at: str
+    role: str = ""
 
 
 def turns(text: str) -> tuple[list[Turn], list[int]]:
@@ -52,7 +53,7 @@ def _turn(number: int, event: dict[str, Any]) -> Turn | None:
     text = "\n".join(_parts(message.get("content", message.get("text")))).strip()
     speaker = str(message.get("name") or event.get("name") or role)
     at = str(message.get("timestamp") or event.get("timestamp") or "")
-    return Turn(number, _fit_to_keep(f"{speaker}: {text}"), _fit_to_keep(at)) if text else None
+    return Turn(number, _fit_to_keep(f"{speaker}: {text}"), _fit_to_keep(at), role) if text else None
 
 
 def _fit_to_keep(text: str) -> str:

@@ -23,7 +23,7 @@ from .locks import lock_slot, slot_of
 from .merge import left_out
 from .past import SLOTS, Bounds, Choose, Head, Versions, again, fitting, since
 from .sign import Signature
-from .versions import Change, Line, as_text, content, contents, line_of, lines, parsed, version_of, written
+from .versions import Change, Line, as_text, content, contents, line_of, lines, parsed, sized, version_of, written
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
@@ -96,6 +96,10 @@ class History:
             return [line.change for line in self._lines(path)]
         every = (line.change for slot in self._slots() for line in lines(self._raw(slot)))
         return sorted(every, key=lambda change: change.at)
+
+    def sizes(self) -> list[tuple[Change, int]]:
+        every = (each for slot in self._slots() for each in sized(lines(self._raw(slot))))
+        return sorted(every, key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
         """A change by its id, or the beginning of it."""

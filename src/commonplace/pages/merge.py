@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import Literal, NamedTuple
 
 # Lines that every write renews: that theirs is gone says nothing.
 _STAMPS = re.compile(r"updated_at: |created_at: |<!-- agentool-memory: at=|\s*$")
@@ -52,3 +53,57 @@ def left_out(base: str, theirs: str, ours: str) -> bool:
 def _added(base: str, text: str) -> Counter[str]:
     added = Counter(text.splitlines()) - Counter(base.splitlines())
     return Counter({line: count for line, count in added.items() if not _STAMPS.match(line)})
+
+
+class Part(NamedTuple):
+    """A stretch of a merged text. Where both sides changed the same lines it is a conflict, and `text` is empty."""
+
+    kind: Literal["same", "mine", "theirs", "conflict"]
+    text: str = ""
+    base: str = ""
+    theirs: str = ""
+    mine: str = ""
+
+
+def parts(base: str, theirs: str, ours: str) -> list[Part]:
+    """Two changes of a text side by side, stretch after stretch, for who is to decide where they meet."""
+    start = base.splitlines(keepends=True)
+    their_lines, our_lines = theirs.splitlines(keepends=True), ours.splitlines(keepends=True)
+    their_map, our_map = _map(start, their_lines), _map(start, our_lines)
+    out: list[Part] = []
+    at = their_at = our_at = 0
+    for here in [*(line for line in range(len(start)) if line in their_map and line in our_map), len(start)]:
+        their_here, our_here = their_map.get(here, len(their_lines)), our_map.get(here, len(our_lines))
+        if here > at or their_here > their_at or our_here > our_at:
+            was, they, we = start[at:here], their_lines[their_at:their_here], our_lines[our_at:our_here]
+            out.append(_part("".join(was), "".join(they), "".join(we)))
+        if here < len(start):
+            out.append(Part("same", start[here]))
+        at, their_at, our_at = here + 1, their_here + 1, our_here + 1
+    return _together(out)
+
+
+def _map(start: list[str], side: list[str]) -> dict[int, int]:
+    """Which line of a side each line of the start became; those that changed became none."""
+    from difflib import SequenceMatcher
+
+    blocks = SequenceMatcher(None, start, side, autojunk=False).get_matching_blocks()
+    return {one + step: two + step for one, two, size in blocks for step in range(size)}
+
+
+def _part(base: str, theirs: str, ours: str) -> Part:
+    if theirs == ours:
+        return Part("same", ours)
+    if theirs == base:
+        return Part("mine", ours)
+    return Part("theirs", theirs) if ours == base else Part("conflict", "", base, theirs, ours)
+
+
+def _together(found: list[Part]) -> list[Part]:
+    out: list[Part] = []
+    for part in found:
+        if out and part.kind == out[-1].kind == "same":
+            out[-1] = Part("same", out[-1].text + part.text)
+        elif part != Part("same"):
+            out.append(part)
+    return out

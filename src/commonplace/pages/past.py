@@ -51,6 +51,10 @@ class Past(Protocol):
         """All changes, of one page or of every page, oldest first."""
         ...
 
+    def sizes(self) -> list[tuple[Change, int]]:
+        """The same of every page, each with the bytes it had then; -1 when it was not there, or nobody can tell."""
+        ...
+
     def change(self, name: str) -> Change:
         """A change by its id, or the beginning of it; NotFound when that is none, or several."""
         ...

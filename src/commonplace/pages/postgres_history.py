@@ -17,7 +17,7 @@ from ..model import Clock
 from . import ABSENT
 from .past import Bounds, Choose, Head, Versions, again, since
 from .sign import Signature
-from .versions import DEEPEST, Change, Line, content, contents, line_of, version_of
+from .versions import DEEPEST, Change, Line, content, contents, line_of, sized, version_of
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
@@ -111,6 +111,9 @@ class PostgresHistory:
         if path is not None:
             return [Change(*row) for row in self._rows(_CHANGE, "path = %s ORDER BY seq", path)]
         return [Change(*row) for row in self._rows(_CHANGE, "true ORDER BY at, seq")]
+
+    def sizes(self) -> list[tuple[Change, int]]:
+        return sorted(sized(map(line_of_row, self._rows(LINE, "true ORDER BY seq"))), key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
         # Ids are hexadecimal: all that begin with a name come before the name with a tilde.

@@ -108,6 +108,24 @@ def contents(kept: Iterable[Line]) -> Iterator[tuple[Change, bytes | None]]:
             last = None
 
 
+def sized(kept: Iterable[Line]) -> Iterator[tuple[Change, int]]:
+    """Changes of any pages, each with the bytes the page had then; -1 when it was not there, or nobody can tell."""
+    sizes: dict[str, int] = {}
+    for line in kept:
+        sizes[line.change.path] = size = _size(line, sizes.get(line.change.path, -1))
+        yield line.change, size
+
+
+def _size(line: Line, before: int) -> int:
+    if line.change.version == ABSENT or (line.span and before < 0):
+        return -1
+    try:
+        own = len(zlib.decompress(base64.b64decode(line.data)))
+    except (ValueError, zlib.error):
+        return -1
+    return own if line.span is None else before - (line.span[1] - line.span[0]) + own
+
+
 def content(kept: list[Line], version: str, path: str) -> bytes | None:
     """One version of a page."""
     for change, data in contents(_needed(kept, version)):

@@ -88,6 +88,7 @@ def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
 def _read(home: Home, path: str, warnings: list[str]) -> str:
     text, problem = home.text(path)
     warnings += problem
+    home.note_recalled([path] if text.strip() else [])
     return text
 
 

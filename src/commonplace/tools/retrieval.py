@@ -49,7 +49,7 @@ def memory_search(
 def told(found: Found) -> Reply:
     """What a search found, as the tool answers."""
     reply: Reply = {
-        "results": [_row(hit) for hit in found.hits],
+        "results": [as_row(hit) for hit in found.hits],
         "provider": found.answer.provider,
         "model": found.answer.model,
         "fallback": found.answer.fallback,
@@ -88,7 +88,7 @@ def _page(home: Home, path: str) -> Page:
     return page
 
 
-def _row(hit: Hit) -> dict[str, Any]:
+def as_row(hit: Hit) -> dict[str, Any]:
     row: dict[str, Any] = {
         "path": hit.path,
         "from": hit.start,

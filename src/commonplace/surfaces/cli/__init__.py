@@ -47,6 +47,7 @@ COMMANDS = {
     "eval": ("measure", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),
+    "web": ("server", "Look at memory in your browser."),
     "token": ("token", "Make, list and revoke tokens for those who come over HTTP, and show who called."),
     "install": ("install", "Make this memory known to Claude Code, Codex, Cursor and others."),
     "hook": ("hook", "For clients: what a session starts with, and what was said in it."),

@@ -12,6 +12,7 @@ from ...access import access_of
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...ground import shown
 from ...tools.catalog import EVERYDAY, TOOLSETS
+from ..first import first_token
 from ..http import LOOPBACK
 from ..mcp.serving import Serving
 from .common import home_path, options, placed, refuse_file, shared
@@ -50,36 +51,96 @@ def mcp_command(**given: Any) -> None:
     serve_stdio(serving)
 
 
+def _http_options(command: Any) -> Any:
+    for option in (
+        click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
+        click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."),
+        click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN)."),
+        click.option("--open", "is_open", is_flag=True, help="Let every program of this machine in without a token."),
+        click.option("--read-only", is_flag=True, help="Let nobody change anything."),
+        click.option(
+            "--allow-host", multiple=True, metavar="NAME", help="Another name this server goes by; repeatable."
+        ),
+    ):
+        command = option(command)
+    return command
+
+
 @click.command("serve")
-@click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
-@click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0 takes any free one.")
-@click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN).")
-@click.option("--allow-host", multiple=True, metavar="NAME", help="Another name this server goes by; repeatable.")
+@_http_options
 @_serving_options
 @shared
-def serve_command(host: str, port: int, token: str | None, allow_host: tuple[str, ...], **given: Any) -> None:
-    """Serve memory over HTTP, to any number of clients: the Model Context Protocol at /mcp.
+def serve_command(**given: Any) -> None:
+    """Serve memory over HTTP: the Model Context Protocol at /mcp, the interface for programs at /v1, a page at /.
 
-    It listens on this machine alone, and refuses requests from pages of other sites. On any other address, and where
-    the memory has tokens (`commonplace token create`), it wants one.
+    It listens on this machine alone, and refuses requests from pages of other sites. Callers need a token: the first
+    start makes one, and says in which file it is.
     """
+    _serve(opens=False, **given)
+
+
+@click.command("web")
+@_http_options
+@_serving_options
+@shared
+def web_command(**given: Any) -> None:
+    """Look at memory in your browser: serves it, as `commonplace serve` does, and opens the page."""
+    _serve(opens=True, **given)
+
+
+def _serve(
+    *, opens: bool, host: str, port: int, token: str | None, is_open: bool, read_only: bool,
+    allow_host: tuple[str, ...], **given: Any,
+) -> None:  # fmt: skip
     serving = _serving(**given)
     secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
-    if host not in LOOPBACK and not secret and not access_of(serving.home).tokens():
-        raise InvalidArgument(
-            f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to "
-            "let nobody else in"
-        )
+    _refuse_strangers(serving.home, host, secret, is_open=is_open)
     try:
         from ..http.app import run
         from ..http.guard import Rules
+        from ..http.keys import Keys
     except ImportError as error:
-        raise NotInstalled("a server", "mcp") from error
+        raise NotInstalled("a server", "web" if opens else "mcp") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
     listening = _listening(host, port)
-    where = f"[{host}]" if ":" in host else host
-    click.echo(f"serving {shown(serving.home)} at http://{where}:{listening.getsockname()[1]}/mcp", err=True)
-    run(serving, Rules(tuple(sorted(names)), secret, is_open=host in LOOPBACK), listening)
+    where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
+    click.echo(f"serving {shown(serving.home)} at {where}/mcp, {where}/v1 and {where}/", err=True)
+    if not is_open and not secret:
+        _tell_of_token(serving.home)
+    keys = Keys()
+    if opens:
+        _open_page(where, keys.code())
+    run(serving, Rules(tuple(sorted(names)), secret, is_open, read_only), listening, keys)
+
+
+def _refuse_strangers(home: str, host: str, secret: str, *, is_open: bool) -> None:
+    if host in LOOPBACK or secret or (not is_open and access_of(home).tokens()):
+        return
+    raise InvalidArgument(
+        f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "
+        "nobody else in"
+    )
+
+
+def _tell_of_token(home: str) -> None:
+    """Make a token for a memory that has none, and say where it is kept; never what it is."""
+    place = first_token(home)
+    if place:
+        click.echo(f"the token for it is in {place}, which only you can read", err=True)
+
+
+def _open_page(where: str, code: str) -> None:
+    """In the browser, with a code that is good once: what is seen of it in lists of processes is of no use."""
+    import webbrowser
+    from threading import Thread
+
+    address = f"{where}/#code={code}"
+
+    def opened() -> None:
+        if not webbrowser.open(address):
+            click.echo(f"no browser could be opened: open {where}/ and give the token", err=True)
+
+    Thread(target=opened, daemon=True).start()
 
 
 def _secret(given: str) -> str:

@@ -1,4 +1,4 @@
-"""What is where: the protocol at `/mcp`."""
+"""What is where: the protocol at `/mcp`, the interface at `/v1`, the page at `/`."""
 
 from __future__ import annotations
 
@@ -9,28 +9,48 @@ from contextlib import asynccontextmanager
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Mount
 from starlette.types import ASGIApp
 
+from .. import web
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Serving
+from . import browse, health, history, pages, search, tools
 from .guard import Guard, Rules
+from .interface import Interface, refused
+from .interface import application as interface_application
+from .keys import Keys
 
 MCP = "/mcp"
 _LARGEST = 16 * 1024 * 1024  # bytes of a request: a megabyte of text, however it is escaped
+ENDPOINTS = [
+    *browse.ENDPOINTS,
+    *search.ENDPOINTS,
+    *pages.ENDPOINTS,
+    *history.ENDPOINTS,
+    *health.ENDPOINTS,
+    *tools.ENDPOINTS,
+    tools.CALL,
+]
 
 
-def application(serving: Serving, rules: Rules) -> ASGIApp:
-    return _application(MemoryServer(serving), rules)
+def application(serving: Serving, rules: Rules, keys: Keys | None = None) -> ASGIApp:
+    return _application(MemoryServer(serving), rules, keys or Keys())
 
 
-def _application(server: MemoryServer, rules: Rules) -> ASGIApp:
+def _application(server: MemoryServer, rules: Rules, keys: Keys) -> ASGIApp:
     app = server.server.streamable_http_app(
         streamable_http_path=MCP,
         max_request_body_size=_LARGEST,
         # The guard has looked at names and origins before, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    return Guard(_closing(app, server), rules, server.doors)
+    interface = Interface(server)
+    app.router.routes.append(Mount("/v1", interface_application(interface, ENDPOINTS)))
+    app.router.routes.extend(web.routes())
+    app.add_exception_handler(HTTPException, refused)
+    return Guard(_closing(app, server), rules, server.doors, keys)
 
 
 def _closing(app: Starlette, server: MemoryServer) -> Starlette:
@@ -49,10 +69,15 @@ def _closing(app: Starlette, server: MemoryServer) -> Starlette:
     return app
 
 
-def run(serving: Serving, rules: Rules, listening: socket.socket) -> None:
+def run(serving: Serving, rules: Rules, listening: socket.socket, keys: Keys | None = None) -> None:
     """Serve until told to stop. Open streams do not keep it from ending."""
     server = MemoryServer(serving)
-    config = uvicorn.Config(_application(server, rules), log_level="warning", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        _application(server, rules, keys or Keys()),
+        log_level="warning",
+        timeout_graceful_shutdown=2,
+        server_header=False,
+    )
     _Listening(config, server).run(sockets=[listening])
 
 

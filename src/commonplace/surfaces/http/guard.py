@@ -1,7 +1,8 @@
 """Who may talk to the server: requests for our own names, from our own pages or from programs, with a token.
 
 A page on another site can send requests to this machine; the Host it believes in, or its Origin, gives it away. What a
-token allows goes along with the request, as a `Grant`.
+token allows goes along with the request, as a `Grant`. Only the page's own files, which hold nothing of anybody's
+memory, and the exchange of a code for a key, are there for who has no token.
 """
 
 from __future__ import annotations
@@ -14,50 +15,76 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from starlette.datastructures import Headers
-from starlette.responses import JSONResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...access import Grant
 from ...errors import CommonplaceError
 from ..mcp.doors import GRANT, Doors
+from ..web import is_page
 from . import LOOPBACK
+from .keys import Keys
+from .limits import LONGEST_ADDRESS
+from .problems import problem
 
 _BY_FLAG = Grant("--token")
+_NOBODY = Grant(role="read")
+SESSION = "/v1/session"
+_OURS = ("same-origin", "none")  # where a browser may say that a request comes from
+_HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "Cache-Control": "no-store",
+}
 
 
 class Rules(NamedTuple):
     """`hosts`: the names this server goes by. `token`: one that allows everything. `is_open`: whether a memory that has
-    no tokens is for everybody who can reach it, where there is no such one either."""
+    no tokens is for everybody who can reach it, where there is no such one either. `read_only`: whether nobody may
+    change anything, whatever they show."""
 
     hosts: Sequence[str] = LOOPBACK
     token: str = ""
     is_open: bool = True
+    read_only: bool = False
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, rules: Rules, doors: Doors) -> None:
-        self._app, self._rules, self._doors = app, rules, doors
+    def __init__(self, app: ASGIApp, rules: Rules, doors: Doors, keys: Keys | None = None) -> None:
+        self._app, self._rules, self._doors, self._keys = app, rules, doors, keys or Keys()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        answer = await self._refusal(scope) if scope["type"] == "http" else None
-        await (answer or self._app)(scope, receive, send)
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        answer = await self._refusal(scope)
+        is_ours = answer or scope["path"].startswith("/v1")
+        await (answer or self._app)(scope, receive, _sealed(send) if is_ours else send)
 
     async def _refusal(self, scope: Scope) -> Response | None:
         """Why a request does not come in; None when it does, and then it carries its grant."""
         headers = Headers(scope=scope)
         if not self._is_ours(_host_of(f"//{headers.get('host', '')}")):
-            return _problem(421, "Wrong host", "this server does not go by that name: see --allow-host")
-        if not all(self._is_ours(_host_of(origin)) for origin in headers.getlist("origin") if origin):
-            return _problem(403, "Wrong origin", "requests from pages of other sites are refused")
+            return problem(421, "this server does not go by that name: see --allow-host", title="Wrong host")
+        if not self._is_from_us(scope, headers):
+            return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
+            return problem(414, "the address is too long: send less in it", title="Too long")
+        path = scope["path"]
+        if is_page(path) or (path == SESSION and scope["method"] == "POST"):
+            scope[GRANT] = _NOBODY
+            return None
         try:
-            grant = await self._grant(headers)
+            grant = await self.grant(headers)
         except CommonplaceError:  # what it is stands in no answer to a stranger: `commonplace token list` says it
-            return _problem(503, "Not now", "the tokens of this memory can not be read: look at the server")
+            return problem(503, "the tokens of this memory can not be read: look at the server", title="Not now")
         if grant is None:
-            refusal = _problem(401, "No token", "send the header Authorization: Bearer TOKEN, with one that holds")
-            refusal.headers["WWW-Authenticate"] = "Bearer"
-            return refusal
+            said = "send the header Authorization: Bearer TOKEN, with one that holds"
+            return problem(401, said, title="No token", headers={"WWW-Authenticate": "Bearer"})
         scope[GRANT] = grant
         if grant.token:  # so that a session is of use only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
@@ -66,14 +93,41 @@ class Guard:
     def _is_ours(self, host: str) -> bool:
         return host.lower() in self._rules.hosts
 
-    async def _grant(self, headers: Headers) -> Grant | None:
+    def _is_from_us(self, scope: Scope, headers: Headers) -> bool:
+        """Whether no page of another site sends this. The interface is for our own page, down to the port."""
+        origins = [origin for origin in headers.getlist("origin") if origin]
+        if not all(self._is_ours(_host_of(origin)) for origin in origins):
+            return False
+        if not scope["path"].startswith("/v1"):
+            return True
+        own = headers.get("host", "").lower()
+        same = all(urlsplit(origin).netloc.lower() == own for origin in origins)
+        return same and headers.get("sec-fetch-site", "none").lower() in _OURS
+
+    async def grant(self, headers: Headers) -> Grant | None:
+        """What the caller may do now; None when that is nothing."""
         kind, _, given = headers.get("authorization", "").partition(" ")
         secret = given.strip() if kind.lower() == "bearer" else ""
         rules = self._rules
         if rules.token and hmac.compare_digest(secret.encode(), rules.token.encode()):
-            return _BY_FLAG
-        is_open = rules.is_open and not rules.token
-        return await anyio.to_thread.run_sync(lambda: self._doors.grant(headers, secret, is_open=is_open))
+            found: Grant | None = _BY_FLAG
+        elif not (found := self._keys.grant(secret)):
+            is_open = rules.is_open and not rules.token
+            found = await anyio.to_thread.run_sync(lambda: self._doors.grant(headers, secret, is_open=is_open))
+        return found._replace(role="read", is_held_to_reading=True) if found and rules.read_only else found
+
+
+def _sealed(send: Send) -> Send:
+    """Answers that nobody keeps, guesses at, or shows in a frame."""
+
+    async def sealed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sealed
 
 
 def _host_of(address: str) -> str:
@@ -82,11 +136,3 @@ def _host_of(address: str) -> str:
         return urlsplit(address).hostname or ""
     except ValueError:
         return ""
-
-
-def _problem(status: int, title: str, detail: str) -> Response:
-    return JSONResponse(
-        {"type": "about:blank", "title": title, "status": status, "detail": detail},
-        status_code=status,
-        media_type="application/problem+json",
-    )

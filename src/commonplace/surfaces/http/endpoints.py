@@ -1,0 +1,157 @@
+"""How a part of the interface is declared: method, path, what it takes and gives. Requests are held to that, and the
+published schema is read off it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from starlette.datastructures import Headers
+
+from ...access import Grant, Role
+from ...errors import InvalidArgument
+from ...home import Home
+from ...memory import Memory
+from ..mcp.serving import Asker
+from .fitting import fit
+
+Schema = dict[str, Any]
+Where = Literal["query", "path", "header"]
+JSON, MARKDOWN = "application/json", "text/markdown"
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
+
+
+class Parameter(NamedTuple):
+    name: str
+    schema: Schema
+    description: str
+    where: Where = "query"
+    required: bool = False
+
+    @property
+    def repeats(self) -> bool:
+        return self.schema.get("type") == "array"
+
+
+class Asked(NamedTuple):
+    """A request as an endpoint sees it: who asks of which memory, and what, as it was declared."""
+
+    memory: Memory
+    asker: Asker
+    grant: Grant
+    given: Mapping[str, Any]
+    body: Any
+    headers: Headers
+
+    @property
+    def home(self) -> Home:
+        return self.memory.home
+
+
+class Reply(NamedTuple):
+    """An answer that is more than JSON with status 200."""
+
+    body: Any
+    status: int = 200
+    headers: Mapping[str, str] = {}
+    media: str = JSON
+
+
+class Given(NamedTuple):
+    """What an endpoint answers with a status: of which kind, and what it looks like."""
+
+    description: str
+    schema: Schema | None = None
+    media: str = JSON
+    headers: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """`run` is called in a thread and may take its time. `needs`: the least role that may call it."""
+
+    method: str
+    path: str
+    run: Callable[[Asked], Any]
+    summary: str
+    takes: Sequence[Parameter] = ()
+    body: Schema | None = None
+    body_media: str = JSON
+    answers: Mapping[int, Given] = field(default_factory=dict)
+    needs: Role = "read"
+    tag: str = "memory"
+    problems: Sequence[int] = ()
+    waits: bool = False  # for what may write after all: it is not given up
+
+    @property
+    def name(self) -> str:
+        """What it is called in the log."""
+        return f"{self.method} {self.path}"
+
+    @property
+    def changes(self) -> bool:
+        return self.needs != "read"
+
+
+def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
+    """What was given in the address, as it was declared; InvalidArgument for what was not."""
+    known = {each.name: each for each in endpoint.takes if each.where == "query"}
+    strange = [name for name, _ in query if name not in known]
+    if strange:
+        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        raise InvalidArgument(f"the parameter {strange[0]!a} is not known here: {takes}")
+    out: dict[str, Any] = {}
+    for name, parameter in known.items():
+        values = [value for key, value in query if key == name]
+        if parameter.required and not values:
+            raise InvalidArgument(f"the parameter {name} is missing: {parameter.description}")
+        if len(values) > 1 and not parameter.repeats:
+            raise InvalidArgument(f"the parameter {name} is given more than once")
+        if values:
+            out[name] = _read(parameter, values)
+    out |= {each.name: _read(each, [path[each.name]]) for each in endpoint.takes if each.where == "path"}
+    return out
+
+
+def _read(parameter: Parameter, values: list[str]) -> Any:
+    value = values if parameter.repeats else _as(parameter.schema.get("type"), values[0], parameter.name)
+    fit(parameter.schema, value, parameter.name)
+    return value
+
+
+def _as(kind: Any, text: str, name: str) -> Any:
+    if kind == "boolean":
+        if text not in (*_TRUE, *_FALSE):
+            raise InvalidArgument(f"{name} must be true or false")
+        return text in _TRUE
+    if kind in ("integer", "number"):
+        try:
+            return int(text) if kind == "integer" else _number(text)
+        except ValueError as error:
+            raise InvalidArgument(f"{name} must be a {'whole ' * (kind == 'integer')}number") from error
+    return text
+
+
+def _number(text: str) -> float:
+    value = float(text)
+    if value != value or value in (float("inf"), float("-inf")):
+        raise ValueError(text)
+    return value
+
+
+def array(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Schema:
+    """An object with these fields; those in `required` are always there."""
+    always = dict(required or {})
+    return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
+
+
+TEXT: Schema = {"type": "string"}
+WHOLE: Schema = {"type": "integer"}
+NUMBER: Schema = {"type": "number"}
+YES: Schema = {"type": "boolean"}
+ANY: Schema = {}

@@ -1,0 +1,211 @@
+"""What happened: changes newest first, one with its difference, and the ways back."""
+
+from __future__ import annotations
+
+from difflib import SequenceMatcher
+from typing import Any
+
+from ... import timeline
+from ...errors import CommonplaceError, InvalidArgument, NotFound
+from ...overview.sight import sight_to_write
+from ...pages import ABSENT
+from ...pages.versions import Change
+from .endpoints import TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
+
+_AROUND = 3  # lines shown around what changed
+_MOST_LINES = 20_000  # of one side: beyond, the difference takes too long
+_CHANGE = of(
+    {
+        "id": TEXT,
+        "at": TEXT,
+        "path": TEXT,
+        "by": TEXT,
+        "tool": TEXT,
+        "agent": TEXT,
+        "session": TEXT,
+        "reason": TEXT,
+        "call": TEXT,
+        "kind": {"type": "string", "enum": ["created", "changed", "removed"]},
+        "version": TEXT,
+    }
+)
+_HUNKS = array(of({"op": {"type": "string", "enum": ["same", "add", "remove", "skip"]}, "text": TEXT}))
+_ID = {"type": "string", "pattern": "^[0-9a-f]{4,16}$"}
+_SINCE = {
+    "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",
+    "anyOf": [
+        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
+        {"type": "string", "format": "date-time", "pattern": r"^[12]\d{3}-"},
+    ],
+}
+_UNDO: Schema = {
+    "type": "object",
+    "properties": {"changes": {"type": "array", "items": _ID, "minItems": 1, "maxItems": 500, "description": "Ids."}},
+    "required": ["changes"],
+    "additionalProperties": False,
+}
+_RESTORE: Schema = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "description": "The page."},
+        "when": {"description": "A change's id, a day or a time.", "anyOf": [_ID, *_SINCE["anyOf"]]},
+    },
+    "required": ["path", "when"],
+    "additionalProperties": False,
+}
+_UNDONE = of({"path": TEXT, "changes": array(TEXT), "done": YES, "problem": TEXT})
+
+
+def changes(asked: Asked) -> dict[str, Any]:
+    given = asked.given
+    try:
+        found = timeline.changes(
+            asked.home, given.get("what", ""), agent=given.get("agent", ""), since=given.get("since", "")
+        )
+    except NotFound:  # history knows nothing of it: it has no changes
+        found = []
+    newest = found[::-1]
+    if "before" in given:
+        ids = [change.id for change in newest]
+        if given["before"] not in ids:
+            raise NotFound(f"there is no change {given['before']} in this list: begin from the top")
+        newest = newest[ids.index(given["before"]) + 1 :]
+    limit = given.get("limit", 100)
+    return {"changes": [_row(change) for change in newest[:limit]], "more": len(newest) > limit}
+
+
+def _row(change: Change) -> dict[str, Any]:
+    kind = "removed" if change.version == ABSENT else "created" if change.before == ABSENT else "changed"
+    return {
+        "id": change.id,
+        "at": change.at,
+        "path": change.path,
+        "by": change.by,
+        "tool": change.tool,
+        "agent": change.agent,
+        "session": change.session,
+        "reason": change.why,
+        "call": change.call,
+        "kind": kind,
+        "version": change.version,
+    }
+
+
+def change(asked: Asked) -> dict[str, Any]:
+    found = timeline.change(asked.home, asked.given["id"])
+    before, after = timeline.sides(asked.home, found)
+    return {**_row(found), "hunks": hunks(before, after), "before": before, "after": after}
+
+
+def hunks(before: str, after: str) -> list[dict[str, str]]:
+    """The lines that went and came, with some around them; what is left out between says how much it is."""
+    old, new = before.splitlines(), after.splitlines()
+    if max(len(old), len(new)) > _MOST_LINES:
+        return [{"op": "skip", "text": f"{len(old)} lines before, {len(new)} after: too many to compare"}]
+    out: list[dict[str, str]] = []
+    last = 0
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
+        _skip(out, group[0][1] - last)
+        for tag, a, b, c, d in group:
+            if tag == "equal":
+                out += [{"op": "same", "text": line} for line in old[a:b]]
+                continue
+            out += [{"op": "remove", "text": line} for line in old[a:b]]
+            out += [{"op": "add", "text": line} for line in new[c:d]]
+        last = group[-1][2]
+    if out:
+        _skip(out, len(old) - last)
+    return out
+
+
+def _skip(out: list[dict[str, str]], count: int) -> None:
+    if count > 0:
+        out.append({"op": "skip", "text": f"{count} line{'s' * (count > 1)}"})
+
+
+def undo(asked: Asked) -> dict[str, Any]:
+    home = asked.home
+    timeline.look(home)
+    named = [timeline.change(home, name) for name in dict.fromkeys(asked.body["changes"])]
+    chosen = [each for each in timeline.together(home, named) if timeline.may_see(home, each.path)]
+    done = timeline.undo(home, chosen)
+    rows = [
+        {
+            "path": each.path,
+            "changes": [one.id for one in each.changes],
+            "done": not each.problem,
+            "problem": each.problem,
+        }
+        for each in done
+    ]
+    return {"undone": rows}
+
+
+def restore(asked: Asked) -> dict[str, Any]:
+    path, when = asked.body["path"], asked.body["when"]
+    try:
+        sight_to_write(asked.home, path)
+        changed = timeline.restore(asked.home, path, when)
+    except InvalidArgument as error:  # it is understood, and does not fit this page
+        raise NotFound(str(error)) from error
+    try:
+        version = asked.home.pages.read(path).version
+    except CommonplaceError:
+        version = ABSENT
+    return {"path": path, "changed": changed, "version": version}
+
+
+_LIST = [
+    Parameter(
+        "what", {"type": "string", "minLength": 1, "maxLength": 1500}, "A page, or a key; everything, if not said."
+    ),
+    Parameter("since", _SINCE, "Only from then on."),
+    Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
+    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at the most; 100 if not said."),
+    Parameter("before", _ID, "Go on after this change."),
+]
+_ONE = of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/history",
+        changes,
+        "Who changed what, newest first.",
+        takes=_LIST,
+        tag="history",
+        answers={200: Given("Some changes.", of({"changes": array(_CHANGE), "more": YES}))},
+        problems=[404],
+    ),
+    Endpoint(
+        "GET",
+        "/v1/history/{id}",
+        change,
+        "One change, with what it did.",
+        tag="history",
+        takes=[Parameter("id", _ID, "The id of a change.", "path", required=True)],
+        answers={200: Given("A change.", _ONE)},
+        problems=[404],
+    ),
+    Endpoint(
+        "POST",
+        "/v1/undo",
+        undo,
+        "Take back changes, with all that the same calls changed.",
+        tag="history",
+        body=_UNDO,
+        needs="write",
+        answers={200: Given("What was done, page by page.", of({"undone": array(_UNDONE)}))},
+        problems=[404, 409],
+    ),
+    Endpoint(
+        "POST",
+        "/v1/restore",
+        restore,
+        "Let a page be what it was.",
+        tag="history",
+        body=_RESTORE,
+        needs="write",
+        answers={200: Given("Whether it changed.", of({"path": TEXT, "changed": YES, "version": TEXT}))},
+        problems=[404, 409, 412, 422],
+    ),
+]

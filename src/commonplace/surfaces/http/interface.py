@@ -1,0 +1,189 @@
+"""The interface under `/v1`: every endpoint is run here, in a thread, for who asks, within limits, and noted."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
+
+import anyio
+import anyio.to_thread
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from ...access import Grant, Outcome
+from ...errors import CommonplaceError, InvalidArgument
+from ...markdown.jsontext import loads
+from ...memory import Memory
+from ..mcp.doors import GRANT
+from ..mcp.server import MemoryServer
+from ..mcp.serving import Asker
+from .endpoints import JSON, MARKDOWN, Asked, Endpoint, Reply, given_to
+from .fitting import fit
+from .limits import DEADLINE, body_of
+from .problems import Problem, as_problem, problem
+
+Answer = TypeVar("Answer")
+_ROLES = ("read", "write", "admin")
+
+
+class Interface:
+    """What all endpoints share: the memories that are open, who may come in, and the log."""
+
+    def __init__(self, server: MemoryServer) -> None:
+        self.server = server
+
+    def asker(self, request: Request) -> Asker:
+        return self.server.serving.asker({}, request.headers, grant_of(request))
+
+    async def memory(self, asker: Asker, grant: Grant) -> Memory:
+        if grant.home not in (None, asker.home):
+            await in_thread(lambda: self.server.doors.pass_on(asker, grant))
+        known = self.server.handles.known(asker)
+        return known if known else await in_thread(lambda: self.server.handles.of(asker))
+
+    async def note(self, request: Request, what: str, outcome: Outcome) -> None:
+        """One line of the log, where a token let the caller in. Who can not say who asks stands in it by the token."""
+        grant = grant_of(request)
+        if not grant.token:
+            return
+        try:
+            asker = self.asker(request)
+        except CommonplaceError:
+            asker = Asker(grant.home or self.server.serving.home, agent="")
+        remote = request.client.host if request.client else ""
+        with anyio.CancelScope(shield=True):
+            await in_thread(lambda: self.server.doors.note(asker, grant, what, outcome, remote))
+
+    async def answer(self, endpoint: Endpoint, request: Request) -> Response:
+        """The answer of an endpoint. What a caller did wrong is a problem, and every call is noted."""
+        outcome: Outcome = "abandoned"
+        try:
+            response = await self._answered(endpoint, request)
+            outcome = "ok" if response.status_code < 400 else "error"
+            return response
+        except (Problem, CommonplaceError) as error:
+            found = error if isinstance(error, Problem) else as_problem(error)
+            outcome = "refused" if found.status in (400, 403) else "error"
+            return found.response()
+        finally:
+            await self.note(request, endpoint.name, outcome)
+
+    async def _answered(self, endpoint: Endpoint, request: Request) -> Response:
+        asked = await self.asked(endpoint, request)
+        # Who went away does not wait for an answer; what was to be written is written whole all the same.
+        limit = None if endpoint.changes or endpoint.waits else DEADLINE
+        with anyio.move_on_after(limit) as waited:
+            found = await in_thread(lambda: endpoint.run(asked), abandon=not endpoint.changes)
+        if waited.cancelled_caught:
+            raise Problem(503, f"this took longer than {DEADLINE:g} seconds: ask for less, or try again")
+        return as_response(found)
+
+    async def asked(self, endpoint: Endpoint, request: Request) -> Asked:
+        """A request that is as it was declared, from somebody who may ask it."""
+        grant = grant_of(request)
+        require(grant, endpoint)
+        given = given_to(endpoint, request.query_params.multi_items(), request.path_params)
+        body = await _body(endpoint, request)
+        asker = self.asker(request)
+        return Asked(await self.memory(asker, grant), asker, grant, given, body, request.headers)
+
+
+def grant_of(request: Request) -> Grant:
+    found: Grant = request.scope[GRANT]
+    return found
+
+
+def require(grant: Grant, endpoint: Endpoint) -> None:
+    if _ROLES.index(grant.role) < _ROLES.index(endpoint.needs):
+        raise Problem(
+            403, f"{endpoint.name} needs the role {endpoint.needs}, and this token only has {grant.role}: use another"
+        )
+
+
+async def in_thread(run: Callable[[], Answer], *, abandon: bool = False) -> Answer:
+    return await anyio.to_thread.run_sync(run, abandon_on_cancel=abandon)
+
+
+async def _body(endpoint: Endpoint, request: Request) -> Any:
+    if endpoint.body is None:
+        await body_of(request)  # one that nobody asked for is read and left at that
+        return None
+    media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    allowed = (MARKDOWN, "text/plain") if endpoint.body_media == MARKDOWN else (endpoint.body_media,)
+    if media not in allowed:
+        raise Problem(415, f"send the body as Content-Type: {endpoint.body_media}", {"Accept": ", ".join(allowed)})
+    data = await body_of(request)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise Problem(400, "the body is not UTF-8 text") from error
+    value = text if endpoint.body_media == MARKDOWN else _json(text)
+    fit(endpoint.body, value, "the body")
+    return value
+
+
+def _json(text: str) -> Any:
+    try:
+        return loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidArgument(f"the body is not JSON: {error}") from error
+
+
+def as_response(found: Any) -> Response:
+    if isinstance(found, Response):
+        return found
+    reply = found if isinstance(found, Reply) else Reply(found)
+    body = reply.body
+    if reply.media == JSON:
+        body = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+    return Response(body, reply.status, dict(reply.headers), reply.media)
+
+
+def application(interface: Interface, endpoints: Sequence[Endpoint], others: Iterable[Route] = ()) -> Starlette:
+    """All endpoints, by path and method; what is no path of ours, or no method of a path, is a problem too."""
+    by_path: dict[str, dict[str, Endpoint]] = {}
+    for endpoint in endpoints:
+        by_path.setdefault(endpoint.path.removeprefix("/v1"), {})[endpoint.method] = endpoint
+    routes = [
+        Route(_pattern(path), _route(interface, methods), methods=[*methods]) for path, methods in by_path.items()
+    ]
+    handlers: Any = {HTTPException: refused, Exception: _broken}
+    return Starlette(routes=[*others, *routes], exception_handlers=handlers)
+
+
+def _pattern(path: str) -> str:
+    """A page has slashes in its path."""
+    return path.replace("{path}", "{path:path}")
+
+
+def _route(interface: Interface, methods: dict[str, Endpoint]) -> Callable[[Request], Any]:
+    async def route(request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        return await interface.answer(methods[method], request)
+
+    return route
+
+
+async def refused(request: Request, error: Any) -> Response:
+    what = {
+        404: f"there is nothing at {request.url.path}: GET /v1/openapi.json says what there is",
+        405: f"{request.method} is not possible here: see the header Allow",
+    }.get(error.status_code, str(error.detail))
+    headers = dict(error.headers or {})
+    if "Allow" in headers:
+        headers["Allow"] = ", ".join(sorted(each.strip() for each in headers["Allow"].split(",")))
+    return problem(error.status_code, what, headers=headers)
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    return problem(500, "this is an error of the server: what it wrote to its standard error says more")
+
+
+def took(started: float) -> float:
+    """Milliseconds since then."""
+    return round((time.perf_counter() - started) * 1000, 1)

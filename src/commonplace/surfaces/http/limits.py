@@ -1,0 +1,40 @@
+"""How much a request may bring, how long it may take to bring it, and how long an answer may take."""
+
+from __future__ import annotations
+
+import anyio
+from starlette.requests import ClientDisconnect, Request
+
+from .problems import Problem
+
+LARGEST = 8 * 1024 * 1024  # bytes of a body
+LONGEST_ADDRESS = 16 * 1024  # bytes of a path with its query
+PATIENCE = 20.0  # seconds for a body to arrive
+DEADLINE = 60.0  # seconds for an answer that only reads
+
+
+async def body_of(request: Request, largest: int = LARGEST, patience: float = PATIENCE) -> bytes:
+    """The body; Problem for one that is too large, by what it says or by what comes, and for one that is too slow."""
+    said = request.headers.get("content-length", "0")
+    if not said.isdecimal() or int(said) > largest:
+        raise _too_large(largest)
+    parts: list[bytes] = []
+    size = 0
+    with anyio.move_on_after(patience) as waited:
+        try:
+            async for part in request.stream():
+                size += len(part)
+                if size > largest:
+                    raise _too_large(largest)
+                parts.append(part)
+        except ClientDisconnect:
+            raise Problem(400, "the connection ended before the body did") from None
+    if waited.cancelled_caught:
+        raise Problem(
+            408, f"the body did not arrive within {patience:g} seconds: send it at once", {"Connection": "close"}
+        )
+    return b"".join(parts)
+
+
+def _too_large(largest: int) -> Problem:
+    return Problem(413, f"a request brings at most {largest:,} bytes: send less", {"Connection": "close"})

@@ -1,0 +1,290 @@
+"""Pages as resources: listed, read, written and removed by their path, each with its version as ETag."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ... import timeline
+from ...errors import BrokenFrontMatter, PageNotFound, StaleVersion
+from ...markdown import frontmatter
+from ...markdown.html import html
+from ...markdown.links import links
+from ...markdown.sessions import as_said
+from ...model import Page
+from ...overview.edit import delete, merged, save
+from ...overview.listing import listed
+from ...overview.sight import Sight, heading_of, meant, names_of, sight
+from ...pages import ABSENT
+from .browse import finder
+from .endpoints import JSON, MARKDOWN, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
+from .problems import Problem
+
+_PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
+_TIME = {
+    "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",
+    "anyOf": [
+        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
+        {"type": "string", "format": "date-time", "pattern": r"^[12]\d{3}-"},
+    ],
+}
+_LISTED = of(
+    {"path": TEXT, "kind": TEXT, "scope": TEXT, "title": TEXT, "at": TEXT}, key=TEXT, tags=array(TEXT), size=WHOLE
+)
+_PAGE = of(
+    {
+        "path": TEXT,
+        "text": TEXT,
+        "kind": TEXT,
+        "scope": TEXT,
+        "title": TEXT,
+        "html": TEXT,
+        "front": {"type": "object"},
+        "links": array(of({"target": TEXT, "text": TEXT}, path=TEXT)),
+    },
+    version=TEXT,
+    at=TEXT,
+    as_of=TEXT,
+)
+_WRITTEN = of({"path": TEXT, "version": TEXT, "created": YES}, warning=TEXT, conflict=TEXT)
+_TAG = re.compile(r'(W/)?"([^"]*)"')
+_CONDITIONS = [
+    Parameter("If-Match", {"type": "string"}, "The ETag of the page as you read it.", "header"),
+    Parameter("If-None-Match", {"type": "string"}, "* for a page that is not there yet.", "header"),
+]
+_KINDS = ["page", "record", "skill", "activity", "session"]
+
+
+def listing(asked: Asked) -> dict[str, Any]:
+    given = asked.given
+    rows, after = listed(
+        asked.home,
+        prefix=given.get("prefix", ""),
+        kind=given.get("kind", ""),
+        limit=given.get("limit", 200),
+        after=given.get("after", ""),
+    )
+    return {"pages": rows, "next": after or None}
+
+
+def read(asked: Asked) -> Reply:
+    path = asked.given["path"]
+    found = sight(asked.home, path)
+    if "at" in asked.given:
+        return _read_as_of(asked, found)
+    page = asked.home.pages.read(path)
+    tag = {"ETag": f'"{page.version}"', "Vary": "Accept"}
+    if _is_among(page.version, asked.headers.get("if-none-match", "")):
+        return Reply(b"", 304, tag, MARKDOWN)
+    page = page._replace(text=_shown(page.text, found))
+    if not _wants_json(asked):
+        return Reply(page.text, headers=tag, media=f"{MARKDOWN}; charset=utf-8")
+    said = _described(asked, page, found)
+    return Reply({**said, "version": page.version, "at": asked.home.written(path) or ""}, headers=tag)
+
+
+def _read_as_of(asked: Asked, found: Sight) -> Reply:
+    when = asked.given["at"]
+    text = _shown(timeline.page_as_of(asked.home, found.path, when), found)
+    if not _wants_json(asked):
+        return Reply(text, headers={"Vary": "Accept"}, media=f"{MARKDOWN}; charset=utf-8")
+    return Reply(
+        {**_described(asked, Page(found.path, text, ABSENT), found), "as_of": when}, headers={"Vary": "Accept"}
+    )
+
+
+def _shown(text: str, found: Sight) -> str:
+    return "\n".join(as_said(text.split("\n"))) if found.kind == "session" else text
+
+
+def _wants_json(asked: Asked) -> bool:
+    return JSON in asked.headers.get("accept", "").lower()
+
+
+def _described(asked: Asked, page: Page, found: Sight) -> dict[str, Any]:
+    return {
+        "path": page.path,
+        "text": page.text,
+        "kind": found.kind,
+        "scope": str(found.scope),
+        "title": heading_of(page.text) or found.title,
+        "html": html(page.text, page.path, finder(asked)),
+        "front": _front(page.text),
+        "links": _links(asked, page),
+    }
+
+
+def _front(text: str) -> dict[str, Any]:
+    try:
+        head, _ = frontmatter.split(text)
+        return frontmatter.parse(head) if head else {}
+    except BrokenFrontMatter:
+        return {}
+
+
+def _links(asked: Asked, page: Page) -> list[dict[str, Any]]:
+    found = links(page.text, page.path)
+    if not found:
+        return []
+    paths = [path for path, _ in asked.home.visible_pages()]
+    names, known = names_of(paths), frozenset(paths)
+    out = []
+    for link in found:
+        target = meant(names, link.target) if link.is_wiki else link.target
+        out.append({"target": link.target, "text": link.text, **({"path": target} if target in known else {})})
+    return out
+
+
+def write(asked: Asked) -> Reply:
+    path = asked.given["path"]
+    wanted = _condition(asked)
+    try:
+        done = save(asked.home, path, asked.body, wanted, asked.asker.session)
+    except StaleVersion as error:
+        raise _stale(path, _version(asked, path)) from error
+    said = {"path": path, "version": done.version, "created": wanted == ABSENT}
+    said |= {name: text for name, text in (("warning", done.warning), ("conflict", done.conflict)) if text}
+    return Reply(said, 201 if wanted == ABSENT else 200, {"ETag": f'"{done.version}"'})
+
+
+def remove(asked: Asked) -> Reply:
+    path = asked.given["path"]
+    wanted = _condition(asked)
+    if wanted == ABSENT:
+        raise PageNotFound(path)
+    try:
+        delete(asked.home, path, wanted, asked.asker.session)
+    except StaleVersion as error:
+        raise _stale(path, _version(asked, path)) from error
+    return Reply(b"", 204, media=MARKDOWN)
+
+
+def _condition(asked: Asked) -> str:
+    """The version that the page has to have; a problem where the request does not say, or where it has another."""
+    match, none = asked.headers.get("if-match"), asked.headers.get("if-none-match")
+    if (match is None) == (none is None):
+        raise Problem(
+            428, 'say which version you mean: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page'
+        )
+    path = asked.given["path"]
+    now = _version(asked, path)
+    if none is not None:
+        if none.strip() != "*":
+            raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
+        if now != ABSENT:
+            raise _stale(path, now)
+        return ABSENT
+    if now == ABSENT or (not (match or "").strip() == "*" and not _is_among(now, match or "", strong=True)):
+        raise _stale(path, now)
+    return now
+
+
+def _version(asked: Asked, path: str) -> str:
+    sight(asked.home, path)
+    try:
+        return asked.home.pages.read(path).version
+    except PageNotFound:
+        return ABSENT
+
+
+def _stale(path: str, now: str) -> Problem:
+    said = f"{path} {'is there already' if now else 'is not there any more'}: read it again, then write"
+    said = f"{path} is not as you read it: read it again, or POST /v1/merge, then write" if now else said
+    return Problem(412, said, {"ETag": f'"{now}"'} if now else None, current=now, path=path, code=StaleVersion.code)
+
+
+def _is_among(version: str, header: str, *, strong: bool = False) -> bool:
+    """Whether a list of ETags has a version. A weak one is good enough to read by, not to write by."""
+    if header.strip() == "*":
+        return True
+    return any(tag == version and not (weak and strong) for weak, tag in _TAG.findall(header))
+
+
+def merge(asked: Asked) -> dict[str, Any]:
+    body = asked.body
+    return merged(asked.home, body["path"], body["base"], body["text"])._asdict()
+
+
+_PART = of(
+    {"kind": {"type": "string", "enum": ["same", "mine", "theirs", "conflict"]}, "text": TEXT},
+    base=TEXT,
+    theirs=TEXT,
+    mine=TEXT,
+)
+_MERGE = {
+    "type": "object",
+    "properties": {
+        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "description": "The page."},
+        "base": {"type": "string", "maxLength": 100, "description": "The version that was read and then changed."},
+        "text": {"type": "string", "description": "What the page shall say."},
+    },
+    "required": ["path", "base", "text"],
+    "additionalProperties": False,
+}
+_MERGED = of({"text": TEXT, "conflicts": WHOLE, "current": TEXT, "theirs": TEXT, "parts": array(_PART)})
+_LISTING = [
+    Parameter("prefix", {"type": "string", "maxLength": 1500}, "Only paths that begin like this."),
+    Parameter("kind", {"type": "string", "enum": _KINDS}, "Only pages of this kind."),
+    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at the most; 200 if not said."),
+    Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
+]
+_AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, JSON, ("ETag",))
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/pages",
+        listing,
+        "The pages you may see, newest first.",
+        takes=_LISTING,
+        tag="pages",
+        answers={200: Given("Some pages.", of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))},
+    ),
+    Endpoint(
+        "GET",
+        "/v1/pages/{path}",
+        read,
+        "A page, now or as of a time.",
+        tag="pages",
+        takes=[
+            _PATH,
+            Parameter("at", _TIME, "As it was at a time."),
+            _CONDITIONS[1]._replace(description="An ETag: 304 if it still holds."),
+        ],
+        answers={200: _AS_MARKDOWN, 304: Given("As you know it.", None, headers=("ETag",))},
+        problems=[404, 422],
+    ),
+    Endpoint(
+        "PUT",
+        "/v1/pages/{path}",
+        write,
+        "Write a page whole, if it is as you read it.",
+        tag="pages",
+        takes=[_PATH, *_CONDITIONS],
+        body={"type": "string"},
+        body_media=MARKDOWN,
+        needs="write",
+        answers={200: Given("Written.", _WRITTEN, headers=("ETag",)), 201: Given("Made.", _WRITTEN, headers=("ETag",))},
+        problems=[404, 409, 412, 422, 428],
+    ),
+    Endpoint(
+        "DELETE",
+        "/v1/pages/{path}",
+        remove,
+        "Remove a page, if it is as you read it.",
+        tag="pages",
+        takes=[_PATH, *_CONDITIONS],
+        needs="write",
+        answers={204: Given("Removed.", None)},
+        problems=[404, 412, 428],
+    ),
+    Endpoint(
+        "POST",
+        "/v1/merge",
+        merge,
+        "Your change and theirs in one text, for who was not the first.",
+        tag="pages",
+        body=_MERGE,
+        answers={200: Given("Both, with what meets.", _MERGED)},
+        problems=[404, 422],
+    ),
+]

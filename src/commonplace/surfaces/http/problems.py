@@ -1,0 +1,86 @@
+"""What went wrong, as problem details (RFC 9457): a title, a status, and a sentence that says what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from starlette.responses import JSONResponse, Response
+
+from ...errors import (
+    CommonplaceError,
+    Conflict,
+    ConnectionLost,
+    HoldsSecret,
+    InvalidArgument,
+    LockTimeout,
+    NotFound,
+    NotInstalled,
+    NotText,
+    OutsideHome,
+    Refused,
+    StaleVersion,
+    Unavailable,
+)
+from ...markdown.jsontext import whole_characters
+
+MEDIA = "application/problem+json"
+# The first kind that an error is of decides.
+_STATUSES: tuple[tuple[type[CommonplaceError], int, str], ...] = (
+    (InvalidArgument, 400, "Not understood"),
+    (OutsideHome, 403, "Outside of memory"),
+    (NotFound, 404, "Not found"),
+    (StaleVersion, 412, "Somebody was faster"),
+    (Conflict, 409, "Conflict"),
+    (HoldsSecret, 422, "Holds a secret"),
+    (Refused, 403, "Refused"),
+    (LockTimeout, 503, "Busy"),
+    (ConnectionLost, 503, "Not reachable"),
+    (Unavailable, 503, "Not available now"),
+    (NotInstalled, 503, "Not installed"),
+    (NotText, 422, "Not text"),
+)
+_TITLES = {
+    400: "Not understood",
+    401: "No token",
+    403: "Refused",
+    404: "Not found",
+    405: "Method not allowed",
+    408: "Too slow",
+    406: "Not acceptable",
+    412: "Somebody was faster",
+    413: "Too large",
+    415: "Unsupported media type",
+    428: "A condition is missing",
+    429: "Too many",
+    500: "Something went wrong",
+    503: "Not now",
+}
+
+
+class Problem(Exception):
+    """An answer that is no answer. `more` stands beside what every problem says."""
+
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> None:
+        super().__init__(detail)
+        self.status, self.detail, self.headers, self.more = status, detail, headers, more
+
+    def response(self) -> Response:
+        return problem(self.status, self.detail, headers=self.headers, **self.more)
+
+
+def status_of(error: CommonplaceError) -> int:
+    return next((status for kind, status, _ in _STATUSES if isinstance(error, kind)), 500)
+
+
+def as_problem(error: CommonplaceError) -> Problem:
+    title = next((title for kind, _, title in _STATUSES if isinstance(error, kind)), _TITLES[500])
+    return Problem(status_of(error), str(error), title=title, code=error.code)
+
+
+def problem(
+    status: int, detail: str, *, title: str = "", headers: Mapping[str, str] | None = None, **more: Any
+) -> Response:
+    said = {"type": "about:blank", "title": title or _TITLES.get(status, "Refused"), "status": status}
+    said |= {"detail": whole_characters(detail), **more}
+    return JSONResponse(said, status, headers, MEDIA)

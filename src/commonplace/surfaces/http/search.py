@@ -1,0 +1,162 @@
+"""Search with the words that were found and why, and the context with its receipt."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from ...home import Found
+from ...index.recalled import unnoted
+from ...model import Hit
+from ...overview.sight import title_of
+from ...search.explain import why
+from ...search.marks import in_utf16, marks
+from ...tools.retrieval import as_row
+from .endpoints import ANY, NUMBER, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, array, of
+from .interface import took
+
+_HIT = of(
+    {
+        "path": TEXT,
+        "from": WHOLE,
+        "to": WHOLE,
+        "text": TEXT,
+        "score": NUMBER,
+        "source": TEXT,
+        "citation": TEXT,
+        "scope": TEXT,
+        "title": TEXT,
+        "marks": array(array(WHOLE)),
+    },
+    key=TEXT,
+    tags=array(TEXT),
+    at=TEXT,
+    why={"type": "object", "additionalProperties": NUMBER},
+)
+_FOUND = of(
+    {
+        "hits": array(_HIT),
+        "provider": TEXT,
+        "model": TEXT,
+        "mode": TEXT,
+        "fallback": YES,
+        "stale": YES,
+        "warnings": array(TEXT),
+        "took_ms": NUMBER,
+    }
+)
+_RECEIPT = of(
+    {"tokens": WHOLE, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
+    budget={"type": ["integer", "null"]},
+)
+_DAY = {
+    "description": "A day like 2026-03-14, a month like 2026-03, a year, today or yesterday.",
+    "anyOf": [
+        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
+        {"type": "string", "pattern": r"^[12]\d{3}(-(0[1-9]|1[0-2]))?$"},
+        {"type": "string", "enum": ["today", "yesterday", "last week", "last month", "this week", "this month"]},
+    ],
+}
+_SCOPE = {
+    "type": "string",
+    "maxLength": 500,
+    "pattern": r"^(shared|world|global|channel|skill|agent|extra)(:[^\x00-\x1f]+)?$",
+}
+_NAME = {"type": "string", "minLength": 1, "maxLength": 500}
+_QUESTION = {"type": "string", "minLength": 1, "maxLength": 10_000, "pattern": r"\S"}
+_TAKES = [
+    Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
+    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}, "How many hits at the most."),
+    Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
+    Parameter("keyword", {"type": "boolean"}, "By words alone, without meaning."),
+    Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
+    Parameter("agent_filter", _NAME, "Only what belongs to this agent."),
+    Parameter("channel", _NAME, "Only the records of this channel."),
+    Parameter("tag", {**array(_NAME), "maxItems": 50}, "Only what has this tag; all of them, if repeated."),
+    Parameter("since", _DAY, "Only from this day on."),
+    Parameter("until", _DAY, "Only up to this day."),
+    Parameter("source", {"type": "string", "enum": ["memory", "session", "extra"]}, "Only from there."),
+    Parameter(
+        "path",
+        {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": r"^[^*]*(\*\*?[^*]+){0,5}\*?\*?$"},
+        "Only pages in this folder, or that match this pattern.",
+    ),
+    Parameter("explain", {"type": "boolean"}, "Whether to say why each hit stands where it does; yes, if not said."),
+]
+
+
+def search(asked: Asked) -> dict[str, Any]:
+    started, given = time.perf_counter(), asked.given
+    named = {
+        "scope": given.get("scope"),
+        "agent": given.get("agent_filter"),
+        "channel": given.get("channel"),
+        "tags": given.get("tag"),
+        **{name: given.get(name) for name in ("since", "until", "source", "path")},
+    }
+    filters = asked.home.filters(**named)
+    with unnoted():  # who looks around recalls nothing
+        found = asked.home.search(
+            given["q"], given.get("limit"), given.get("min_score"), filters=filters, keyword=given.get("keyword", False)
+        )
+    return {
+        "hits": _rows(asked, found),
+        "provider": found.answer.provider,
+        "model": found.answer.model,
+        "mode": found.answer.mode,
+        "fallback": found.answer.fallback,
+        "stale": found.stale,
+        "warnings": list(found.warnings),
+        "took_ms": took(started),
+    }
+
+
+def _rows(asked: Asked, found: Found) -> list[dict[str, Any]]:
+    rows = [_row(asked, hit) for hit in found.hits]
+    if asked.given.get("explain", True):
+        rows = [{**row, "why": why(each)} for row, each in zip(rows, found.answer.why, strict=True)]
+    return rows
+
+
+def _row(asked: Asked, hit: Hit) -> dict[str, Any]:
+    place = asked.home.index.territory.place(hit.path)
+    title = hit.key or (title_of(asked.home, hit.path, place) if place else hit.path)
+    spans = in_utf16(hit.text, marks(hit.text, asked.given["q"]))
+    return {**as_row(hit), "title": title, "marks": [list(span) for span in spans]}
+
+
+def context(asked: Asked) -> dict[str, Any]:
+    given = asked.given
+    with unnoted():
+        found = asked.memory.context(
+            user=asked.asker.chosen("user", given.get("user")),
+            channel=asked.asker.chosen("channel", given.get("channel")),
+            budget=given.get("budget"),
+            query=given.get("query") or None,
+        )
+    return {"text": found.text, "receipt": found.receipt}
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/search",
+        search,
+        "The passages that answer a question, best first.",
+        takes=_TAKES,
+        answers={200: Given("What was found.", _FOUND)},
+    ),
+    Endpoint(
+        "GET",
+        "/v1/context",
+        context,
+        "What a model should read first, and what it is made of.",
+        takes=[
+            Parameter("user", _NAME, "For whom."),
+            Parameter("channel", _NAME, "In which channel."),
+            Parameter("budget", {"type": "integer", "minimum": 0, "maximum": 10**9}, "How many tokens at the most."),
+            Parameter("query", {"type": "string", "maxLength": 10_000}, "What is recalled for it."),
+        ],
+        answers={200: Given("The text, and its receipt.", of({"text": TEXT, "receipt": _RECEIPT}))},
+    ),
+]

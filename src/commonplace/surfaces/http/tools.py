@@ -1,0 +1,61 @@
+"""Every tool of the catalog: listed, and called with its arguments as the body. The answer is the tool's own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...tools import catalog, shapes
+from .endpoints import ANY, TEXT, Asked, Endpoint, Given, Parameter, Reply, array, of
+from .problems import Problem, status_of
+
+_TOOLSET = Parameter(
+    "toolset", {"type": "string", "enum": list(catalog.TOOLSETS)}, "Whose tool is meant, of a shared name."
+)
+_TOOL = of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
+
+
+def tools(asked: Asked) -> dict[str, Any]:
+    """Those that this caller may call."""
+    chosen = (asked.given["toolset"],) if "toolset" in asked.given else catalog.TOOLSETS
+    described = shapes.describe("mcp", chosen, asked.home)
+    may = asked.grant.may_write
+    return {"tools": [tool for tool in described if may or catalog.only_reads(tool["name"], chosen)]}
+
+
+def call(asked: Asked) -> Reply:
+    name, toolset = asked.given["name"], asked.given.get("toolset")
+    names = [offer.name for offer in catalog.offers((toolset,) if toolset else catalog.TOOLSETS)]
+    if name not in names:
+        raise Problem(404, f"there is no tool {name!a}: there are {', '.join(names)}")
+    if not asked.grant.may_write and not catalog.only_reads(name, toolset):
+        raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
+    outcome = asked.memory.attempt(name, asked.body, toolset, session=asked.asker.session)
+    return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
+
+
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/tools",
+        tools,
+        "The tools you may call, with their schemas.",
+        takes=[_TOOLSET],
+        tag="tools",
+        answers={200: Given("The tools.", of({"tools": array(_TOOL)}))},
+    ),
+]
+CALL = Endpoint(
+    "POST",
+    "/v1/tools/{name}",
+    call,
+    "Call a tool.",
+    tag="tools",
+    body={"type": "object"},
+    takes=[
+        Parameter("name", {"type": "string", "maxLength": 200}, "The name of the tool.", "path", required=True),
+        _TOOLSET,
+    ],
+    answers={200: Given("The tool's own answer.", {"type": "object"})},
+    problems=[404, 409, 422],
+    waits=True,
+)
