@@ -8,6 +8,7 @@ import posixpath
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 from commonplace.archive.rows import MICROSECONDS, PRIVATE, history_files
@@ -104,6 +105,10 @@ class Place:
                 found[path] = b"".join(map(written, lines)), PRIVATE, 0
         return found
 
+    def stat(self) -> SimpleNamespace:
+        _, mode, modified = self.files(history=False)[self.path]
+        return SimpleNamespace(st_mode=mode, st_mtime_ns=modified, st_mtime=modified / 1e9)
+
     def symlink_to(self, target: str) -> None:
         """A database has no links: nothing is there."""
 
@@ -144,7 +149,7 @@ class Place:
         return [self / name for name in sorted(names)]
 
     def _below(self, folder: str) -> list[str]:
-        every = self._pages.changed_since(0).changed
+        every = self.files(history=False)
         return [path for path in every if not folder or path.startswith(f"{folder}/")]
 
 

@@ -12,10 +12,11 @@ from contextlib import closing
 from typing import NamedTuple
 
 from ..archive.extent import extent, holds
-from ..errors import InvalidArgument, Refused, StorageError
+from ..errors import InvalidArgument, StorageError
 from ..home import Home
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
-from .engine import Brought, Progress, bring
+from .engine import Brought, bring
+from .plan import Progress
 from .source import Folder, Limits, Single, Source, is_within, open_source
 from .values import Into, Item, Missed
 
@@ -89,11 +90,6 @@ def import_source(
 
     `said_agent`: somebody said whose memory it becomes, so that what another agent had becomes theirs, too.
     """
-    if not home.ground.folder:
-        raise Refused(
-            "what other systems kept is brought into files first, and this memory is in a database: import it with "
-            f"--home FOLDER, then run `commonplace copy FOLDER '{home.root}'`"
-        )
     with open_source(place, limits or Limits()) as source:
         _keep_apart(source, home)
         chosen = _chosen(kind) if kind else kind_of(source)
@@ -106,7 +102,7 @@ def import_source(
 
 def _keep_apart(source: Source, home: Home) -> None:
     """Keep a home out of what is brought into it: it would grow with every import, and show to all what is one's."""
-    if isinstance(source, Single) or not isinstance(source, Folder):
+    if isinstance(source, Single) or not isinstance(source, Folder) or not home.ground.folder:
         return
     mine = os.path.realpath(home.root)
     if is_within(mine, source.place) and mine != source.place:

@@ -7,28 +7,23 @@ replaced: an item that meets it goes beside it, or is told. An import that was i
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..archive.extent import locks_of, oddity
+from ..archive.extent import oddity
 from ..archive.spool import Item as Spooled
 from ..archive.spool import Spool
-from ..archive.together import add_all, place_of, stamp
-from ..errors import CommonplaceError, InvalidArgument, NotText, Refused, StaleVersion, StorageError
+from ..errors import InvalidArgument, Refused, StorageError
+from ..ground import InDatabase
 from ..home import Home
 from ..pages import ABSENT
-from ..pages.files import read_bytes_or_none, storage_errors
-from ..pages.locks import lock
-from ..pages.sign import Signature, signed
 from ..pages.skills import PAGE as SKILL
 from ..pages.versions import version_of
+from .on_disk import OnDisk
 from .placing import File, Sort, farther, files_of, other_pages
-from .receipts import FOLDER, Receipts
+from .plan import Plan, Progress, Step, Target
 from .values import Item, Missed
 
-Progress = Callable[[str, int, int], None]
-_BATCH = 200  # files that go to disk together
 _PRIVATE = 0o600
 _NO_BYTES = Spooled(0, 0, 0, 0)
 
@@ -46,31 +41,6 @@ class Brought(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class _Step(NamedTuple):
-    """A file that was compared with what stands in its place."""
-
-    file: File
-    path: str
-    version: str
-    bytes: Spooled
-    standing: str = ABSENT
-
-
-class _Plan:
-    """What is to be done, and what is to be told."""
-
-    def __init__(self) -> None:
-        self.new: dict[str, _Step] = {}
-        self.updates: dict[str, _Step] = {}
-        self.same: dict[str, _Step] = {}
-        self.kept: list[Missed] = []
-        self.missed: list[Missed] = []
-        self.warnings: dict[str, list[str]] = {}
-
-    def has(self, path: str) -> _Step | None:
-        return self.new.get(path) or self.updates.get(path) or self.same.get(path)
-
-
 def bring(
     home: Home,
     items: Iterable[Item],
@@ -83,16 +53,16 @@ def bring(
 ) -> Brought:
     """Put items into a home. `again`: also those that were removed here since they came."""
     home.check()
-    receipts = Receipts(place_of(home, FOLDER), kind)
+    target = _target(home, kind)
     with Spool() as spool:
-        plan = _Plan()
-        compare = _Compare(home, receipts, spool, plan, source, again=again)
+        plan = Plan()
+        compare = _Compare(home, target, spool, plan, source, again=again)
         for count, item in enumerate(items, start=1):
             compare.add(item)
             progress("reading", count, count)
         told: list[str] = []
         if not dry_run:
-            told = _carry_out(home, plan, receipts, spool, kind, source, progress)
+            told = target.write(plan, spool, source, progress)
     told += [f"{_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
     return Brought(
         tuple(plan.new),
@@ -106,6 +76,14 @@ def bring(
     )
 
 
+def _target(home: Home, kind: str) -> Target:
+    if isinstance(home.ground, InDatabase):
+        from .in_rows import InRows
+
+        return InRows(home, home.ground, kind)
+    return OnDisk(home, kind)
+
+
 def _first(paths: list[str]) -> str:
     return paths[0] + (f" and {len(paths) - 1} more" if paths[1:] else "")
 
@@ -113,9 +91,9 @@ def _first(paths: list[str]) -> str:
 class _Compare:
     """Compares files with what stands here, one after the other."""
 
-    def __init__(self, home: Home, receipts: Receipts, spool: Spool, plan: _Plan, source: str, *, again: bool) -> None:
-        self.home, self.receipts, self.spool, self.plan, self.again = home, receipts, spool, plan, again
-        self._source = source
+    def __init__(self, home: Home, target: Target, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
+        self.home, self.target, self.spool, self.plan, self.again = home, target, spool, plan, again
+        self.receipts, self._source = target.receipts, source
         self._categories = home.pages.folders(home.layout.globals)
         self._pages = set(home.pages.list(home.layout.globals, deep=True))
         self._others: set[str] = set()  # folders of skills that are not those of the source
@@ -160,10 +138,9 @@ class _Compare:
         other = self.plan.has(path)
         if other:
             return other.version == version
-        standing = self._standing(path)
         known = self.receipts.version(file.id, path)
-        step = _Step(file, path, version, _NO_BYTES, version_of(standing))
-        if standing is None:
+        step = Step(file, path, version, _NO_BYTES, self.target.version(path))
+        if step.standing == ABSENT:
             self._absent(step, known)
         elif step.standing == version:
             self.plan.same[path] = step._replace(file=file._replace(data=b""))
@@ -176,7 +153,7 @@ class _Compare:
             self.plan.kept.append(Missed(path, f"{changed}: stays as it is here"))
         return True
 
-    def _absent(self, step: _Step, known: str) -> None:
+    def _absent(self, step: Step, known: str) -> None:
         if known and not self.again and not self._was_undone(step.path):
             self.plan.kept.append(Missed(step.path, "was removed here since it came: stays away (--again brings it)"))
             return
@@ -200,7 +177,7 @@ class _Compare:
         if not file.key:
             return ""
         for path in other_pages(self.home.layout, file, self._categories):
-            if path in self._pages or (not oddity(path) and self._standing(path) is not None):
+            if path in self._pages or (not oddity(path) and self.target.version(path) != ABSENT):
                 return path
         return ""
 
@@ -208,11 +185,7 @@ class _Compare:
         head = self.home.history.head(path)
         return head is not None and head.version == ABSENT and head.by.tool == "undo"
 
-    def _standing(self, path: str) -> bytes | None:
-        with storage_errors(path):
-            return read_bytes_or_none(place_of(self.home, path), path)
-
-    def _with_bytes(self, step: _Step) -> _Step:
+    def _with_bytes(self, step: Step) -> Step:
         """With its bytes put aside, not in memory: there may be many."""
         now, file = int(self.home.clock().timestamp() * 10**6) * 1000, step.file
         modified = file.modified if 0 < file.modified < now else now
@@ -220,88 +193,3 @@ class _Compare:
             self.plan.warnings.setdefault(file.warning, []).append(step.path)
         spooled = self.spool.add(_PRIVATE, modified, [file.data])
         return step._replace(bytes=spooled, file=file._replace(data=b""))
-
-
-def _carry_out(
-    home: Home, plan: _Plan, receipts: Receipts, spool: Spool, kind: str, source: str, progress: Progress
-) -> list[str]:
-    """Write; what is to be said about it."""
-    receipts.add(_written(plan.same.values()))
-    if not plan.new and not plan.updates:
-        receipts.end(source)
-        return []
-    if f"{home.layout.directives}/memory.md" not in plan.new:
-        home.welcome()  # before, so that the last change is the import's: `undo` takes that back
-    call = receipts.begin(source)
-    total, done = len(plan.new) + len(plan.updates), 0
-    with signed(Signature("import", home.agent, home.session, f"from {kind}", call)) as writing:
-        for some in _batches(plan.new.values()):
-            failed = _add(home, some, spool)
-            for step, error in failed.items():
-                plan.kept.append(Missed(step.path, str(error)))
-                del plan.new[step.path]
-            receipts.add(_written(step for step in some if step not in failed))
-            done += len(some)
-            progress("writing", done, total)
-        for step in [*plan.updates.values()]:
-            try:
-                _update(home, step, spool)
-                receipts.add(_written([step]))
-            except CommonplaceError as error:
-                plan.kept.append(Missed(step.path, str(error)))
-                del plan.updates[step.path]
-            done += 1
-            progress("writing", done, total)
-    receipts.end(source)
-    home.index.look_again()
-    return [*dict.fromkeys(writing.warnings)]
-
-
-def _written(steps: Iterable[_Step]) -> Iterator[tuple[str, str, str]]:
-    return ((step.file.id, step.path, step.version) for step in steps)
-
-
-def _batches(steps: Iterable[_Step]) -> Iterator[list[_Step]]:
-    rest = iter([*steps])
-    while some := [*islice(rest, _BATCH)]:
-        yield some
-
-
-def _add(home: Home, steps: list[_Step], spool: Spool) -> dict[_Step, CommonplaceError]:
-    """Put new files on disk together; when that fails, one by one: one that can not be written stops no other."""
-    try:
-        add_all(home, {step.path: step.bytes for step in steps}, spool, instead={}, told=False)
-        return {}
-    except CommonplaceError as error:
-        failed = {}
-        for step in steps:
-            problem = _add_one(home, step, spool)
-            if problem:
-                failed[step] = problem
-        if len(failed) == len(steps) and not all(isinstance(each, StaleVersion) for each in failed.values()):
-            raise error from None
-        return failed
-
-
-def _add_one(home: Home, step: _Step, spool: Spool) -> CommonplaceError | None:
-    """What kept a file from being written; None when it is there, by whoever wrote it."""
-    try:
-        add_all(home, {step.path: step.bytes}, spool, instead={}, told=False)
-    except CommonplaceError as error:
-        place = place_of(home, step.path) if isinstance(error, StaleVersion) else ""
-        return None if place and read_bytes_or_none(place, step.path) == spool.read(step.bytes) else error
-    return None
-
-
-def _update(home: Home, step: _Step, spool: Spool) -> None:
-    """A page that nobody touched since it came, as its source says it now; history keeps what it said."""
-    data = spool.read(step.bytes)
-    try:
-        text = data.decode()
-    except UnicodeDecodeError:
-        raise NotText(f"{step.path} is no text, and stays as it is here; its source has another one now") from None
-    home.pages.write(step.path, text, if_version=step.standing)
-    place = place_of(home, step.path)
-    with storage_errors(step.path), lock(locks_of(home), "page", step.path):
-        if read_bytes_or_none(place, step.path) == data:
-            stamp(place, step.bytes)

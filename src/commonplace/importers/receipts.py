@@ -2,7 +2,8 @@
 
 A line each, of two hashes: what it was and where it went, and the version that was written. Nothing of what it says,
 nor of its name. It stands beside the pages, not in them: a page has exactly the bytes it came with. Who deletes it
-loses no more than the difference between a page that was edited and one that was here before.
+loses no more than the difference between a page that was edited and one that was here before. (In a database they are
+rows: `in_rows`.)
 """
 
 from __future__ import annotations
@@ -19,23 +20,39 @@ _APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O
 
 
 class Receipts:
-    def __init__(self, folder: str, kind: str) -> None:
-        self._folder, self._kind = folder, kind
-        with storage_errors(FOLDER):
-            self._known = dict(_lines(read_bytes_or_none(self._file, FOLDER) or b""))
+    """What is known of items of one kind."""
 
-    @property
-    def _file(self) -> str:
-        return os.path.join(self._folder, "receipts")
+    def __init__(self, kind: str, known: dict[str, str]) -> None:
+        self._kind, self._known = kind, known
 
     def version(self, item: str, path: str) -> str:
         """As what an item was written to a path; empty when it never was."""
         return self._known.get(self._key(item, path), "")
 
+    def fresh(self, written: Iterable[tuple[str, str, str]]) -> dict[str, str]:
+        """Of items, the paths they went to and the versions they had: the lines that are not known yet."""
+        lines = ((self._key(item, path), version) for item, path, version in written)
+        return {key: version for key, version in lines if self._known.get(key) != version}
+
+    def _key(self, item: str, path: str) -> str:
+        return _hash(self._kind, item, path)
+
+
+class FileReceipts(Receipts):
+    """Kept in a folder beside the pages."""
+
+    def __init__(self, folder: str, kind: str) -> None:
+        self._folder = folder
+        with storage_errors(FOLDER):
+            super().__init__(kind, dict(_lines(read_bytes_or_none(self._file, FOLDER) or b"")))
+
+    @property
+    def _file(self) -> str:
+        return os.path.join(self._folder, "receipts")
+
     def add(self, written: Iterable[tuple[str, str, str]]) -> None:
-        """Items, the paths they went to, and the versions they had. After they are in place, never before."""
-        new = {self._key(item, path): version for item, path, version in written}
-        new = {key: version for key, version in new.items() if self._known.get(key) != version}
+        """After they are in place, never before."""
+        new = self.fresh(written)
         if not new:
             return
         with storage_errors(FOLDER):
@@ -64,9 +81,6 @@ class Receipts:
 
     def _mark(self, source: str) -> str:
         return os.path.join(self._folder, f"unfinished-{_hash(self._kind, source)}")
-
-    def _key(self, item: str, path: str) -> str:
-        return _hash(self._kind, item, path)
 
 
 def _hash(*parts: str) -> str:
