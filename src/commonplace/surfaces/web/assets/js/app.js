@@ -75,7 +75,7 @@ function Theme() {
 function Top({ open }) {
   const me = useMe();
   return html`<header class="top">
-    <a class="brand" href=${to("search")}><${Icon} name="book" /><span>commonplace</span></a>
+    <a class="brand" href=${to("search")} aria-label="commonplace: search"><${Icon} name="book" /></a>
     <${Agents} />
     ${me.canWrite && html`<button type="button" class="quiet" aria-label="Add a note" onClick=${() => open("note")}><${Icon} name="plus" /></button>`}
     <button type="button" class="quiet" aria-label="Go to anything" onClick=${() => open("palette")}><${Icon} name="search" /></button>

@@ -84,10 +84,12 @@ function Folder({ folder, open, depth }) {
   </ul>`;
 }
 
+const FEW = 12;
+
 // What is folded is not drawn: a tree of ten thousand pages stays light.
 function Branch({ name, folder, open, depth }) {
   const [chosen, setChosen] = useState(null);
-  const shown = chosen ?? (open || depth < 1);
+  const shown = chosen ?? (open || depth < 1 || sizeOf(folder) <= FEW);
   return html`<details open=${shown} onToggle=${(event) => event.target.open !== shown && setChosen(event.target.open)}>
     <summary><${Icon} name="browse" /> ${name} <span class="count">${number(sizeOf(folder))}</span></summary>
     ${shown && html`<${Folder} folder=${folder} open=${open} depth=${depth + 1} />`}
@@ -102,8 +104,8 @@ function Topics({ outline }) {
 
 function Card({ item, title, children }) {
   return html`<li class="card"><a href=${toPage(item.path)}>${title || item.path}</a>
-    <p class="muted path">${item.path}</p>${children}
-    <p class="muted">${item.size !== undefined && `${bytes(item.size)} · `}<${When} at=${item.at || item.updated} /></p></li>`;
+    ${item.value ? html`<p class="glance">${item.value}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
+    ${(item.at || item.updated) && html`<p class="muted"><${When} at=${item.at || item.updated} /></p>`}</li>`;
 }
 
 function Notes({ outline }) {

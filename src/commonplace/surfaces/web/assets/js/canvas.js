@@ -224,16 +224,21 @@ function paintNodes(pen, { nodes, places, colours, chosen, k }, lit, seen) {
 
 // Names of what is looked at, and of the largest while there is room for them.
 function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen) {
-  const named = new Set(focus >= 0 ? [focus, ...[...near[focus]].slice(0, 40)] : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(14 * k * k) + 10));
+  const named = new Set(focus >= 0 ? [focus, ...[...near[focus]].slice(0, 40)] : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(60 * k * k) + 20));
   pen.font = `${12 / k}px system-ui, sans-serif`;
   pen.textAlign = "center";
   pen.lineWidth = 3 / k;
   pen.lineJoin = "round";
   pen.strokeStyle = colours.ground;
+  const taken = [];
   for (const i of named) {
     if (!seen(i)) continue;
     const text = nodes[i].label.length > 32 ? `${nodes[i].label.slice(0, 31)}…` : nodes[i].label;
     const y = places[2 * i + 1] - (radius(nodes[i]) + 4) / Math.sqrt(k);
+    const half = text.length * 3.6 / k;
+    const box = [places[2 * i] - half, places[2 * i] + half, y - 13 / k, y + 3 / k];
+    if (i !== focus && taken.some(([left, right, top, bottom]) => box[0] < right && box[1] > left && box[2] < bottom && box[3] > top)) continue;
+    taken.push(box);
     pen.strokeText(text, places[2 * i], y);
     pen.fillStyle = i === focus ? colours.accent : colours.ink;
     pen.fillText(text, places[2 * i], y);

@@ -48,6 +48,9 @@ function pinned() {
   }
 }
 
+// Small budgets get most of the way: the difference between 300 and 600 tokens is what people look at.
+const slid = (value) => (Number(value) >= 100 ? "" : String(Math.round((MOST * (value / 100) ** 2) / 50) * 50));
+
 function Form({ form, onChange }) {
   const me = useMe();
   const agents = me.status.agents ?? [];
@@ -60,7 +63,8 @@ function Form({ form, onChange }) {
     ${typed("channel", "Channel", "none", me.status.channels)}
     ${typed("query", "What is asked", "nothing yet")}
     <div class="budget"><label for="budget">Budget</label>
-      <input type="range" aria-label="Budget, as a slider" min="0" max=${MOST} step="100" value=${form.budget === "" ? MOST : form.budget} onInput=${set("budget")} />
+      <input type="range" aria-label="Budget, as a slider" aria-valuetext=${form.budget === "" ? "no limit" : `${form.budget} tokens`} min="0" max="100" step="1"
+        value=${form.budget === "" ? 100 : Math.sqrt(form.budget / MOST) * 100} onInput=${(event) => onChange("budget", slid(event.target.value))} />
       <input id="budget" type="number" min="0" step="1" placeholder="no limit" value=${form.budget} onInput=${set("budget")} /><span class="muted">tokens</span>
       ${form.budget !== "" && html`<button type="button" class="quiet" onClick=${() => onChange("budget", "")}>No limit</button>`}</div>
   </form>`;

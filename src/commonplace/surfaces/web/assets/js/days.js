@@ -1,13 +1,13 @@
 // The timeline of days: a strip of weeks that is darker where more was written, and the days themselves, newest first.
 
-import { html, useMemo, useState } from "../vendor/preact.js";
+import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { page } from "./api.js";
 import { go, toPage } from "./router.js";
 import { Busy, Empty, Rendered, Trouble, day, plural, useAsked } from "./ui.js";
 
 const DAY = 86400000;
 const WEEKS = 53;
-const CELL = 13;
+const CELL = 17;
 
 export function Days({ days }) {
   const sorted = useMemo(() => [...days].sort((a, b) => b.date.localeCompare(a.date)), [days]);
@@ -28,6 +28,8 @@ function grouped(days) {
 
 // For the eye and the mouse: the list below says the same to everybody.
 function Strip({ days }) {
+  const box = useRef(null);
+  useEffect(() => box.current.scrollTo(box.current.scrollWidth, 0), []);
   const counts = new Map(days.map((each) => [each.date, each]));
   const most = Math.max(...days.map((each) => each.entries || 1));
   const last = new Date(`${days[0].date > today() ? days[0].date : today()}T00:00:00Z`).getTime();
@@ -44,7 +46,7 @@ function Strip({ days }) {
     cells.push(html`<rect class=${`heat-${level}`} x=${x} y=${16 + (index % 7) * CELL} width=${CELL - 2} height=${CELL - 2} rx="2" onClick=${found && (() => go(toPage(found.path)))}>
       <title>${`${day(date)}: ${found ? plural(found.entries, "entry", "entries") : "nothing"}`}</title></rect>`);
   }
-  return html`<div class="strip scroll" tabindex="0" role="region" aria-label="A year of days">
+  return html`<div ref=${box} class="strip scroll" tabindex="0" role="region" aria-label="A year of days">
     <svg viewBox=${`0 0 ${WEEKS * CELL} ${16 + 7 * CELL}`} width=${WEEKS * CELL} height=${16 + 7 * CELL} role="img" aria-label=${`${plural(days.length, "day")} with entries`}>
       ${months.map(([x, name]) => html`<text x=${x} y="10">${name}</text>`)}${cells}
     </svg></div>`;

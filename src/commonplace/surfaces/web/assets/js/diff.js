@@ -64,13 +64,13 @@ function walked(a, b, steps, depth) {
 export function folded(rows, around = 3) {
   const near = new Uint8Array(rows.length);
   rows.forEach((row, at) => {
-    if (row.op !== "same") near.fill(1, Math.max(0, at - around), at + around + 1);
+    if (row.op === "add" || row.op === "remove") near.fill(1, Math.max(0, at - around), at + around + 1);
   });
   const out = [];
   rows.forEach((row, at) => {
-    if (near[at]) out.push(row);
-    else if (out.at(-1)?.op === "fold") out.at(-1).count++;
-    else out.push({ op: "fold", count: 1 });
+    if (near[at] || row.op === "skip") out.push({ ...row });
+    else if (out.at(-1)?.op === "skip") out.at(-1).count++;
+    else out.push({ op: "skip", count: 1 });
   });
   return out;
 }
@@ -82,8 +82,8 @@ export function Diff({ rows, label = "What changed" }) {
   if (!rows.some((row) => row.op !== "same")) return html`<p class="muted">Nothing differs.</p>`;
   return html`<div class="diff" role="group" aria-label=${label} tabindex="0">
     ${folded(rows).map((row) =>
-      row.op === "fold"
-        ? html`<div class="diff-fold">${row.count} unchanged ${row.count === 1 ? "line" : "lines"}</div>`
+      row.op === "skip"
+        ? html`<div class="diff-fold">${row.text ?? `${row.count} ${row.count === 1 ? "line" : "lines"}`} unchanged</div>`
         : html`<div class=${`diff-row diff-${row.op}`}><span class="sign" aria-hidden="true">${SIGNS[row.op]}</span><span><span class="sr">${SAID[row.op]}</span>${row.text || " "}</span></div>`,
     )}
   </div>`;

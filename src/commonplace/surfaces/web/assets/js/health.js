@@ -21,13 +21,12 @@ export function Health() {
     <header class="view-head"><h1>Health</h1><button type="button" onClick=${again}>Look again</button></header>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
-    ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} /><${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
+    ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} /><${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
   </div>`;
 }
 
 function Figures({ health }) {
   const { sizes = {}, index = {} } = health;
-  const upToDate = index.up_to_date ?? index.index_up_to_date ?? index.current;
   const figures = [
     [number(sizes.pages), "pages"],
     [bytes(sizes.bytes), "of Markdown"],
@@ -36,12 +35,13 @@ function Figures({ health }) {
   ];
   return html`<section aria-label="Sizes"><ul class="figures">${figures.map(([value, what]) => html`<li class="card"><strong class="big">${value}</strong> <span class="muted">${what}</span></li>`)}</ul>
     <div class="card index-state"><h2>Index</h2>
-      <p>${upToDate === false ? html`<${Icon} name="warning" /> It is behind. Searching catches it up.` : html`<${Icon} name="check" /> It knows every page.`}</p>
-      <dl class="front">${Object.entries(index).filter(([, value]) => ["string", "number", "boolean"].includes(typeof value)).map(([name, value]) => html`<div><dt>${name.replaceAll("_", " ")}</dt><dd>${typeof value === "boolean" ? (value ? "yes" : "no") : String(value)}</dd></div>`)}</dl>
+      <p>${index.up_to_date === false ? html`<${Icon} name="warning" /> It is behind. Searching catches it up.` : html`<${Icon} name="check" /> It knows every page.`}</p>
+      <dl class="front">${Object.entries(index).filter(([, value]) => ["string", "number"].includes(typeof value)).map(([name, value]) => html`<div><dt>${name.replaceAll("_", " ")}</dt><dd>${String(value)}</dd></div>`)}</dl>
     </div></section>`;
 }
 
-function Findings({ findings }) {
+function Findings({ findings, notes }) {
+  if (notes?.length) return html`<section>${notes.map((text) => html`<p class="banner"><${Icon} name="info" /> <${Sentence} text=${text} /></p>`)}</section>`;
   const open = findings.filter((finding) => !finding.fixed);
   if (!open.length) return html`<section class="card well"><h2><${Icon} name="check" /> All is well</h2><p class="muted">Every page was read, and nothing is wrong with any.</p></section>`;
   return html`<section aria-label="Findings"><h2>${plural(open.length, "finding")}</h2>
@@ -54,7 +54,7 @@ function Level({ title, level, icon, findings }) {
   if (!findings.length) return null;
   return html`<div class=${`level level-${level}`}><h3><${Icon} name=${icon} /> ${title} <span class="count">${findings.length}</span></h3>
     <ul class="plain">${findings.map((finding) => html`<li class="finding">
-      <p>${/\.(md|jsonl)$/.test(finding.path) ? html`<a href=${toPage(finding.path, { from: finding.line || "" })}>${finding.path}</a>` : html`<code>${finding.path}</code>`}${finding.line > 0 && html`<span class="muted">, line ${finding.line}</span>`}</p>
+      <p>${/\.(md|jsonl)$/.test(finding.path) ? html`<a href=${toPage(finding.path, { from: finding.line || "" })}>${finding.path}</a>` : html`<code>${finding.path === "." ? "the folder of this memory" : finding.path}</code>`}${finding.line > 0 && html`<span class="muted">, line ${finding.line}</span>`}</p>
       <p><${Sentence} text=${finding.what} /></p><p class="advice"><${Sentence} text=${finding.advice} /></p></li>`)}</ul></div>`;
 }
 

@@ -18,7 +18,7 @@ export function History({ route }) {
     <h1>History</h1>
     <form class="filter-fields" onSubmit=${(event) => { event.preventDefault(); const form = new FormData(event.target); go(to("history", "", Object.fromEntries(form))); }}>
       <label><span>Page or key</span><input name="what" value=${what} placeholder="all" /></label>
-      <label><span>Since</span><input name="since" value=${since} placeholder="2 days ago" /></label>
+      <label><span>Since</span><input type="date" name="since" value=${since} /></label>
       <button type="submit">Show</button>
     </form>
     <${Changes} what=${what} since=${since} showPath />
@@ -29,23 +29,21 @@ export function PageHistory({ path, now, onChanged }) {
   return html`<div class="history"><${AsOf} page=${now} onChanged=${onChanged} /><${Changes} what=${path} onChanged=${onChanged} /></div>`;
 }
 
-const changesOf = (answer) => (Array.isArray(answer) ? answer : answer.changes) ?? [];
-
 function Changes({ what, since, showPath, onChanged }) {
   const [more, setMore] = useState([]);
   const [end, setEnd] = useState(false);
   const first = useAsked(async (signal) => {
-    const found = changesOf(await get("history", { what, since, limit: PAGE }, signal));
+    const found = await get("history", { what, since, limit: PAGE }, signal);
     setMore([]);
-    setEnd(found.length < PAGE);
-    return found;
+    setEnd(!found.more);
+    return found.changes;
   }, [what, since]);
   useFreshness(first.again);
   const all = [...(first.data ?? []), ...more];
   const next = async () => {
-    const found = changesOf(await get("history", { what, since, limit: PAGE, before: all.at(-1).id }));
-    setMore([...more, ...found]);
-    setEnd(found.length < PAGE);
+    const found = await get("history", { what, since, limit: PAGE, before: all.at(-1).id });
+    setMore([...more, ...found.changes]);
+    setEnd(!found.more);
   };
   const step = (by) => {
     const rows = [...document.querySelectorAll(".change > summary")];
@@ -64,15 +62,13 @@ function Changes({ what, since, showPath, onChanged }) {
 function Change({ change, showPath, onDone }) {
   const [open, setOpen] = useState(false);
   return html`<details class="change" onToggle=${(event) => setOpen(event.target.open)}>
-    <summary><span class="change-what"><strong>${change.tool || "by hand"}</strong> ${showPath && html`<span class="path">${change.path}</span>`}
-      ${change.kind && change.kind !== "change" && html`<${Chip} kind=${change.kind} />`}</span>
-      <span class="muted">${change.agent} <${When} at=${change.at} /></span></summary>
+    <summary><span class="change-what"><${Chip} kind=${change.kind} /> ${showPath && html`<strong class="path">${change.path}</strong>`}
+      <span>${change.tool || "by hand"}${change.agent && ` by ${change.agent}`}</span></span>
+      <span class="muted"><${When} at=${change.at} /></span></summary>
     ${change.reason && html`<p class="muted">${change.reason}</p>`}
     ${open && html`<${Inside} change=${change} showPath=${showPath} onDone=${onDone} />`}
   </details>`;
 }
-
-const rowsOf = (found) => (found.diff ?? found.hunks ?? []).flatMap((row) => (row.lines ? row.lines : [row])).flatMap((row) => String(row.text).replace(/\n$/, "").split("\n").map((text) => ({ op: row.op, text })));
 
 function Inside({ change, showPath, onDone }) {
   const me = useMe();
@@ -89,7 +85,7 @@ function Inside({ change, showPath, onDone }) {
   if (problem) return html`<${Trouble} problem=${problem} />`;
   if (!data) return html`<${Busy} />`;
   return html`<div class="change-inside">
-    <${Diff} rows=${rowsOf(data)} />
+    <${Diff} rows=${data.hunks} />
     <${Trouble} problem=${failed} />
     <p class="row">${me.canWrite && html`<button type="button" onClick=${undo}><${Icon} name="undo" /> Undo this change</button>`}
       ${showPath ? html`<a class="button" href=${toPage(change.path)}>Open the page</a>` : html`<a class="button" href=${toPage(change.path, { at: change.at })}>The page as it was then</a>`}
@@ -99,10 +95,8 @@ function Inside({ change, showPath, onDone }) {
 
 // What undo answers, as one sentence.
 function said(answer) {
-  const rows = Array.isArray(answer) ? answer : answer.undone ?? answer.done ?? answer.pages ?? answer.changes ?? [];
-  const left = rows.filter((row) => row.done === false || row.kept || row.problem);
-  if (!rows.length) return answer.message || "Taken back";
-  return left.length ? left.map((row) => row.why || row.problem || row.what || `${row.path} was left as it is`).join("; ") : "Taken back";
+  const left = answer.undone.filter((row) => !row.done);
+  return left.length ? left.map((row) => `${row.path}: ${row.problem}`).join("; ") : "Taken back";
 }
 
 const local = (date) => new Date(date - date.getTimezoneOffset() * 60000).toISOString().slice(0, 16);

@@ -1,6 +1,6 @@
 // A page: read it, see its source, edit it, see what it was. It follows what others write to it meanwhile.
 
-import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { page as read, removePage } from "./api.js";
 import { draftOf } from "./draft.js";
 import { Edit } from "./edit.js";
@@ -58,7 +58,7 @@ function Head({ page, at, fresh }) {
     <${Crumbs} path=${page.path} />
     <div class="view-head"><h1>${page.title || page.path.split("/").at(-1)}</h1>
       ${!at && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}><${Icon} name="edit" /> Edit <kbd>e</kbd></a><${Remove} page=${page} /></div>`}</div>
-    <p class="meta">${page.kind && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
+    <p class="meta">${page.kind !== "page" && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
     ${at && html`<p class="banner"><${Icon} name="history" /> As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></p>`}
     ${draft && me.canWrite && !at && html`<p class="banner"><${Icon} name="info" /> Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></p>`}
   </header>`;
@@ -87,6 +87,10 @@ function Remove({ page }) {
 function Reading({ page, params }) {
   const body = useRef(null);
   const from = Number(params.get("from")) || 0;
+  useLayoutEffect(() => {
+    const first = body.current?.firstElementChild; // the title stands above already
+    if (first?.tagName === "H1") first.hidden = first.textContent.trim() === page.title;
+  }, [page.html]);
   useEffect(() => {
     if (from && body.current) show(body.current, page.text, from, Number(params.get("to")) || from);
   }, [page.html, from]);

@@ -127,9 +127,11 @@ const strongest = (hits) => Math.max(...hits.map((hit) => total(hit.why)), 0.01)
 const parts = (why) => Object.entries(why ?? {}).filter(([name, value]) => REASONS[name] && value > 0);
 const total = (why) => parts(why).reduce((sum, [, value]) => sum + value, 0);
 
+const titleOf = ({ title, path }) => (/^\d{4}-\d\d-\d\d$/.test(title) ? day(title) : title || path);
+
 function Hit({ hit, best }) {
   return html`<li class="hit">
-    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })}>${hit.title || hit.path}</a>
+    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })}>${titleOf(hit)}</a>
     <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>
@@ -138,16 +140,20 @@ function Hit({ hit, best }) {
   </li>`;
 }
 
+// Signs of Markdown that only get in the way of a glance, and lines with nothing on them.
+const SIGNS = /^#{1,6} |\*\*|`{1,3}(?:\w*\n)?|\[\[|\]\]|(?<=\n)\n+/gm;
+
 // The words of the question, where the server says they stand.
 export function marked(text, marks) {
-  const out = [];
-  let at = 0;
-  for (const [from, to] of marks) {
-    if (from < at) continue;
-    out.push(text.slice(at, from), html`<mark>${text.slice(from, to)}</mark>`);
-    at = to;
-  }
-  return [...out, text.slice(at)];
+  const gone = [...text.matchAll(SIGNS)].map((found) => [found.index, found.index + found[0].length]);
+  const cuts = [...new Set([0, text.length, ...marks.flat(), ...gone.flat()])].filter((at) => at <= text.length).sort((a, b) => a - b);
+  const within = (spans, at) => spans.some(([from, to]) => from <= at && at < to);
+  return cuts.slice(1).map((end, index) => {
+    const from = cuts[index];
+    if (within(gone, from)) return "";
+    const part = text.slice(from, end);
+    return within(marks, from) ? html`<mark>${part}</mark>` : part;
+  });
 }
 
 function Why({ hit, best }) {
@@ -185,16 +191,25 @@ function Start() {
       <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
       ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
     <//>`;
-  return html`<div class="start">
+  return html`<p class="said muted">${plural(me.status.pages, "page")} with ${plural(me.status.passages, "passage")}, for ${me.status.agent}</p>
+  <div class="start">
     <section><h2>Latest days</h2><ul class="plain">
       ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}
     </ul></section>
     <section><h2>World topics</h2>${topics.length ? html`<ul class="plain">
       ${topics.map((each) => html`<li><a href=${toPage(each.path)}>${each.name}</a></li>`)}</ul>` : html`<p class="muted">None yet: facts that all agents share live here.</p><${Command} text='commonplace world team "Who we are"' />`}</section>
+    <section><h2>Changed lately</h2><${Lately} /></section>
     <section><h2>Good to know</h2><ul class="plain tips">
       <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits</li>
       <li>Ask in words of your own: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
       <li><a href=${to("context")}>Context</a> shows exactly what a model reads first</li>
     </ul></section>
   </div>`;
+}
+
+function Lately() {
+  const { data } = useAsked((signal) => get("history", { limit: 30 }, signal), []);
+  const seen = new Set();
+  const latest = (data?.changes ?? []).filter((change) => !seen.has(change.path) && seen.add(change.path)).slice(0, 6);
+  return html`<ul class="plain">${latest.map((change) => html`<li><a href=${change.kind === "removed" ? to("history", "", { what: change.path }) : toPage(change.path)}>${change.path.split("/").slice(-2).join("/")}</a> <span class="muted"><${When} at=${change.at} /></span></li>`)}</ul>`;
 }
