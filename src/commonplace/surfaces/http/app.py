@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 import uvicorn
@@ -16,41 +16,49 @@ from starlette.types import ASGIApp
 from .. import web
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Serving
-from . import browse, health, history, pages, search, tools
+from . import browse, changes, export, health, history, openapi, pages, search, session, tools
 from .guard import Guard, Rules
+from .impatient import Impatient
 from .interface import Interface, refused
 from .interface import application as interface_application
 from .keys import Keys
 
 MCP = "/mcp"
+_MOST = 2000  # connections at once
 _LARGEST = 16 * 1024 * 1024  # bytes of a request: a megabyte of text, however it is escaped
 ENDPOINTS = [
+    *openapi.ENDPOINTS,
     *browse.ENDPOINTS,
     *search.ENDPOINTS,
     *pages.ENDPOINTS,
     *history.ENDPOINTS,
+    *changes.ENDPOINTS,
+    *export.ENDPOINTS,
     *health.ENDPOINTS,
     *tools.ENDPOINTS,
     tools.CALL,
+    *session.ENDPOINTS,
 ]
 
 
 def application(serving: Serving, rules: Rules, keys: Keys | None = None) -> ASGIApp:
-    return _application(MemoryServer(serving), rules, keys or Keys())
+    return _application(MemoryServer(serving), rules, keys or Keys())[0]
 
 
-def _application(server: MemoryServer, rules: Rules, keys: Keys) -> ASGIApp:
+def _application(server: MemoryServer, rules: Rules, keys: Keys) -> tuple[ASGIApp, Interface]:
     app = server.server.streamable_http_app(
         streamable_http_path=MCP,
         max_request_body_size=_LARGEST,
         # The guard has looked at names and origins before, for every path.
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
-    interface = Interface(server)
+    interface = Interface(server, keys)
     app.router.routes.append(Mount("/v1", interface_application(interface, ENDPOINTS)))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, refused)
-    return Guard(_closing(app, server), rules, server.doors, keys)
+    guard = Guard(_closing(app, server), rules, server.doors, keys)
+    interface.watched_by(guard)
+    return guard, interface
 
 
 def _closing(app: Starlette, server: MemoryServer) -> Starlette:
@@ -72,22 +80,30 @@ def _closing(app: Starlette, server: MemoryServer) -> Starlette:
 def run(serving: Serving, rules: Rules, listening: socket.socket, keys: Keys | None = None) -> None:
     """Serve until told to stop. Open streams do not keep it from ending."""
     server = MemoryServer(serving)
+    app, interface = _application(server, rules, keys or Keys())
     config = uvicorn.Config(
-        _application(server, rules, keys or Keys()),
+        app,
+        http=Impatient,
         log_level="warning",
         timeout_graceful_shutdown=2,
         server_header=False,
+        limit_concurrency=_MOST,
     )
-    _Listening(config, server).run(sockets=[listening])
+
+    def ending() -> None:
+        server.notices.close()
+        interface.feeds.close()
+
+    _Listening(config, ending).run(sockets=[listening])
 
 
 class _Listening(uvicorn.Server):
     """One that tells those who listen that it ends, before it waits for them."""
 
-    def __init__(self, config: uvicorn.Config, server: MemoryServer) -> None:
+    def __init__(self, config: uvicorn.Config, ending: Callable[[], None]) -> None:
         super().__init__(config)
-        self._server = server
+        self._ending = ending
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        self._server.notices.close()
+        self._ending()
         await super().shutdown(sockets)

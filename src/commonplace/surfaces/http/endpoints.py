@@ -3,11 +3,13 @@ published schema is read off it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from starlette.datastructures import Headers
+from starlette.requests import Request
+from starlette.responses import Response
 
 from ...access import Grant, Role
 from ...errors import InvalidArgument
@@ -65,15 +67,23 @@ class Given(NamedTuple):
     schema: Schema | None = None
     media: str = JSON
     headers: Sequence[str] = ()
+    also: Sequence[str] = ()  # other media it may come as: text
+
+    @property
+    def all_media(self) -> tuple[str, ...]:
+        return (self.media, *self.also)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`run` is called in a thread and may take its time. `needs`: the least role that may call it."""
+    """`run` is called in a thread and may take its time. `needs`: the least role that may call it.
+
+    `streams` is called with the interface, the request and what it asks, where an answer is no single value.
+    """
 
     method: str
     path: str
-    run: Callable[[Asked], Any]
+    run: Callable[[Asked], Any] | None
     summary: str
     takes: Sequence[Parameter] = ()
     body: Schema | None = None
@@ -82,6 +92,8 @@ class Endpoint:
     needs: Role = "read"
     tag: str = "memory"
     problems: Sequence[int] = ()
+    streams: Callable[[Any, Request, Asked | None], Awaitable[Response]] | None = None  # instead of `run`
+    is_open: bool = False  # to who has no token, and means no memory
     waits: bool = False  # for what may write after all: it is not given up
 
     @property

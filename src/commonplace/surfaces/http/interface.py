@@ -23,7 +23,10 @@ from ..mcp.doors import GRANT
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Asker
 from .endpoints import JSON, MARKDOWN, Asked, Endpoint, Reply, given_to
+from .feeds import Feeds
 from .fitting import fit
+from .guard import Guard
+from .keys import Keys
 from .limits import DEADLINE, body_of
 from .problems import Problem, as_problem, problem
 
@@ -34,8 +37,16 @@ _ROLES = ("read", "write", "admin")
 class Interface:
     """What all endpoints share: the memories that are open, who may come in, and the log."""
 
-    def __init__(self, server: MemoryServer) -> None:
-        self.server = server
+    def __init__(self, server: MemoryServer, keys: Keys) -> None:
+        self.server, self.keys, self.feeds = server, keys, Feeds(server.notices)
+
+    async def still(self, request: Request) -> bool:
+        """Whether who asked may still do so: a token may end while an answer goes on."""
+        grant = await self.guard.grant(request.headers)
+        return grant is not None and grant.token == grant_of(request).token
+
+    def watched_by(self, guard: Guard) -> None:
+        self.guard = guard
 
     def asker(self, request: Request) -> Asker:
         return self.server.serving.asker({}, request.headers, grant_of(request))
@@ -74,11 +85,17 @@ class Interface:
             await self.note(request, endpoint.name, outcome)
 
     async def _answered(self, endpoint: Endpoint, request: Request) -> Response:
+        if endpoint.is_open and endpoint.streams:
+            return await endpoint.streams(self, request, None)
         asked = await self.asked(endpoint, request)
+        if endpoint.streams:
+            return await endpoint.streams(self, request, asked)
+        run = endpoint.run
+        assert run
         # Who went away does not wait for an answer; what was to be written is written whole all the same.
         limit = None if endpoint.changes or endpoint.waits else DEADLINE
         with anyio.move_on_after(limit) as waited:
-            found = await in_thread(lambda: endpoint.run(asked), abandon=not endpoint.changes)
+            found = await in_thread(lambda: run(asked), abandon=not endpoint.changes)
         if waited.cancelled_caught:
             raise Problem(503, f"this took longer than {DEADLINE:g} seconds: ask for less, or try again")
         return as_response(found)
@@ -88,7 +105,7 @@ class Interface:
         grant = grant_of(request)
         require(grant, endpoint)
         given = given_to(endpoint, request.query_params.multi_items(), request.path_params)
-        body = await _body(endpoint, request)
+        body = await body_in(endpoint, request)
         asker = self.asker(request)
         return Asked(await self.memory(asker, grant), asker, grant, given, body, request.headers)
 
@@ -109,7 +126,7 @@ async def in_thread(run: Callable[[], Answer], *, abandon: bool = False) -> Answ
     return await anyio.to_thread.run_sync(run, abandon_on_cancel=abandon)
 
 
-async def _body(endpoint: Endpoint, request: Request) -> Any:
+async def body_in(endpoint: Endpoint, request: Request) -> Any:
     if endpoint.body is None:
         await body_of(request)  # one that nobody asked for is read and left at that
         return None

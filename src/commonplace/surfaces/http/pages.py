@@ -228,7 +228,7 @@ _LISTING = [
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at the most; 200 if not said."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
-_AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, JSON, ("ETag",))
+_AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, also=(MARKDOWN,))
 ENDPOINTS = [
     Endpoint(
         "GET",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -31,6 +32,7 @@ _MOST_SUBSCRIBED = 1000  # addresses, of one client
 _MOST_WATCHED = 32  # homes; those asked for longest ago are let go
 _PATIENCE = 5.0  # seconds for a client to take news; who does not read keeps nobody else from theirs
 Context = ServerRequestContext[Any, Any]
+Ear = Callable[[Seen], None]
 Name = tuple[str, str, str]  # of a client: its session, and the home and agent it asked for
 
 
@@ -67,6 +69,11 @@ class Notices:
         self._clients: OrderedDict[Name, _Client] = OrderedDict()
         self._agents: dict[tuple[str, str], _Agent] = {}
         self._watches: OrderedDict[str, _Watch] = OrderedDict()
+        self._ears: dict[str, Ear] = {}
+
+    def hear(self, root: str, ear: Ear) -> None:
+        """Tell of all that changes in a home, for as long as the server runs and somebody has it followed."""
+        self._ears[root] = ear
 
     def subscribe(self, context: Context, memory: Memory, uri: str) -> None:
         if not may_hear(memory, uri):
@@ -113,12 +120,12 @@ class Notices:
                 del self._agents[key]
                 self._rest()
 
-    def follow(self, memory: Memory) -> None:
-        """Watch the pages of a home from now on, if nobody does yet."""
+    def follow(self, memory: Memory) -> bool:
+        """Watch the pages of a home from now on; False when somebody does already."""
         home = memory.home
         if home.root in self._watches:
             self._watches.move_to_end(home.root)
-            return
+            return False
         watched = self._watches[home.root] = _Watch()
         if len(self._watches) > _MOST_WATCHED:
             self._watches.popitem(last=False)[1].stop.set()
@@ -137,6 +144,7 @@ class Notices:
                 loop.call_soon_threadsafe(self._ended, home.root, watched)
 
         threading.Thread(target=run, name=f"watch {home.root}", daemon=True).start()
+        return True
 
     def _ended(self, root: str, watched: _Watch) -> None:
         """A watcher could not go on: who asks next starts another."""
@@ -145,7 +153,7 @@ class Notices:
 
     def _rest(self) -> None:
         """Watch no more where nobody wants to know."""
-        wanted = {root for root, _ in self._agents} | {root for _, root, _ in self._clients}
+        wanted = {root for root, _ in self._agents} | {root for _, root, _ in self._clients} | {*self._ears}
         for root in [root for root in self._watches if root not in wanted]:
             self._watches.pop(root).stop.set()
 
@@ -154,6 +162,8 @@ class Notices:
         known |= set(seen.changed)
         known -= set(seen.removed)
         paths = {*seen.changed, *seen.removed}
+        if ear := self._ears.get(root):
+            ear(seen)
         for agent in [each for key, each in self._agents.items() if key[0] == root]:
             for event in _events(agent.memory, paths, fresh):
                 await agent.bus.publish(event)
