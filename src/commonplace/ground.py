@@ -26,6 +26,7 @@ INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = settings_of.OURS
 _SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
+_REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 
@@ -78,7 +79,14 @@ def shown(home: str) -> str:
     head, question, rest = home.partition("?")
     bare, found = _PASSWORD.subn(r"\1@", head)
     url = f"{bare}{question}{rest}" if found else _PASSWORD.sub(r"\1@", home)
-    return _NAMED_PASSWORD.sub("", url).rstrip("?&")
+    return _REPLICA.sub(_replica_shown, _NAMED_PASSWORD.sub("", url).rstrip("?&"))
+
+
+def _replica_shown(found: re.Match[str]) -> str:
+    from urllib.parse import quote, unquote
+
+    said = unquote(found[1])
+    return f"search={quote(shown(said), safe='')}" if in_database(said) else found[0]
 
 
 class InFolder:
@@ -142,6 +150,8 @@ class InDatabase:
             return self.pages.read(path).text
         except PageNotFound:
             return None
+        except NotText as error:
+            raise SettingsError(str(error).replace(" is not", ": not", 1)) from error
 
     def bytes_of(self, path: str) -> bytes | None:
         return self._pages.bytes_of(path)
@@ -149,7 +159,14 @@ class InDatabase:
     def follower(self, territory: Territory) -> Following:
         from .index.database import DatabaseFollower
 
-        return DatabaseFollower(self.database, self._pages, territory)
+        follower = DatabaseFollower(self.database, self._pages, territory)
+        if not self.database.address.search:
+            return follower
+        from .database import Database, searching
+        from .index.replica import ReplicaFollower
+
+        replica = Database(searching(self.database.address), is_main=False)
+        return ReplicaFollower(follower, replica, self._pages)
 
     def stands(self, folder: str, name: str) -> bool:
         return name in self.pages.folders(folder)

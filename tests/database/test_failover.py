@@ -48,6 +48,12 @@ class Pair(NamedTuple):
     def promote_the_replica(self) -> None:
         _pg_ctl(self, "-w", "promote")
 
+    def stop_the_replica(self) -> None:
+        _pg_ctl(self, "-w", "-m", "immediate", "stop")
+
+    def start_the_replica(self) -> None:
+        _pg_ctl(self, "-w", "-o", f"-h '' -k {self.replica}", "-l", str(self.replica / "log"), "start")
+
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
@@ -88,7 +94,7 @@ def _replicate(pair: Pair) -> None:
     ]
     pg_basebackup(copy, user=pair.primary.system_user)
     (pair.replica / ".s.PGSQL.5432.lock").unlink()  # the primary's socket stands among its data
-    _pg_ctl(pair, "-w", "-o", f"-h '' -k {pair.replica}", "-l", str(pair.replica / "log"), "start")
+    pair.start_the_replica()
     uri = pair.primary.get_uri()
     admin(uri, "ALTER SYSTEM SET synchronous_standby_names = '*'")
     admin(uri, "SELECT pg_reload_conf()")

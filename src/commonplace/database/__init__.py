@@ -33,8 +33,9 @@ class Database:
 
     _shared: Pools | None
 
-    def __init__(self, address: Address) -> None:
-        self.address = address
+    def __init__(self, address: Address, *, is_main: bool = True) -> None:
+        """`is_main`: whether it is waited for. For one that another can stand in for, nobody does for long."""
+        self.address, self._is_main = address, is_main
         self._begin()
 
     @property
@@ -45,7 +46,7 @@ class Database:
     def _pools(self) -> Pools:
         with self._opening:
             if self._shared is None:
-                self._shared = taken(self.address.url)
+                self._shared = taken(self.address.url, is_main=self._is_main)
             return self._shared
 
     @property

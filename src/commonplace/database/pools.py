@@ -20,32 +20,32 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
-WAIT = 15.0  # seconds for a connection out of a pool, and for one to be made
+WAIT, WAIT_A_LITTLE = 15.0, 1.0  # seconds for a connection out of a pool, and for one to be made
 MOST_CONNECTIONS = 8  # of each kind
 # A machine that vanished sends no word: after half a minute of silence a wire counts as cut.
 _SILENCE = {"keepalives_idle": 15, "keepalives_interval": 5, "keepalives_count": 3, "tcp_user_timeout": 30_000}
 _lock = threading.Lock()
-_open: dict[str, Pools] = {}
+_open: dict[tuple[str, bool], Pools] = {}
 
 
 class Pools:
     """`users`: how many handles there are; the last one closes."""
 
-    def __init__(self, url: str) -> None:
-        self.url, self.users = url, 0
+    def __init__(self, url: str, *, is_main: bool) -> None:
+        self.url, self.is_main, self.users = url, is_main, 0
         self._making = threading.Lock()
 
     @cached_property
     def _work(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return new_pool(self.url)
+        return self._new(checked=self.is_main)
 
     @cached_property
     def _holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return new_pool(self.url)
+        return self._new(checked=self.is_main)
 
     @cached_property
     def _asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return new_pool(self.url, checked=False)
+        return self._new(checked=False)
 
     @property
     def work(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
@@ -64,14 +64,26 @@ class Pools:
         with self._making:
             return self._asking
 
+    def _new(self, *, checked: bool) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+        try:
+            from psycopg_pool import ConnectionPool
+        except ImportError as error:
+            raise NotInstalled("a memory in PostgreSQL", "postgres") from error
+        _keep_quiet()
+        wait = WAIT if self.is_main else WAIT_A_LITTLE
+        return ConnectionPool(
+            self.url, min_size=0, max_size=MOST_CONNECTIONS, open=True, timeout=wait, reconnect_timeout=wait,
+            check=ConnectionPool.check_connection if checked else None, kwargs=settings(self.url),
+        )  # fmt: skip
+
     def each(self) -> list[ConnectionPool[Connection[tuple[Any, ...]]]]:
         """Those that were made."""
         return [self.__dict__[name] for name in ("_work", "_holding", "_asking") if name in self.__dict__]
 
 
-def taken(url: str) -> Pools:
+def taken(url: str, *, is_main: bool = True) -> Pools:
     with _lock:
-        pools = _open.setdefault(url, Pools(url))
+        pools = _open.setdefault((url, is_main), Pools(url, is_main=is_main))
         pools.users += 1
         return pools
 
@@ -81,8 +93,8 @@ def given_back(pools: Pools) -> None:
         pools.users -= 1
         if pools.users:
             return
-        if _open.get(pools.url) is pools:
-            del _open[pools.url]
+        if _open.get((pools.url, pools.is_main)) is pools:
+            del _open[pools.url, pools.is_main]
     for pool in pools.each():
         pool.close()
 
@@ -100,18 +112,6 @@ def _forked() -> None:
 _left_behind: list[Pools] = []
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
-
-
-def new_pool(url: str, *, checked: bool = True) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-    try:
-        from psycopg_pool import ConnectionPool
-    except ImportError as error:
-        raise NotInstalled("a memory in PostgreSQL", "postgres") from error
-    _keep_quiet()
-    return ConnectionPool(
-        url, min_size=0, max_size=MOST_CONNECTIONS, open=True, timeout=WAIT, reconnect_timeout=WAIT,
-        check=ConnectionPool.check_connection if checked else None, kwargs=settings(url),
-    )  # fmt: skip
 
 
 @contextmanager

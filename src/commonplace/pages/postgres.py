@@ -71,6 +71,7 @@ class PostgresPages:
     def __init__(self, database: Database, wrote: Callable[[str, int], None], history: PostgresHistory) -> None:
         """`wrote` is told of every page written, with its size in bytes (0: removed), once it is committed."""
         self._database, self._wrote, self.history = database, wrote, history
+        self.written = 0  # the number of the last write that was confirmed here
         self._witness = Witness(history)
         self._holds = Holds(database)
 
@@ -149,6 +150,7 @@ class PostgresPages:
 
         done = self._database.run(once)
         if done.seq is not None:
+            self.written = max(self.written, done.seq)
             tell(self._database, done.seq)
             self.history.grew(done.seq)
             self._wrote(place, done.size)
