@@ -23,8 +23,9 @@ from quality import sessions, settings_of
 from speed import PER_PAGE, SEED, Language, page
 
 from commonplace import Memory
-from commonplace.database import Database, address_of, is_address
+from commonplace.database import Database, address_of
 from commonplace.database.migrate import migrate
+from commonplace.ground import in_database
 from commonplace.model import Hit
 
 WRITES = 40  # by each writer
@@ -100,7 +101,7 @@ def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]
 
 def size(memory: Memory) -> float:
     """Pages, their history and the index, in bytes."""
-    if not is_address(memory.home.address):
+    if not in_database(memory.home.address):
         return float(sum(path.stat().st_size for path in Path(memory.home.root).rglob("*") if path.is_file()))
     with Database(address_of(memory.home.address)).maintenance() as connection:
         row = connection.execute("SELECT pg_database_size(current_database())").fetchone()

@@ -109,7 +109,7 @@ _STEPS = st.lists(
     st.tuples(
         st.lists(_ENTRY, max_size=4, unique_by=lambda each: each.path),
         st.lists(st.sampled_from(["memory/a.md", "memory/b.md"]), max_size=1),
-    ),
+    ).map(lambda step: (step[0], [path for path in step[1] if path not in {each.path for each in step[0]}])),
     min_size=1,
     max_size=3,
 )

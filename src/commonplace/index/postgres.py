@@ -6,17 +6,17 @@ so that two versions of the program, or two settings, keep an index each and do 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..database import Database
 from ..model import Filters, Record, Viewer
 from . import Asking, Candidate, Corpus, Coverage, Entry, Finder, Pending
 from .postgres_ask import CANDIDATE, ask
 from .postgres_pages import apply
-from .postgres_tables import TABLES, Tables
-from .postgres_vectors import Spaces
+from .postgres_tables import PATIENCE, TABLES, Tables
+from .postgres_vectors import QUESTION, Spaces
 from .postgres_visible import (
     FREQUENT,
     GIVEN,
@@ -32,8 +32,15 @@ from .rows import candidate_of, record_of
 if TYPE_CHECKING:
     from ..embed import Vectors
 
+Answer = TypeVar("Answer")
 SCHEMA = 1
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
+
+
+class Standing(NamedTuple):
+    written: int
+    followed: int
+    warnings: tuple[tuple[str, str], ...]
 
 
 class PostgresIndex:
@@ -46,8 +53,34 @@ class PostgresIndex:
     def writing(self) -> AbstractContextManager[None]:
         return self._tables.writing()
 
+    def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
+        """What some work answers that writes, tried again from its beginning when another writer got in its way."""
+        return self._tables.written(work, patience)
+
     def reading(self) -> AbstractContextManager[None]:
         return self._tables.reading()
+
+    def standing(self) -> Standing:
+        """Up to which number the pages and the index are, and what is wrong with pages."""
+        sql = f"""SELECT coalesce((SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s), 0),
+            coalesce((SELECT seq FROM commonplace.indexes WHERE {OWN}), 0),
+            (SELECT json_agg(json_build_array(path, warning) ORDER BY path) FROM commonplace.index_pages
+              WHERE {OWN} AND warning <> '')"""
+        written, followed, warnings = self._tables.rows(sql)[0]
+        return Standing(written, followed, tuple((path, warning) for path, warning in warnings or ()))
+
+    @property
+    def seq(self) -> int:
+        """Within `written`: up to which number of the pages the index is."""
+        return self._tables.counters.seq
+
+    @seq.setter
+    def seq(self, seq: int) -> None:
+        self._tables.counters.seq = max(self._tables.counters.seq, seq)
+
+    def settle(self) -> None:
+        """Let the server look at what was written."""
+        self._tables.settle(self.written(lambda: self._tables.counters.passages))
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         condition, values = ("true", {}) if below is None else (_BELOW, _below(below))
@@ -71,9 +104,9 @@ class PostgresIndex:
         condition, more = allowed_passages(viewer, filters)
         values |= more | {"words": list(weights), "terms": terms_of(list(weights)), "limit": limit}
         values["weights"] = list(weights.values())
-        sql = f"""WITH {owners}, {FREQUENT}, {GIVEN}, {found_by_words(condition, filters)}
+        sql = f"""WITH {owners}, {GIVEN}, {found_by_words(condition)}
             SELECT id FROM by_words ORDER BY place"""
-        return [row[0] for row in self._tables.rows(sql, values)]
+        return [row[0] for row in self._tables.rows(sql, values, QUESTION)]
 
     def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
@@ -117,8 +150,7 @@ class PostgresIndex:
         return self._spaces.pending(space, limit)
 
     def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
-        with self.writing():
-            self._spaces.add(space, pending, vectors)
+        self.written(lambda: self._spaces.add(space, pending, vectors))
 
     def fits(self, space: str, dims: int) -> bool:
         return self._spaces.fits(space, dims)
@@ -130,12 +162,10 @@ class PostgresIndex:
         return self._spaces.names()
 
     def drop_space(self, space: str) -> None:
-        with self.writing():
-            self._spaces.drop(space)
+        self.written(lambda: self._spaces.drop(space))
 
     def put_in_place(self, new: str, space: str) -> None:
-        with self.writing():
-            self._spaces.put_in_place(new, space)
+        self.written(lambda: self._spaces.put_in_place(new, space))
 
     def quicken(self, space: str) -> bool:
         """Make an index of a space's vectors where there are very many; only the owner of the tables may."""
@@ -159,12 +189,14 @@ class PostgresIndex:
 
     def purge(self) -> None:
         """Leave nothing of what was removed: not among vectors, nor in indexes of other settings or versions."""
-        with self.writing():
-            for name in self.spaces():
-                self._spaces.compact(name, self._spaces.look(name).id)
-            for table in (*(f"index_{name}" for name in TABLES), "indexes"):
-                others = "tenant = %(tenant)s AND territory <> %(territory)s"
-                self._tables.write(f"DELETE FROM commonplace.{table} WHERE {others}")
+        self.written(self._purged)
+
+    def _purged(self) -> None:
+        for name in self.spaces():
+            self._spaces.compact(name, self._spaces.look(name).id)
+        for table in (*(f"index_{name}" for name in TABLES), "indexes"):
+            others = "tenant = %(tenant)s AND territory <> %(territory)s"
+            self._tables.send(f"DELETE FROM commonplace.{table} WHERE {others}")
 
 
 def _below(prefix: str) -> dict[str, Any]:

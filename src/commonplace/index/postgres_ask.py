@@ -106,7 +106,7 @@ def _statement(asking: Asking, spaces: Mapping[str, Space]) -> tuple[str, Values
         "background": asking.background, "most": asking.most, "limit": asking.limit, "near": at_first(asking.limit),
         "spaces": [name for name, _ in asking.questions],
     }  # fmt: skip
-    found = [owners, FREQUENT, CHOSEN, found_by_words(condition, asking.filters)]
+    found = [owners, FREQUENT, CHOSEN, found_by_words(condition)]
     served = []
     for place, (name, question) in enumerate(asking.questions):
         space = spaces[name]
@@ -132,7 +132,8 @@ def _facts(questions: int, served: Sequence[int]) -> str:
 
 
 def _together(questions: int, served: Sequence[int]) -> str:
-    """`ids`: every passage that was found, its place by words, and its cosine where it is one of the nearest."""
+    """`ids`: every passage that was found, its place by words, and its cosine where it is one of the nearest; `chosen`:
+    these passages, read in one go."""
     none = ["NULL::float8"] * questions
     legs = [", ".join(["SELECT id, place", *none]) + " FROM by_words"]
     for place in served:
@@ -142,7 +143,9 @@ def _together(questions: int, served: Sequence[int]) -> str:
     columns = ", ".join(["id", "min(place) AS place", *(f"max({name}) AS {name}" for name in names)])
     return f"""
     ids AS MATERIALIZED (
-      SELECT {columns} FROM ({" UNION ALL ".join(legs)}) AS legs({", ".join(["id", "place", *names])}) GROUP BY id)"""
+      SELECT {columns} FROM ({" UNION ALL ".join(legs)}) AS legs({", ".join(["id", "place", *names])}) GROUP BY id),
+    chosen AS MATERIALIZED (
+      SELECT * FROM commonplace.index_passages WHERE {OWN} AND id = ANY(ARRAY(SELECT id FROM ids)))"""
 
 
 def _selected(questions: int, served: Sequence[int]) -> str:
@@ -154,16 +157,15 @@ def _selected(questions: int, served: Sequence[int]) -> str:
     )
     joined = "".join(
         f"""
-        LEFT JOIN commonplace.index_vectors AS like{place} ON like{place}.tenant = %(tenant)s
-          AND like{place}.territory = %(territory)s AND like{place}.space = %(space{place})s
-          AND like{place}.owner = passages.owner AND like{place}.hash = passages.hash"""
+        LEFT JOIN LATERAL (SELECT vector FROM commonplace.index_vectors AS vectors
+          WHERE {OWN} AND space = %(space{place})s AND vectors.owner = passages.owner AND vectors.hash = passages.hash
+          LIMIT 1) AS like{place} ON true"""
         for place in served
     )
     return f"""
     SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, place, ARRAY[{cosines}]::float8[],
       ARRAY[{likes}]::float8[], {CANDIDATE}
-    FROM facts LEFT JOIN (ids JOIN commonplace.index_passages AS passages ON passages.tenant = %(tenant)s
-        AND passages.territory = %(territory)s AND passages.id = ids.id
+    FROM facts LEFT JOIN (ids JOIN chosen AS passages ON passages.id = ids.id
       JOIN owners ON owners.id = passages.owner {joined}) ON true"""
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..model import Passage, Scope
@@ -13,11 +14,17 @@ from .postgres_visible import OWN, term, terms_of
 from .rows import digest_of, passage_row, record_row
 from .words import words
 
-_PASSAGE = (
-    "path", "first", "last", "text", "lead", "key", "tags", "at", "day", "kind", "owner", "source", "length", "hash",
-    "digest", "id", "tokens", "body", "around",
-)  # fmt: skip
-_RECORD = ("path", "key", "value", "category", "tags", "created_at", "updated_at", "scope", "who")
+_PASSAGE = {
+    "path": "text", "first": "integer", "last": "integer", "text": "text", "lead": "text", "key": "text",
+    "tags": "text", "at": "text", "day": "integer", "kind": "text", "owner": "integer", "source": "text",
+    "length": "integer", "hash": "bytea", "digest": "bytea", "id": "bigint", "tokens": "integer", "body": "text",
+    "around": "text",
+}  # fmt: skip
+_WORDS = {"id": "bigint", "part": "integer", "words": "tsvector"}
+_RECORD = dict.fromkeys(
+    ("path", "key", "value", "category", "tags", "created_at", "updated_at", "scope", "who"), "text"
+)
+_PAGE = {"path": "text", "stamp": "bigint", "version": "text", "warning": "text"}
 _PART = 2_000  # different words in one row: the server takes a megabyte of them
 
 
@@ -34,7 +41,7 @@ def apply(tables: Tables, entries: Iterable[Entry], removed: Iterable[str]) -> N
     whole, stamps = _newest(entries)
     gone = [path for path in dict.fromkeys(removed) if path not in whole]
     _Change(tables, whole, gone).write()
-    tables.write_many(f"UPDATE commonplace.index_pages SET stamp = %(stamp)s WHERE {OWN} AND path = %(path)s", stamps)
+    tables.send_many(f"UPDATE commonplace.index_pages SET stamp = %(stamp)s WHERE {OWN} AND path = %(path)s", stamps)
 
 
 def _newest(entries: Iterable[Entry]) -> tuple[dict[str, Entry], list[dict[str, Any]]]:
@@ -68,9 +75,10 @@ class _Change:
         for path, entry in self._whole.items():
             self._compare(entry, owners[entry.scope], known.get(path, {}))
         self._remove([each.number for rows in known.values() for some in rows.values() for each in some])
-        self._add()
-        self._count()
-        self._write_pages(paths)
+        with self._tables.together():
+            self._add()
+            self._count()
+            self._write_pages(paths)
 
     def _known(self, paths: Sequence[str]) -> dict[str, dict[bytes, list[_Known]]]:
         sql = f"""SELECT path, digest, id, first, last FROM commonplace.index_passages
@@ -90,7 +98,7 @@ class _Change:
             new.append({"scope": scope.kind, "who": scope.name, "id": owners[scope]})
         sql = """INSERT INTO commonplace.index_owners
             VALUES (%(tenant)s, %(territory)s, %(id)s, %(scope)s, %(who)s, 0, 0, 0)"""
-        self._tables.write_many(sql, new)
+        self._tables.send_many(sql, new)
         return owners
 
     def _compare(self, entry: Entry, owner: int, known: dict[bytes, list[_Known]]) -> None:
@@ -140,9 +148,9 @@ class _Change:
     def _add(self) -> None:
         tables = self._tables
         sql = f"UPDATE commonplace.index_passages SET first = %(first)s, last = %(last)s WHERE {OWN} AND id = %(id)s"
-        tables.write_many(sql, self._moved)
-        tables.write_many(_insert("passages", _PASSAGE), self._added)
-        tables.write_many(_insert("words", ("id", "part", "words")), self._words)
+        tables.send_many(sql, self._moved)
+        _insert(tables, "passages", _PASSAGE, self._added)
+        _insert(tables, "words", _WORDS, self._words)
 
     def _count(self) -> None:
         """What each owner's passages say, in how many of them: nobody's words weigh less by what others keep."""
@@ -150,35 +158,46 @@ class _Change:
         if changed:
             named, owners, by = (list(column) for column in zip(*changed, strict=True))
             values = {"words": named, "owners": owners, "by": by}
-            self._tables.write(_FREQUENCIES, values)
+            self._tables.send(_FREQUENCIES, values)
             if min(by) < 0:  # a word that nobody says any more is not kept
-                self._tables.write(_UNSAID, values)
+                self._tables.send(_UNSAID, values)
         names = ("passages", "length", "tokens")
         sizes = [{"id": owner, **dict(zip(names, by, strict=True))} for owner, by in sorted(self._sizes.items())]
         more = ", ".join(f"{name} = {name} + %({name})s" for name in names)
         sql = f"UPDATE commonplace.index_owners SET {more} WHERE {OWN} AND id = %(id)s"
-        self._tables.write_many(sql, sizes)
+        self._tables.send_many(sql, sizes)
 
     def _write_pages(self, paths: Sequence[str]) -> None:
         tables = self._tables
-        tables.write(f"DELETE FROM commonplace.index_records WHERE {OWN} AND path = ANY(%(p)s)", {"p": paths})
-        tables.write(f"DELETE FROM commonplace.index_pages WHERE {OWN} AND path = ANY(%(p)s)", {"p": list(self._gone)})
+        tables.send(f"DELETE FROM commonplace.index_records WHERE {OWN} AND path = ANY(%(p)s)", {"p": paths})
+        gone = list(self._gone)
+        tables.send(f"DELETE FROM commonplace.index_pages WHERE {OWN} AND path = ANY(%(p)s)", {"p": gone})
         records = [entry.record for entry in self._whole.values() if entry.record]
         by_path = {record.path: dict(zip(_RECORD, map(_kept, record_row(record)), strict=True)) for record in records}
-        tables.write_many(_insert("records", _RECORD), list(by_path.values()))
+        _insert(tables, "records", _RECORD, list(by_path.values()))
         rows = [
             {"path": entry.path, "stamp": entry.stamp, "version": entry.version, "warning": _kept(entry.warning)}
             for entry in self._whole.values()
         ]
         again = """ON CONFLICT (tenant, territory, path)
             DO UPDATE SET stamp = excluded.stamp, version = excluded.version, warning = excluded.warning"""
-        tables.write_many(f"{_insert('pages', ('path', 'stamp', 'version', 'warning'))} {again}", rows)
+        _insert(tables, "pages", _PAGE, rows, again)
 
 
-def _insert(table: str, columns: Sequence[str]) -> str:
-    values = ", ".join(f"%({column})s" for column in columns)
-    return f"""INSERT INTO commonplace.index_{table} (tenant, territory, {", ".join(columns)})
-        VALUES (%(tenant)s, %(territory)s, {values})"""
+def _insert(
+    tables: Tables, table: str, columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]], again: str = ""
+) -> None:
+    """Any number of rows in one statement. (COPY is not for tables with row-level security.)"""
+    if not rows:
+        return
+    names, typed = ", ".join(columns), ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    sql = f"""INSERT INTO commonplace.index_{table} (tenant, territory, {names})
+        SELECT %(tenant)s, %(territory)s, {names} FROM json_to_recordset(%(rows)s::json) AS new({typed}) {again}"""
+    tables.send(sql, {"rows": json.dumps(rows, ensure_ascii=False, default=_hexadecimal)})
+
+
+def _hexadecimal(value: bytes) -> str:
+    return f"\\x{value.hex()}"
 
 
 def _kept(value: Any) -> Any:

@@ -3,28 +3,41 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..database import Database
-from ..errors import LockTimeout
+from ..errors import LockTimeout, StorageError
 from .postgres_visible import OWN, mark_of
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
-_PATIENCE = "2s"  # to wait for another process that writes; then the answer is marked stale instead
+Answer = TypeVar("Answer")
+PATIENCE = "2s"  # to wait for another process that writes; then the answer is marked stale instead
+AT_ONCE = "1ms"  # for who has no need to wait: somebody else is at it
 _LONG = 300_000  # milliseconds that a statement of a writer may take
+_MANY = 1_000  # passages, from which on it matters what the server knows of the tables
 TABLES = ("pages", "owners", "frequencies", "passages", "words", "records", "spaces", "vectors")
+_COUNTED = ("passages", "owners", "spaces", "seq")
 
 
 class Counters:
-    """The last numbers given out. Only who writes has them, and puts them back when it is done."""
+    """The last numbers given out, and up to which of the pages' the index is. Only who writes has them."""
 
-    def __init__(self, connection: Connection[tuple[Any, ...]], passages: int, owners: int, spaces: int) -> None:
+    def __init__(self, connection: Connection[tuple[Any, ...]], *numbers: int) -> None:
         self.connection = connection
-        self.passages, self.owners, self.spaces = passages, owners, spaces
+        self.passages, self.owners, self.spaces, self.seq, self.settled = numbers
+        self.grew = False  # so much that the server should look at the tables
+        self._before = self.numbers()
+
+    def numbers(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in _COUNTED}
+
+    @property
+    def changed(self) -> bool:
+        return self.numbers() != self._before
 
 
 class Tables:
@@ -50,9 +63,17 @@ class Tables:
         cursor = self.counters.connection.execute(sql, {**self.own, **(values or {})})
         return cursor.fetchall() if cursor.description else []
 
-    def write_many(self, sql: str, values: list[dict[str, Any]]) -> None:
+    def send(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
+        """Within `writing`: a statement whose answer nobody waits for."""
+        self.counters.connection.execute(sql, {**self.own, **(values or {})})
+
+    def send_many(self, sql: str, values: list[dict[str, Any]]) -> None:
         if values:
             self.counters.connection.cursor().executemany(sql, [{**self.own, **each} for each in values])
+
+    def together(self) -> Any:
+        """Within `writing`: what is sent in this block goes to the server in one go."""
+        return self.counters.connection.pipeline()
 
     @property
     def counters(self) -> Counters:
@@ -85,25 +106,50 @@ class Tables:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        with self.database.transaction(statement_ms=_LONG) as connection:
-            counters = self._here.counters = self._taken(connection)
-            try:
-                yield
-                self.write(
-                    f"UPDATE commonplace.indexes SET passages = %(p)s, owners = %(o)s, spaces = %(s)s WHERE {OWN}",
-                    {"p": counters.passages, "o": counters.owners, "s": counters.spaces},
-                )
-            finally:
-                self._here.counters = None
+        """All or nothing; one inside of another, in the same thread, is a part of it."""
+        if getattr(self._here, "counters", None):
+            yield
+            return
+        with self.database.transaction(statement_ms=_LONG) as connection, self._held(connection, PATIENCE) as counters:
+            yield
+        self._settle_if_due(counters)
 
-    def _taken(self, connection: Connection[tuple[Any, ...]]) -> Counters:
+    def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
+        """What some work answers that writes, tried again from its beginning when another writer got in its way."""
+        if getattr(self._here, "counters", None):
+            return work()
+        met: list[Counters] = []
+
+        def once(connection: Connection[tuple[Any, ...]]) -> Answer:
+            with self._held(connection, patience) as counters:
+                met.append(counters)
+                return work()
+
+        answer = self.database.run(once, statement_ms=_LONG)
+        self._settle_if_due(met[-1])
+        return answer
+
+    @contextmanager
+    def _held(self, connection: Connection[tuple[Any, ...]], patience: str) -> Iterator[Counters]:
+        counters = self._here.counters = self._taken(connection, patience)
+        try:
+            yield counters
+            if counters.changed:
+                numbers = ", ".join(f"{name} = %({name})s" for name in _COUNTED)
+                self.send(f"UPDATE commonplace.indexes SET {numbers} WHERE {OWN}", counters.numbers())
+        finally:
+            self._here.counters = None
+
+    def _taken(self, connection: Connection[tuple[Any, ...]], patience: str) -> Counters:
         """Hold the row of this index until the transaction ends."""
         from psycopg.errors import LockNotAvailable
 
-        sql = f"SELECT passages, owners, spaces FROM commonplace.indexes WHERE {OWN} FOR UPDATE"
+        sql = f"SELECT {', '.join(_COUNTED)}, settled FROM commonplace.indexes WHERE {OWN} FOR UPDATE"
         try:
-            connection.execute("SELECT set_config('lock_timeout', %s, true)", (_PATIENCE,))
-            row = connection.execute(sql, self.own).fetchone()
+            with connection.pipeline():
+                connection.execute("SELECT set_config('lock_timeout', %s, true)", (patience,))
+                cursor = connection.execute(sql, self.own)
+            row = cursor.fetchone()
             if row is None:
                 connection.execute(
                     "INSERT INTO commonplace.indexes VALUES (%(tenant)s, %(territory)s, 0, 0, 0)"
@@ -111,8 +157,24 @@ class Tables:
                     self.own,
                 )
                 row = connection.execute(sql, self.own).fetchone()
-            connection.execute("SELECT set_config('lock_timeout', '0', true)")
         except LockNotAvailable as error:
             raise LockTimeout("another process writes to the index: it follows with the next search") from error
+        connection.execute("SELECT set_config('lock_timeout', '0', true)")
         assert row is not None
         return Counters(connection, *row)
+
+    def _settle_if_due(self, counters: Counters) -> None:
+        if counters.grew or counters.passages >= 2 * counters.settled + _MANY:
+            self.settle(counters.passages)
+
+    def settle(self, passages: int) -> None:
+        """Let the server look at tables that grew: what it does not know of them it guesses, and then a question takes
+        seconds. It would look by itself, but later. Where it can not now, nothing is lost."""
+
+        def work(connection: Connection[tuple[Any, ...]]) -> None:
+            connection.execute("SELECT commonplace.index_settle()")
+            sql = f"UPDATE commonplace.indexes SET settled = %(passages)s WHERE {OWN}"
+            connection.execute(sql, {**self.own, "passages": passages})
+
+        with suppress(StorageError):
+            self.database.run(work, statement_ms=_LONG)

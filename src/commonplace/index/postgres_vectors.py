@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..markdown.passages import meant
 from ..model import Filters, Viewer
 from . import Coverage, Pending
+from .postgres_binary import packing
 from .postgres_tables import Tables
 from .postgres_visible import EXACT, OWN, Values, allowed_passages, found_by_meaning, seen_owners, text_of
 
@@ -20,7 +21,10 @@ if TYPE_CHECKING:
 
 _SAMPLE = 64
 _SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidying up
+_MANY = 1_000  # vectors, from which on it matters what the server knows of their table
 _MOST_DIMS = 2_000  # that an index of vectors takes
+# A question is short: to compile it, or to start others for it, takes longer than it does. What it reads fits here.
+QUESTION = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
 SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "200", "hnsw.max_scan_tuples": "100000"}
 
 
@@ -111,10 +115,11 @@ class Spaces:
         if new and dims != space.dims:  # another model stands behind the name now
             self.drop(name)
             return
-        self._tables.write_many(
+        packed = packing(self._tables.counters.connection)
+        self._tables.send_many(
             """INSERT INTO commonplace.index_vectors
             VALUES (%(tenant)s, %(territory)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector)""",
-            [{"space": space.id, "owner": key[0], "hash": key[1], "vector": text_of(vectors[key])} for key in new],
+            [{"space": space.id, "owner": key[0], "hash": key[1], "vector": packed(vectors[key])} for key in new],
         )
         count = space.vectors + len(new)
         upto = pending.upto if space.seen >= pending.after else space.seen
@@ -123,6 +128,7 @@ class Spaces:
             count = self.compact(name, space.id)
         if count >= _SAMPLE and count >= 2 * space.sampled:
             self._sample(name, space.id, count)
+            self._tables.counters.grew |= count >= _MANY
 
     def nearest(
         self, name: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
@@ -273,7 +279,7 @@ def at_first(limit: int) -> int:
 
 
 def settings_for(*spaces: Space) -> dict[str, str]:
-    return SIFTING if any(space.vectors > EXACT for space in spaces) else {}
+    return QUESTION | SIFTING if any(space.vectors > EXACT for space in spaces) else QUESTION
 
 
 def spread_of(space: Space) -> tuple[float, float] | None:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 Values = dict[str, Any]
 OWN = "tenant = %(tenant)s AND territory = %(territory)s"
 COPIES = 3  # passages of one and the same text that are worth finding
-EXACT = 20_000  # vectors a viewer may see, up to which each is compared
+EXACT = 10_000  # vectors a viewer may see, up to which each is compared
+# The same of a viewer who sees little of all there is: what an index of all finds is mostly what others keep.
+_FEW = "(passages <= 10000 OR (passages <= 50000 AND passages * 10 < all_passages))"
+SATURATION = 0.8  # as in `sqlite`
 _LONGEST = 120  # characters of a word that is looked up as it is
 _OTHER_WORDS = {
     "instr(char(10) || who || char(10), char(10) || ? || char(10))": (
@@ -54,8 +57,7 @@ def seen_owners(viewer: Viewer) -> tuple[str, Values]:
         size AS MATERIALIZED (
           SELECT coalesce(sum(passages) FILTER (WHERE visible), 0)::float8 AS passages,
             coalesce(sum(length) FILTER (WHERE visible), 0)::float8 AS length,
-            coalesce(sum(passages), 0)::float8 AS all_passages, coalesce(sum(tokens), 0)::float8 AS all_tokens,
-            coalesce(bool_and(visible OR passages = 0), true) AS sees_all
+            coalesce(sum(passages), 0)::float8 AS all_passages
           FROM owners)"""
     return sql, values
 
@@ -82,21 +84,19 @@ def _as_regex(pattern: str) -> str:
 
 FREQUENT = """
     frequent AS MATERIALIZED (
-      SELECT word AS term, coalesce(sum(frequencies.passages) FILTER (WHERE visible), 0)::float8 AS passages,
-        sum(frequencies.passages)::float8 AS everywhere
+      SELECT word AS term, coalesce(sum(frequencies.passages) FILTER (WHERE visible), 0)::float8 AS passages
       FROM commonplace.index_frequencies AS frequencies JOIN owners ON owners.id = frequencies.owner
       WHERE frequencies.tenant = %(tenant)s AND frequencies.territory = %(territory)s AND word = ANY(%(terms)s)
       GROUP BY word)"""
 # The words to look up and what each weighs, as they are given.
 GIVEN = """
     lookup AS MATERIALIZED (
-      SELECT word, term, weight, place, coalesce(everywhere, 0) AS everywhere
-      FROM unnest(%(words)s::text[], %(terms)s::text[], %(weights)s::float8[])
-        WITH ORDINALITY AS given(word, term, weight, place) LEFT JOIN frequent USING (term))"""
+      SELECT word, term, weight, place FROM unnest(%(words)s::text[], %(terms)s::text[], %(weights)s::float8[])
+        WITH ORDINALITY AS given(word, term, weight, place))"""
 # The same, chosen here: see `search/words.py`.
 CHOSEN = """
     known AS MATERIALIZED (
-      SELECT word, term, place, faint, frequent.passages, everywhere,
+      SELECT word, term, place, faint, frequent.passages,
         ln(1 + (size.passages + %(background)s - frequent.passages + 0.5) / (frequent.passages + 0.5))
           * CASE WHEN faint THEN %(faintness)s ELSE 1.0 END AS weight
       FROM unnest(%(words)s::text[], %(terms)s::text[], %(faint)s::bool[])
@@ -107,39 +107,36 @@ CHOSEN = """
       WHERE NOT faint OR NOT EXISTS (SELECT 1 FROM known WHERE NOT faint)
       WINDOW by_number AS (ORDER BY passages, place ROWS UNBOUNDED PRECEDING)),
     lookup AS MATERIALIZED (
-      SELECT word, term, weight, turn AS place, everywhere FROM rarest WHERE turn = 1 OR together <= %(most)s)"""
+      SELECT word, term, weight, turn AS place FROM rarest WHERE turn = 1 OR together <= %(most)s)"""
 
 
-def _times(column: str) -> str:
-    """How often a word stands in a column of words, each of which has a space on either side."""
-    spaced = f"(' ' || {column} || ' ')"
-    without = f"replace({spaced}, ' ' || word || ' ', '')"
-    return f"(octet_length({spaced}) - octet_length({without}))::float8 / (octet_length(word) + 2)"
+def _stands(column: str) -> str:
+    """Whether a word stands in a column of words, each of which has a space on either side."""
+    return f"(strpos(' ' || {column} || ' ', ' ' || words[held.place] || ' ') > 0)::int"
 
 
-_BM25 = """
-    CASE WHEN everywhere * 2 < size.all_passages
-      THEN ln((size.all_passages - everywhere + 0.5) / (everywhere + 0.5)) ELSE 1e-6 END
-    * ((times * 2.2) / (times + 1.2 * (0.25 + 0.75 * passages.tokens / (size.all_tokens / size.all_passages))))"""
+def found_by_words(condition: str) -> str:
+    """`by_words`: the passages that hold the most of the words, in the order in which `sqlite` finds them.
 
-
-def found_by_words(condition: str, filters: Filters) -> str:
-    """`by_words`: whoever sees everything gets the order of BM25, everybody else one that tells nothing of the rest."""
-    plain = "size.sees_all" if filters == EVERYTHING else "false"
+    Passages are read in one go, by all their numbers: by one after another, a server that guesses wrong about the
+    tables would go through all of them for each. For the same reason the words come as arrays of one row.
+    """
     return f"""
+    looked_up AS MATERIALIZED (
+      SELECT array_agg(word ORDER BY place) AS words, array_agg(weight ORDER BY place) AS weights,
+        array_agg(quote_literal(%(mark)s || term) ORDER BY place) AS lexemes FROM lookup),
     held AS MATERIALIZED (
-      SELECT place, id FROM commonplace.index_lookup(%(territory)s,
-        (SELECT array_agg(quote_literal(%(mark)s || term) ORDER BY place) FROM lookup))),
+      SELECT place, id FROM commonplace.index_lookup(%(territory)s, (SELECT lexemes FROM looked_up))),
+    holding AS MATERIALIZED (
+      SELECT id, body, around FROM commonplace.index_passages AS passages
+      WHERE {OWN} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM held)) AND {condition}),
     by_words AS MATERIALIZED (
       SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
-        SELECT held.id, sum(CASE WHEN {plain} THEN {_BM25} ELSE weight END ORDER BY place) AS score
-        FROM held JOIN lookup USING (place) CROSS JOIN size
-        JOIN commonplace.index_passages AS passages ON passages.tenant = %(tenant)s
-          AND passages.territory = %(territory)s AND passages.id = held.id
-        CROSS JOIN LATERAL (
-          SELECT CASE WHEN {plain} THEN {_times("body")} + {AROUND} * {_times("around")} END) AS t(times)
-        WHERE {condition} GROUP BY held.id) AS scored
-      ORDER BY score DESC, id LIMIT (SELECT CASE WHEN {plain} THEN 1 ELSE 2 END * %(limit)s FROM size))"""
+        SELECT held.id, sum(weights[held.place] * times / (times + {SATURATION}) ORDER BY held.place) AS score
+        FROM held JOIN holding ON holding.id = held.id CROSS JOIN looked_up
+        CROSS JOIN LATERAL (SELECT {_stands("body")} + {AROUND}::float8 * {_stands("around")} OFFSET 0) AS t(times)
+        GROUP BY held.id) AS scored
+      ORDER BY score DESC, id LIMIT %(limit)s)"""
 
 
 def found_by_meaning(place: int, dims: int, condition: str, filters: Filters) -> str:
@@ -153,8 +150,8 @@ def found_by_meaning(place: int, dims: int, condition: str, filters: Filters) ->
     vectors = "commonplace.index_vectors AS vectors"
     mine = f"vectors.tenant = %(tenant)s AND vectors.territory = %(territory)s AND space = {space}"
     if filters == EVERYTHING:
-        some = f"owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND (SELECT passages <= {EXACT} FROM size)"
-        many = f"owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND (SELECT passages > {EXACT} FROM size)"
+        seen = "owner = ANY(ARRAY(SELECT id FROM owners WHERE visible))"
+        some, many = f"{seen} AND (SELECT {_FEW} FROM size)", f"{seen} AND (SELECT NOT {_FEW} FROM size)"
         near = f"""
           (SELECT owner, hash, -({exact}) AS cosine FROM {vectors} WHERE {mine} AND {some}
             ORDER BY {exact} LIMIT %(near)s)
@@ -167,12 +164,14 @@ def found_by_meaning(place: int, dims: int, condition: str, filters: Filters) ->
           ) AS asked USING (owner, hash) WHERE {mine} ORDER BY {exact} LIMIT %(near)s"""
     return f"""
     near{place} AS MATERIALIZED ({near}),
+    meant{place} AS MATERIALIZED (
+      SELECT id, owner, hash, row_number() OVER (PARTITION BY owner, hash ORDER BY id) AS copy
+      FROM commonplace.index_passages AS passages WHERE {OWN}
+      AND owner = ANY(ARRAY(SELECT DISTINCT owner FROM near{place}))
+      AND hash = ANY(ARRAY(SELECT hash FROM near{place})) AND {condition}),
     by_meaning{place} AS MATERIALIZED (
-      SELECT passages.id, cosine FROM near{place} AS near CROSS JOIN LATERAL (
-        SELECT id FROM commonplace.index_passages AS passages
-        WHERE {OWN} AND passages.owner = near.owner AND passages.hash = near.hash AND {condition}
-        ORDER BY id LIMIT {COPIES}) AS passages
-      ORDER BY cosine DESC, passages.id LIMIT %(limit)s)"""
+      SELECT id, cosine FROM near{place} JOIN meant{place} USING (owner, hash) WHERE copy <= {COPIES}
+      ORDER BY cosine DESC, id LIMIT %(limit)s)"""
 
 
 def terms_of(words: Sequence[str]) -> list[str]:

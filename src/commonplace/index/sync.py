@@ -86,6 +86,7 @@ def catch_up(
     below: str | None = None,
     alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Progress = silent,
+    batch: int = 0,
 ) -> Troubles:
     """Bring the index up to date, for the whole home or for one folder; what could not be seen, and where.
 
@@ -98,10 +99,10 @@ def catch_up(
     removed = [path for path in changes.removed if not territory.place(path)]
     work |= {path: (place, None) for path in changes.removed if (place := territory.place(path))}
     _with_their_skills(work, removed, territory)
-    ordered = sorted(work.items())
+    ordered, batch = sorted(work.items()), batch or _BATCH
     with alone() if len(ordered) > _MUCH else nullcontext():
-        for start in range(0, max(len(ordered), 1), _BATCH):
-            some = dict(ordered[start : start + _BATCH])
+        for start in range(0, max(len(ordered), 1), batch):
+            some = dict(ordered[start : start + batch])
             if some or removed:
                 pages.notice(_apply(index, pages, some, removed))
             removed = []
@@ -115,9 +116,13 @@ def rebuild(index: Index, pages: Pages, territory: Territory, progress: Progress
     work = {path: (place, found[path]) for path in sorted(found) if (place := territory.place(path))}
     with index.writing():
         index.apply([], index.stamps())
+        entries: list[Entry] = []
         for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
             with suppress(PageNotFound):
-                index.apply([_entry(pages, place, path, stamp, "")], [])
+                entries.append(_entry(pages, place, path, stamp, ""))
+            if len(entries) == _BATCH or done == len(work):
+                index.apply(entries, [])
+                entries.clear()
             progress("pages", done, len(work))
 
 
@@ -125,7 +130,8 @@ def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[st
     """Bring the index up to date for single pages that were just written."""
     work: Work = {path: (place, UNSURE) for path in paths if (place := territory.place(path))}
     _with_their_skills(work, [], territory)
-    _apply(index, pages, work, [])
+    if work:
+        _apply(index, pages, work, [])
 
 
 def _with_their_skills(work: Work, removed: list[str], territory: Territory) -> None:
