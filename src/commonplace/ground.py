@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from . import settings as settings_of
-from .errors import CommonplaceError, OutsideHome, PageNotFound, StorageError
+from .errors import CommonplaceError, NotText, OutsideHome, PageNotFound, SettingsError, StorageError
 from .model import Clock
 from .pages import Pages
 from .pages.files import read_bytes_or_none, storage_errors
