@@ -19,15 +19,7 @@ from .conftest import admin, on
 from .places import Homes, Place
 
 settings.register_profile("few", settings.get_profile("house"), max_examples=8)  # each makes a home of its own
-OURS = {
-    "home",
-    "homes",
-    "memory",
-    "server",
-    "tmp_path",
-    "tmp_path_factory",
-    "closed_again",
-}  # what stands for others' here
+OURS = ("home", "homes", "memory", "tmp_path", "tmp_path_factory", "closed_again")  # what stands for others' here
 A_FILE = "works on files: a folder or a link in a page's place, times of files, files of the index"
 
 
@@ -121,12 +113,12 @@ def memory(home: Place, clock: FrozenClock) -> Memory:
 
 
 def collected(names: Iterable[str], on_a_home: set[str], left_out: Iterable[str]) -> dict[str, Any]:
-    """The tests and fixtures of some modules that are about a home, by name."""
-    found: dict[str, Any] = {}
+    """The tests and fixtures of some modules that are about a home, and the fixtures they need here, by name."""
+    found: dict[str, Any] = {name: globals()[name] for name in OURS}
     for name in names:
         module = importlib.import_module(f"tests.{name}")
         for each, value in vars(module).items():
-            if getattr(value, "__module__", None) != module.__name__ or each in OURS:
+            if getattr(value, "__module__", None) != module.__name__ or each == "server":
                 continue
             is_test = each.startswith("test_") and each not in left_out
             if _is_fixture(value) or (is_test and on_a_home & {*inspect.signature(value).parameters}):

@@ -27,7 +27,10 @@ from commonplace.pages.postgres_history import PostgresHistory
 from commonplace.testing import FrozenClock
 
 TEMPLATE = "commonplace_template_{}"
-AGAIN = ("test_toolsets.py", "test_scope_matrix.py", "test_archive_again.py", "test_importers_again.py")  # what runs on files already, once more
+AGAIN = (
+    "test_toolsets.py", "test_scope_matrix.py", "test_archive_again.py", "test_importers_again.py",
+    "test_doctor_again.py", "test_adapters_again.py",
+)  # fmt: skip  # what runs on files already, once more
 EVERY = 6  # of those, this many make one that runs each time; `./dev thorough` runs all
 
 

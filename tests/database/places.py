@@ -30,7 +30,7 @@ class Place:
         return self._url
 
     def __str__(self) -> str:
-        return f"{self._url}/{self.path}" if self.path else self._url
+        return f"{self._url}/{self.path}" if self._url and self.path else self._url or self.path
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Place) and str(self) == str(other)
@@ -65,8 +65,11 @@ class Place:
     def as_posix(self) -> str:
         return self.path
 
-    def mkdir(self, *, parents: bool = False, exist_ok: bool = False) -> None:
+    def mkdir(self, mode: int = 0o777, *, parents: bool = False, exist_ok: bool = False) -> None:
         """A folder is there when a page is in it."""
+
+    def chmod(self, mode: int) -> None:
+        """Who may read what, the database says."""
 
     def read_text(self, encoding: str = "utf-8") -> str:
         try:

@@ -4,17 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .again import (  # noqa: F401
-    A_FILE,
-    closed_again,
-    collected,
-    every,
-    home,
-    homes,
-    memory,
-    tmp_path,
-    tmp_path_factory,
-)
+from .again import A_FILE, collected, every
 
 pytestmark = pytest.mark.slow
 AGAIN = ("archive.test_round_trip", "archive.test_bad_archives")

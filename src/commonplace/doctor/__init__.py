@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from .. import settings as settings_of
-from ..errors import NotFound, Refused, SettingsError
-from ..ground import in_database, shown
+from ..database import Database, address_of
+from ..errors import NotFound, SettingsError
+from ..ground import in_database
 from ..home import Home, utc_now
 from ..model import Clock
 from ..pages.layout import MAIN
@@ -23,10 +25,12 @@ from .fixes import FIXES, fixed
 from .folders import leftovers, links, names, permissions, unread
 from .look import Finding, Leaf, Survey, pages, read, survey
 
+Check = Callable[[Survey], Iterator[Finding]]
 __all__ = ["CHECKS", "Finding", "Report", "examine"]
 
 # What each check is about, in the order they are shown.
 CHECKS = {
+    "tables": "Tables of the database",
     "settings": "Settings that can not be read",
     "unreadable": "Pages and folders that can not be read",
     "front-matter": "Broken front matter",
@@ -70,13 +74,14 @@ def examine(
     `now` is the system's time, which file times are compared with; `agent` is who signs what is mended.
     """
     if in_database(root):
-        raise Refused(
-            "doctor looks at files, and this memory is in a database: `commonplace db status` says how its tables are; "
-            f"to have its pages looked at, run `commonplace copy '{shown(root)}' FOLDER` and doctor on that"
-        )
-    root = os.path.abspath(os.path.expanduser(root))
-    if not os.path.isdir(root):
-        raise NotFound(f"there is no memory at {root}: run `commonplace init`, or say which with --home")
+        from .rows import tables
+
+        if wrong := [*tables(Database(address_of(root)))]:
+            return Report(tuple(wrong), {})
+    else:
+        root = os.path.abspath(os.path.expanduser(root))
+        if not os.path.isdir(root):
+            raise NotFound(f"there is no memory at {root}: run `commonplace init`, or say which with --home")
     home = _opened(root, agent, clock)
     if isinstance(home, Finding):
         return Report((home,), {})
@@ -113,7 +118,14 @@ def _mended(home: Home, findings: list[Finding]) -> Iterator[Finding]:
 
 def _findings(found: Survey) -> Iterator[Finding]:
     """All checks, in an order: what keys and the index are compared with is there once the pages are read."""
-    for check in (links, names, unread, permissions, leftovers, _pages, _agents, duplicates, index, old_indexes):
+    if found.home.ground.folder:
+        checks: tuple[Check, ...] = (links, names, unread, permissions, leftovers, _pages, _agents, duplicates)
+        checks = (*checks, index, old_indexes)
+    else:
+        from . import rows
+
+        checks = names, unread, _pages, _agents, duplicates, rows.index
+    for check in checks:
         for finding in check(found):
             found.told.add(finding.path)
             yield finding
@@ -142,11 +154,18 @@ def _page(found: Survey, leaf: Leaf) -> Iterator[Finding]:
 
 def _agents(found: Survey) -> Iterator[Finding]:
     """The files of all agents: the home was opened for one of them."""
+    home = found.home
     for agent in found.agents:
+        file = home.layout.agent_file(agent)
+        text = home.ground.read(file)
         try:
-            settings_of.has_memory(os.path.join(found.home.root, found.home.layout.agent_file(agent)))
+            settings_of.has_memory(os.path.join(home.root, file), partial(_same, text))
         except SettingsError as error:
-            yield _settings(found.home.root, error)
+            yield _settings(home.root, error)
+
+
+def _same(text: str | None, _path: str) -> str | None:
+    return text
 
 
 def _settings(root: str, error: SettingsError) -> Finding:

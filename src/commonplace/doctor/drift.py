@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from typing import NamedTuple
 from urllib.parse import quote
@@ -13,7 +13,6 @@ from urllib.parse import quote
 from ..errors import CommonplaceError, PageNotFound
 from ..home import INDEX_FOLDER
 from ..index.sqlite import SCHEMA, SqliteIndex
-from ..pages import Changes
 from .look import Entry, Finding, Survey
 
 _UNUSED = 86400.0  # seconds: somebody may still use an index that was opened later
@@ -21,7 +20,7 @@ _STEM = re.compile(r"words-\d+(?:-[0-9a-f]{8})?(?=[.-])")
 _SHOWN = 3
 
 
-class _Known(NamedTuple):
+class Known(NamedTuple):
     """What an index knows: stamps and versions of pages, and what it has to say about any."""
 
     stamps: dict[str, int]
@@ -45,7 +44,13 @@ def index(found: Survey) -> Iterator[Finding]:
     except sqlite3.DatabaseError as error:
         yield _damaged(path, error)
         return
-    yield from _compared(found, path, known)
+    yield from compared(found, path, known, lambda: _seen(found, known))
+
+
+def _seen(found: Survey, known: Known) -> set[str]:
+    """What a sweep over the files would find changed."""
+    seen = found.home.pages.changes(known.stamps, found.territory.roots())
+    return {*seen.changed, *seen.removed}
 
 
 def stem(found: Survey) -> str:
@@ -53,14 +58,14 @@ def stem(found: Survey) -> str:
     return f"words-{SCHEMA}-{found.territory.fingerprint}"
 
 
-def _known(place: str) -> _Known:
+def _known(place: str) -> Known:
     with closing(sqlite3.connect(f"file:{quote(place)}?mode=ro", uri=True, timeout=2.0)) as db:
         (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(str(verdict).split("\n")[-1])
     with closing(SqliteIndex(place)) as opened:
         stamps = opened.stamps()
-        return _Known(stamps, opened.versions(stamps), dict(opened.warnings()))
+        return Known(stamps, opened.versions(stamps), dict(opened.warnings()))
 
 
 def _damaged(path: str, error: sqlite3.DatabaseError) -> Finding:
@@ -70,13 +75,14 @@ def _damaged(path: str, error: sqlite3.DatabaseError) -> Finding:
     return Finding("index", path, f"the index is damaged ({error})", advice, fixable=True, about=("damaged",))
 
 
-def _compared(found: Survey, path: str, known: _Known) -> Iterator[Finding]:
+def compared(found: Survey, path: str, known: Known, changed: Callable[[], set[str] | None]) -> Iterator[Finding]:
+    """`changed`: the pages that the index would see to have changed; None: all."""
     told = {page: sentence for page, sentence in known.warnings.items() if page not in found.told}
     senseless = known.warnings.keys() - told.keys()  # to us as well: it was said why
     other = {page for page, version in found.versions.items() if known.versions.get(page) != version} - senseless
     gone = known.stamps.keys() - found.versions.keys()
-    seen = found.home.pages.changes(known.stamps, found.territory.roots()) if other or gone or told else Changes({}, ())
-    behind = (other & {*seen.changed}) | (gone & {*seen.removed})
+    seen = changed() if other or gone or told else set()
+    behind = other | gone if seen is None else (other | gone) & seen
     wrong = {page for page in (other | gone) - behind - told.keys() if _is_wrong(found, page, known)}
     if behind:
         advice = "the next search catches up by itself; --fix does it now"
@@ -91,7 +97,7 @@ def _compared(found: Survey, path: str, known: _Known) -> Iterator[Finding]:
         )
 
 
-def _is_wrong(found: Survey, page: str, known: _Known) -> bool:
+def _is_wrong(found: Survey, page: str, known: Known) -> bool:
     """Whether the index still says something else than the page: either may have changed while we looked."""
     try:
         return found.home.pages.read(page).version != known.versions.get(page)

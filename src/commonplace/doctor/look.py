@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 from ..errors import CommonplaceError, PageNotFound
+from ..ground import InDatabase
 from ..home import Home
 from ..index.sync import Territory
 from ..markdown.jsontext import is_unicode
+from ..model import Page
 from ..pages.files import page_of_leftover
 from ..pages.layout import MAIN, Place
 from ..settings import OURS
@@ -94,6 +96,10 @@ class Survey:
     notes: list[Claim] = field(default_factory=list)
     records: list[Claim] = field(default_factory=list)
     told: set[str] = field(default_factory=set)  # the paths of what was found
+    read: Callable[[str], Page] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.read = self.home.pages.read
 
     @cached_property
     def territory(self) -> Territory:
@@ -125,7 +131,14 @@ class Survey:
 
 def survey(home: Home, now: float) -> Survey:
     found = Survey(home, now, [])
-    found.folders += _walk(home, found.territory)
+    if isinstance(home.ground, InDatabase):
+        from .rows import Rows
+
+        rows = Rows(home.ground)
+        found.folders += _walk(home, found.territory, rows.folder)
+        found.read = rows.reader([entry.path for entry, _ in pages(found)])
+        return found
+    found.folders += _walk(home, found.territory, lambda path: _folder(home, path))
     for name in OURS:
         if not os.path.islink(os.path.join(home.root, name)):
             found.folders += _folder(home, name)
@@ -146,7 +159,7 @@ def pages(found: Survey) -> Iterator[tuple[Entry, Place | None]]:
 def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | None:
     """The page, or why it can not be read; None when it is not there any more."""
     try:
-        page = found.home.pages.read(entry.path)
+        page = found.read(entry.path)
     except PageNotFound:
         return None
     except CommonplaceError as error:
@@ -157,7 +170,7 @@ def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | N
     return Leaf(entry.path, place, entry.info, page.text, page.version)
 
 
-def _walk(home: Home, territory: Territory) -> Iterator[Folder]:
+def _walk(home: Home, territory: Territory, opened: Callable[[str], Iterator[Folder]]) -> Iterator[Folder]:
     """Every folder that memory is in or could be put into, each before those in it. No link is followed."""
     roots = territory.roots()
     extra = {root.path for root in roots if root.pattern}
@@ -166,7 +179,7 @@ def _walk(home: Home, territory: Territory) -> Iterator[Folder]:
         ours.add(home.layout.base)  # a home of another system may be a folder of code, with memory in a corner
     waiting = [""]
     while waiting:
-        for found in _folder(home, waiting.pop()):
+        for found in opened(waiting.pop()):
             mine = tuple(each for each in found.entries if _is_ours(each.path, ours))
             rest = (each for each in found.entries if not _is_ours(each.path, ours))
             others = tuple(each for each in rest if _below(each.path, extra))

@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from ...doctor import CHECKS, Finding, Report, examine
+from ...ground import in_database
 from .common import agent_name, answer, home_path, refuse_file, say, shared
 
 _SHOWN = 20  # findings of one kind that people are shown; programs get all
@@ -20,7 +21,8 @@ def doctor_command(fix: bool) -> None:
     """Look for what is wrong with this memory, of all agents, and say what to do about it. Nothing is changed without
     --fix. The exit status is 1 when something was found that is not mended."""
     home = home_path()
-    refuse_file(home)
+    if not in_database(home):  # of a database, that its tables are old is one of the findings
+        refuse_file(home)
     report = examine(home, agent_name(), fix=fix)
     answer(_as_json(report), lambda: _show(report, fix=fix))
     if not report.is_well:
