@@ -21,12 +21,12 @@ def browser() -> str | None:
 
 
 @contextmanager
-def served(home: Path, *flags: str, state: Path | None = None) -> Iterator[str]:
-    """The address of a server over a home, for as long as it is needed. `state`: where it may keep the first token."""
-    command = [sys.executable, "-m", "commonplace", "--home", str(home), "serve", "--port", "0", *flags]
-    env = {**os.environ, "XDG_STATE_HOME": str(state or home.parent / "state")}
-    env = {name: value for name, value in env.items() if not name.startswith("COMMONPLACE_")}
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=env) as process:
+def served(home: Path, *flags: str, command: str = "serve", opener: str = "") -> Iterator[str]:
+    """The address of a server over a home, for as long as it is needed. `opener`: what `web` opens pages with."""
+    argv = [sys.executable, "-m", "commonplace", "--home", str(home), command, "--port", "0", *flags]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
+    env |= {"XDG_STATE_HOME": str(home.parent / "state")} | ({"BROWSER": opener} if opener else {})
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=env) as process:
         try:
             assert process.stderr
             yield _address(process.stderr)

@@ -127,7 +127,7 @@ async function listen(signal) {
         wait = 500;
         for await (const event of events(answer.body)) {
           last = event.id || last;
-          if (event.event === "change") listeners.forEach((listener) => listener(JSON.parse(event.data)));
+          if (event.event === "change" || event.event === "reset") tellAll(event);
         }
       }
     } catch (error) {
@@ -135,6 +135,12 @@ async function listen(signal) {
     }
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
+}
+
+// After a reset nobody knows what was missed: it is as if every page had changed.
+function tellAll(event) {
+  const change = { ...JSON.parse(event.data), all: event.event === "reset" };
+  listeners.forEach((listener) => listener(change));
 }
 
 async function* events(stream) {

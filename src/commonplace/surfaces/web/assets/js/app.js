@@ -159,7 +159,7 @@ function App({ code }) {
     if (status) follow();
   }, [!status]);
   if (status) return html`<${Shell} status=${status} setStatus=${setStatus} />`;
-  if (problem?.status === 401) return html`<${SignIn} onEntered=${setStatus} />`;
+  if (problem?.status === 401) return html`<${SignIn} why=${problem.body?.detail} onEntered=${setStatus} />`;
   if (problem) return html`<main class="signin"><h1>commonplace</h1><${Trouble} problem=${problem} again=${begin} /></main>`;
   return html`<${Busy} what="Opening memory" />`;
 }

@@ -8,7 +8,7 @@ import { modifier, useKeys } from "./keys.js";
 import { Merge } from "./merge.js";
 import { Icon, Rendered, Trouble, ago, tell, useAsked, useDelayed, useTitle } from "./ui.js";
 
-export function Edit({ path, page, fresh, onDone }) {
+export function Edit({ path, page, gone, onDone }) {
   const [kept] = useState(() => draftOf(path));
   const [base, setBase] = useState(kept?.base ?? { text: page.text, version: page.version });
   const [text, setText] = useState(kept?.text ?? page.text);
@@ -28,45 +28,56 @@ export function Edit({ path, page, fresh, onDone }) {
     tell(said);
     onDone();
   };
-  const save = async (what = text, version = base.version) => {
+  const save = async (what = text, from = base) => {
     if (saving) return;
     setSaving(true);
     setProblem(null);
     try {
-      const saved = await savePage(path, what, version);
-      done(saved.conflict || saved.warning || "Saved");
+      const saved = await savePage(path, what, from.version);
+      done(["Saved", saved.conflict, saved.warning].filter(Boolean).join(". "));
     } catch (error) {
-      if (error.status === 412) await meet(path, base, what).then(setMerge, setProblem);
+      if (error.status === 412) await meet(path, from, what).then(setMerge, setProblem);
       else setProblem(error);
     }
     setSaving(false);
   };
+  // What was merged holds theirs already: should somebody be faster once more, that is where the next merge begins.
+  const saveMerged = (whole) => {
+    const now = { text: merge.theirs, version: merge.current };
+    setBase(now);
+    setText(whole);
+    keepDraft(path, whole, now);
+    save(whole, now);
+  };
   const leave = () => (dirty ? tell("Your text is kept in this tab. Edit again to go on with it.") : dropDraft(path), onDone());
   useKeys({ "Mod+s": () => (merge ? null : save()), Escape: merge ? undefined : leave });
   if (merge)
-    return html`<${Merge} path=${path} base=${base.text} mine=${text} found=${merge}
+    return html`<${Merge} key=${merge.current} path=${path} base=${base.text} mine=${text} found=${merge}
       onBack=${() => setMerge(null)}
-      onSave=${(whole) => { type(whole); return save(whole, merge.current); }} problem=${problem} />`;
+      onSave=${saveMerged} problem=${problem} />`;
   return html`<article class="edit">
     <header class="view-head"><div><p class="path muted">${path}</p><h1>Edit ${page.title || path.split("/").at(-1)}</h1></div>
       <div class="row"><span class="muted" role="status">${dirty ? "Not saved yet" : "No change"}</span>
         <button type="button" onClick=${leave}>Close</button>
         <button type="button" class="primary" disabled=${!dirty || saving} onClick=${() => save()}>Save <kbd>${modifier} S</kbd></button></div></header>
     <${Trouble} problem=${problem} />
-    <${Notice} kept=${kept} fresh=${fresh} moved=${page.version !== base.version} dirty=${dirty}
+    <${Notice} kept=${kept} gone=${gone} moved=${page.version !== base.version} dirty=${dirty}
       onLook=${async () => setMerge(await meet(path, base, text).catch(setProblem))}
       onReload=${async () => { const now = await read(path); setBase({ text: now.text, version: now.version }); setText(now.text); dropDraft(path); }} />
     <${Panes} path=${path} text=${text} onType=${type} />
   </article>`;
 }
 
-// What both sides made of it, from the server; where the page is gone, mine stands alone.
+// What both sides made of it, from the server. Where the page is gone, mine stands alone; where nobody knows any more
+// what both began from, all of both is one place to choose at.
 async function meet(path, base, text) {
   try {
-    return await post("merge", { path, base: base.version, text });
+    const met = await post("merge", { path, base: base.version, text });
+    return met.current ? met : { text, current: "", theirs: "", gone: true };
   } catch (error) {
     if (error.status !== 404) throw error;
-    return { text, conflicts: 0, current: "", theirs: "", gone: true };
+    const now = await read(path);
+    return { text, current: now.version, theirs: now.text, parts: [{ kind: "conflict", theirs: now.text, mine: text }] };
   }
 }
 
@@ -78,8 +89,9 @@ function useUnload(dirty) {
   }, [dirty]);
 }
 
-function Notice({ kept, fresh, moved, dirty, onLook, onReload }) {
-  if (fresh || moved)
+function Notice({ kept, gone, moved, dirty, onLook, onReload }) {
+  if (gone) return html`<div class="banner" role="alert"><${Icon} name="warning" /> <span>This page was removed elsewhere. Saving makes it again, with your text.</span></div>`;
+  if (moved)
     return html`<div class="banner" role="alert"><${Icon} name="warning" /> <span>This page was changed elsewhere while you edit it.</span>
       <button type="button" onClick=${dirty ? onLook : onReload}>${dirty ? "See both" : "Take the new text"}</button></div>`;
   if (kept) return html`<div class="banner"><${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Throw it away</button></div>`;

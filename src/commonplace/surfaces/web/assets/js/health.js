@@ -30,8 +30,7 @@ function Figures({ health }) {
   const figures = [
     [number(sizes.pages), "pages"],
     [bytes(sizes.bytes), "of Markdown"],
-    [bytes(sizes.history_bytes), "of history"],
-    [bytes(sizes.index_bytes), "of index"],
+    ...[["history", sizes.history_bytes], ["index", sizes.index_bytes]].filter(([, size]) => size != null).map(([name, size]) => [bytes(size), `of ${name}`]),
   ];
   return html`<section aria-label="Sizes"><ul class="figures">${figures.map(([value, what]) => html`<li class="card"><strong class="big">${value}</strong> <span class="muted">${what}</span></li>`)}</ul>
     <div class="card index-state"><h2>Index</h2>

@@ -3,7 +3,7 @@
 const TICKS = 260;
 const APART = 0.81; // how wide a cell may look, squared, to push as one
 const PUSH = 38;
-const LENGTH = 34;
+const LENGTH = 46;
 const HOLD = 0.035;
 
 onmessage = ({ data }) => arrange(data.count, data.edges, data.quiet);
@@ -44,13 +44,14 @@ function degrees(count, edges) {
 }
 
 function step(state, heat) {
-  const { count, x, y, vx, vy } = state;
+  const { count, x, y, vx, vy, degree } = state;
   pull(state, heat);
   build(state);
   for (let i = 0; i < count; i++) push(state, i, heat);
   for (let i = 0; i < count; i++) {
-    vx[i] = (vx[i] - x[i] * HOLD * heat) * 0.6;
-    vy[i] = (vy[i] - y[i] * HOLD * heat) * 0.6;
+    const hold = HOLD * heat * (degree[i] ? 1 : 2.5); // what nothing ties is kept from drifting off
+    vx[i] = (vx[i] - x[i] * hold) * 0.6;
+    vy[i] = (vy[i] - y[i] * hold) * 0.6;
     x[i] += vx[i];
     y[i] += vy[i];
   }

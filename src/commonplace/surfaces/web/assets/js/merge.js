@@ -15,7 +15,8 @@ function textOf(parts, choices) {
     .map((part) => {
       if (part.kind !== "conflict") return part.text;
       const choice = choices[conflicts.indexOf(part)] || "both";
-      return choice === "both" ? ended(part.theirs) + part.mine : part[choice];
+      const { theirs = "", mine = "" } = part;
+      return choice === "both" ? ended(theirs) + mine : choice === "mine" ? mine : theirs;
     })
     .join("");
 }

@@ -21,15 +21,15 @@ export function Page({ route }) {
   const [fresh, setFresh] = useState(false);
   useTitle(data?.title || path);
   useChanges((change) => {
-    if (change.path !== path || at) return;
-    setFresh(true);
-    if (!editing) again();
-  }, [path, at, editing]);
+    if ((change.path !== path && !change.all) || at) return;
+    setFresh(!change.all);
+    again();
+  }, [path, at]);
   useKeys({ e: me.canWrite && !editing && !at && data ? () => go(toPage(path, { edit: 1 })) : undefined });
   if (problem && !data) return html`<${Missing} path=${path} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
   if (editing)
-    return html`<${Edit} path=${path} page=${data} fresh=${fresh} onDone=${() => { setFresh(false); go(toPage(path)); again(); }} />`;
+    return html`<${Edit} path=${path} page=${data} gone=${problem?.status === 404} onDone=${() => { setFresh(false); go(toPage(path)); again(); }} />`;
   const view = ["source", "history"].find((name) => params.has(name)) || "read";
   return html`<article class="page">
     <${Head} page=${data} at=${at} fresh=${fresh} />

@@ -54,24 +54,26 @@ function askOthers() {
 export async function enter(code) {
   who.agent = sessionStorage.getItem(AGENT) || "";
   who.key = sessionStorage.getItem(KEPT) || "";
-  if (code) await exchange(code);
+  const refused = code ? await exchange(code) : "";
   try {
     return await known();
   } catch (problem) {
     if (problem.status !== 401) throw problem;
   }
   const key = await askOthers();
-  if (!key) throw new Problem(401, { title: "Sign in" });
+  if (!key) throw new Problem(401, { title: "Sign in", detail: refused });
   keepKey(key);
   return known();
 }
 
+// A key for the code, or why there is none: a used code is no reason not to try a key that this tab has.
 async function exchange(code) {
   try {
-    const answer = await post("session", { code });
-    keepKey(answer.token ?? answer.key);
+    keepKey((await post("session", { code })).key);
+    return "";
   } catch (problem) {
     if (problem.status === 0 || problem.status >= 500) throw problem;
+    return problem.message;
   }
 }
 
@@ -86,9 +88,15 @@ async function known() {
   }
 }
 
-export function SignIn({ onEntered }) {
+const NOT_HOLDING = {
+  title: "This token does not hold",
+  message: "It may have been revoked, have ended, or miss a letter. Make another with `commonplace token create`.",
+};
+
+export function SignIn({ why, onEntered }) {
   const [token, setToken] = useState("");
-  const [problem, setProblem] = useState(null);
+  const [failed, setProblem] = useState(null);
+  const problem = failed ?? (why ? { message: why } : null);
   const submit = async (event) => {
     event.preventDefault();
     keepKey(token.trim());
@@ -96,7 +104,7 @@ export function SignIn({ onEntered }) {
       onEntered(await known());
     } catch (error) {
       forgetKey();
-      setProblem(error.status === 401 ? new Problem(401, { title: "This token does not hold", detail: "It may have been revoked, have ended, or miss a letter. Make another with `commonplace token create`." }) : error);
+      setProblem(error.status === 401 ? NOT_HOLDING : error);
     }
   };
   return html`<main class="signin" id="main">

@@ -1,0 +1,53 @@
+"""A tab that remembers what went wrong in it and whom it asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+PATIENCE = 20_000  # milliseconds: the machine may be busy
+
+
+class Look:
+    """`page` is playwright's. `errors` are those of scripts and of the policy; `asked` every address that was asked."""
+
+    def __init__(self, site: str, context: Any) -> None:
+        self.site, self.context = site, context
+        self.errors: list[str] = []
+        self.asked: list[str] = []
+        context.set_default_timeout(PATIENCE)
+        self.page = self.tab()
+
+    @classmethod
+    @contextmanager
+    def at(cls, chromium: Any, site: str, **options: Any) -> Iterator[Look]:
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        try:
+            yield cls(site, context)
+        finally:
+            context.close()
+
+    def tab(self) -> Any:
+        page = self.context.new_page()
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("console", lambda said: said.type == "error" and self._heard(said.text))
+        page.on("request", lambda request: self.asked.append(request.url))
+        return page
+
+    def _heard(self, text: str) -> None:
+        if "the server responded with a status of" not in text:  # a refusal is shown on the page, and no error in it
+            self.errors.append(text)
+
+    def go(self, route: str = "", page: Any = None) -> Any:
+        """Open a view as an address that somebody kept, and wait until it says something."""
+        page = page or self.page
+        page.goto("about:blank")
+        page.goto(f"{self.site}/{route}")
+        page.wait_for_selector("main h1", state="attached")
+        return page
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """What was asked of others than our own server."""
+        return [url for url in self.asked if not url.startswith((self.site, "about:", "data:", "blob:"))]

@@ -1,0 +1,305 @@
+"""The page in a real browser, over a real server: finding, browsing, the context, keys, small screens, both colours."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .looking import Look
+
+pytestmark = pytest.mark.slow
+VIEWS = {
+    "search": "#/search?q=what+did+we+decide+about+storage",
+    "start": "#/search",
+    "pages": "#/browse",
+    "days": "#/browse/days",
+    "world": "#/browse/world",
+    "globals": "#/browse/globals",
+    "channels": "#/browse/channels",
+    "notes": "#/browse/notes",
+    "skills": "#/browse/skills",
+    "sessions": "#/browse/sessions",
+    "page": "#/page/memory/world/storage.md",
+    "source": "#/page/memory/world/storage.md?source=1&from=5&to=8",
+    "edit": "#/page/memory/world/team.md?edit=1",
+    "page-history": "#/page/memory/world/alarms.md?history=1",
+    "context": "#/context?query=storm&budget=600",
+    "exact": "#/context/text?query=storm",
+    "health": "#/health",
+    "map": "#/map",
+    "history": "#/history",
+    "nowhere": "#/nowhere",
+    "missing": "#/page/memory/world/never-written.md",
+}
+
+
+def expect(thing: Any) -> Any:
+    from playwright.sync_api import expect as expected
+
+    expected.set_options(timeout=20_000)
+    return expected(thing)
+
+
+def test_hits_come_while_one_types_with_their_words_marked_and_why(look: Look) -> None:
+    page = look.go()
+    page.get_by_role("searchbox", name="Search memory").press_sequentially("who calls the pilot at night", delay=15)
+    first = page.locator(".hit").first
+    expect(first).to_contain_text("Who calls the pilot at night?")
+    expect(first.locator("mark").first).to_be_visible()
+    expect(page.locator("[role=status]").filter(has_text="hit")).to_contain_text("ms")
+    expect(page).to_have_url(re.compile("q=who\\+calls\\+the\\+pilot\\+at\\+night"))
+    first.locator(".why summary").click()
+    expect(first.locator("dl")).to_contain_text("words of the question")
+    assert look.errors == []
+
+
+def test_filters_stand_in_the_address_and_narrow_the_hits(look: Look) -> None:
+    page = look.go("#/search?q=storage")
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_label("Scope").select_option("world")
+    expect(page).to_have_url(re.compile("scope=world"))
+    expect(page.locator(".hit .chip").first).to_have_text("world")
+    page.reload()
+    expect(page.get_by_label("Scope")).to_have_value("world")
+    expect(page.locator(".hit").filter(has_text="agents/main")).to_have_count(0)
+    page.get_by_role("button", name="Clear").click()
+    expect(page).not_to_have_url(re.compile("scope="))
+
+
+def test_hits_are_walked_and_opened_by_keys_and_the_lines_are_shown(look: Look) -> None:
+    page = look.go("#/search?q=never+change+a+reading&source=memory")
+    expect(page.locator(".hit").first).to_contain_text("Never change")
+    page.keyboard.press("Escape")
+    page.locator("main").focus()
+    page.keyboard.press("j")
+    expect(page.locator(".hit-title").first).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator(".hit-title").nth(1)).to_be_focused()
+    page.keyboard.press("k")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("heading", name="Storage", level=1)).to_be_visible()
+    expect(page.locator(".prose .found").first).to_be_visible()
+
+
+def test_nothing_found_teaches_what_to_do(look: Look) -> None:
+    page = look.go("#/search?q=zzyzx+qwrtpl&scope=skill")
+    expect(page.get_by_role("heading", name="Memory is silent about that")).to_be_visible()
+    expect(page.get_by_text("With fewer filters there may be more")).to_be_visible()
+
+
+def test_keys_go_everywhere_and_help_says_which(look: Look) -> None:
+    page = look.go("#/health")
+    for key, heading in (("b", "Browse"), ("c", "Context"), ("m", "Map"), ("t", "History"), ("h", "Health")):
+        page.locator("main").focus()
+        page.keyboard.press("g")
+        page.keyboard.press(key)
+        expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keys")).to_be_visible()
+    page.get_by_label("Keys without").uncheck()
+    page.keyboard.press("Escape")
+    page.locator("main").focus()
+    page.keyboard.press("/")
+    expect(page.get_by_role("heading", name="Health", level=1)).to_be_visible()
+
+
+def test_the_palette_finds_pages_views_actions_and_agents(look: Look) -> None:
+    page = look.go("#/health")
+    for typed, shown, heading in (("stor", "storage", "Storage"), ("browse glob", "Browse globals", "Browse")):
+        page.keyboard.press("Control+k")
+        page.get_by_role("combobox", name="Pages, views").fill(typed)
+        expect(page.get_by_role("option").first).to_contain_text(shown)
+        page.keyboard.press("Enter")
+        expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Pages, views").fill("look as res")
+    page.keyboard.press("Enter")
+    expect(page.get_by_label("Look as agent").first).to_have_value("research")
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Pages, views").fill("add a note")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("dialog", name="Add a note to today")).to_be_visible()
+    assert look.errors == []
+
+
+def test_what_there_is_can_be_browsed(look: Look) -> None:
+    page = look.go("#/browse/days")
+    page.locator(".day summary").first.click()
+    expect(page.locator(".day-inside .prose").first).to_be_visible()
+    page.get_by_role("link", name="Globals").click()
+    rows = page.locator("tbody tr")
+    expect(rows).to_have_count(10)
+    page.get_by_role("button", name="Category").click()
+    expect(rows.first).to_contain_text("facts")
+    page.get_by_role("button", name="Category").click()
+    expect(rows.first).to_contain_text("process")
+    expect(page.locator("th[aria-sort=descending]")).to_contain_text("Category")
+    page.get_by_role("link", name="Sessions").click()
+    page.get_by_role("link", name="Why did the north gauge").click()
+    expect(page.locator(".turn-user").first).to_contain_text("jump by half a metre")
+    expect(page.locator(".turn-agent .prose code").first).to_be_visible()
+    page.go_back()
+    page.get_by_role("link", name="Pages").first.click()
+    page.get_by_label("Narrow the tree").fill("glossary")
+    page.get_by_role("link", name="glossary").click()
+    expect(page.locator(".prose")).to_contain_text("what wind adds to a tide")
+
+
+def test_the_context_says_what_goes_in_what_is_cut_and_what_differs(look: Look) -> None:
+    page = look.go("#/context?budget=500&query=storm")
+    expect(page.locator(".bar-box")).to_contain_text("of 500")
+    expect(page.get_by_text("cut: over the budget").first).to_be_visible()
+    page.get_by_role("button", name="Pin to compare").click()
+    page.get_by_role("spinbutton", name="Budget").fill("3000")
+    expect(page).to_have_url(re.compile("budget=3000"))
+    page.get_by_role("link", name="Compare").click()
+    expect(page.locator(".state-added").first).to_be_visible()
+    page.get_by_role("link", name="Exact text").click()
+    expect(page.locator(".exact")).to_contain_text("## Curated Memory")
+    expect(page.locator(".command code")).to_have_text("commonplace context --budget '3000' --query 'storm'")
+    assert look.errors == []
+
+
+def test_health_says_what_to_do(home: Path, look: Look) -> None:
+    broken = home / "memory" / "global" / "facts" / "broken.md"
+    broken.write_text("---\nkey: [\n---\n\ntext\n")
+    page = look.go("#/health")
+    expect(page.locator(".finding").filter(has_text="broken.md").first).to_be_visible()
+    expect(page.locator(".growth .curve")).to_be_visible()
+    page.get_by_text("As a table").click()
+    expect(page.get_by_role("region", name="Growth as a table")).to_be_visible()
+    broken.unlink()
+
+
+def test_the_map_is_walked_by_the_list_beside_it(look: Look) -> None:
+    page = look.go("#/map")
+    page.locator("canvas[data-settled=yes]").wait_for()
+    page.get_by_label("Find in the map").fill("forecast")
+    page.locator(".map-side .nodes button").first.click()
+    expect(page.locator(".map-side h2").first).to_have_text("forecast")
+    expect(page.locator(".map-side .card .nodes button").first).to_be_visible()
+    page.get_by_role("link", name="Open the page").click()
+    expect(page.get_by_role("heading", name="Forecast", level=1)).to_be_visible()
+    assert look.errors == []
+
+
+def test_two_thousand_nodes_stay_usable(chromium: Any, site: str) -> None:
+    nodes = [{"id": f"memory/n{n}.md", "label": f"node {n}", "kind": "page", "scope": "world", "size": 1} for n in range(2000)]
+    edges = [{"a": nodes[n]["id"], "b": nodes[(n * n + 7) % 2000]["id"], "why": "link", "label": ""} for n in range(2000)]
+    edges += [{"a": nodes[n]["id"], "b": nodes[n // 3]["id"], "why": "tag", "label": "t"} for n in range(1, 2000)]
+    with Look.at(chromium, site) as look:
+        graph = json.dumps({"nodes": nodes, "edges": edges, "left_out": 0})
+        look.page.route("**/v1/map**", lambda route: route.fulfill(body=graph, content_type="application/json"))
+        page = look.go("#/map")
+        page.locator("canvas[data-settled=yes]").wait_for(timeout=60_000)
+        page.locator("canvas").focus()
+        for key in ["+", "ArrowLeft", "ArrowUp", "-"] * 8:
+            page.keyboard.press(key)
+        page.wait_for_timeout(300)
+        assert float(page.locator("canvas").get_attribute("data-frame")) < 60
+        assert look.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_follow_the_system_until_somebody_chooses(chromium: Any, site: str, scheme: str) -> None:
+    with Look.at(chromium, site, color_scheme=scheme) as look:
+        page = look.go()
+
+        def brightness() -> float:
+            red, green, blue = map(int, re.findall(r"\d+", page.evaluate("getComputedStyle(document.body).backgroundColor"))[:3])
+            return (red + green + blue) / 3
+
+        assert (brightness() > 128) == (scheme == "light")
+        page.get_by_role("button", name="Colours as the system has them").first.click()
+        assert brightness() > 128
+        page.get_by_role("button", name="Light colours").first.click()
+        assert brightness() < 128
+        page.reload()
+        page.wait_for_selector("main h1", state="attached")
+        assert brightness() < 128
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None:
+    with Look.at(chromium, site, viewport={"width": 390, "height": 844}, has_touch=True) as look:
+        page = look.go(VIEWS[view])
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        expect(page.get_by_role("navigation", name="Views")).to_be_in_viewport()
+        assert look.errors == []
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("view", VIEWS)
+def test_axe_finds_nothing_serious(chromium: Any, site: str, view: str, scheme: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    # The tester brings a script of its own, which the policy of the page rightly keeps out.
+    with Look.at(chromium, site, color_scheme=scheme, bypass_csp=True) as look:
+        page = look.go(VIEWS[view])
+        page.locator(".busy").wait_for(state="detached")
+        page.wait_for_timeout(200)
+        found = axe.Axe().run(page).response["violations"]
+        serious = [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found if each["impact"] in ("serious", "critical")]
+        assert serious == []
+
+
+@pytest.mark.parametrize("opened", ["palette", "help", "note"])
+def test_axe_finds_nothing_serious_in_what_opens_over_the_page(chromium: Any, site: str, opened: str) -> None:
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
+    with Look.at(chromium, site, bypass_csp=True) as look:
+        page = look.go("#/health")
+        page.keyboard.press({"palette": "Control+k", "help": "?", "note": "n"}[opened])
+        page.get_by_role("dialog").wait_for()
+        page.wait_for_timeout(300)
+        found = axe.Axe().run(page).response["violations"]
+        assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+
+
+def test_no_request_leaves_the_machine(look: Look) -> None:
+    for route in VIEWS.values():
+        look.go(route)
+        look.page.wait_for_timeout(150)
+    assert len(look.asked) > 50
+    assert look.elsewhere == []
+    assert look.errors == []
+
+
+HOSTILE = """# <img src=x onerror=alert(1)>
+
+<script>window.ran = 1</script>
+<img src="https://evil.example/pixel.png" onerror="window.ran = 2">
+![pixel](https://evil.example/pixel.png)
+[click](javascript:window.ran=3)
+<a href="javascript:window.ran=4" onclick="window.ran=5">x</a>
+<style>.rail { display: none }</style>
+<form action="https://evil.example"><input name="token"></form>
+<div id="main" class="rail">forged</div>
+[[<img src=x onerror=window.ran=6>]]
+```html
+<script>window.ran = 7</script>
+```
+"""
+
+
+def test_a_hostile_note_runs_nothing_loads_nothing_and_forges_nothing(home: Path, look: Look) -> None:
+    (home / "memory" / "world" / "hostile.md").write_text(HOSTILE)
+    (home / "memory" / "global" / "facts" / "evil.md").write_text(
+        "---\nkey: <img src=x onerror=window.ran=8>\nvalue: x\ntags: ['<script>window.ran=9</script>']\n---\n\n<svg onload=window.ran=10>\n"
+    )
+    for route in ("#/page/memory/world/hostile.md", "#/page/memory/world/hostile.md?edit=1", "#/page/memory/world/hostile.md?source=1",
+                  "#/search?q=forged+pixel+ran", "#/browse/globals", "#/map", "#/page/memory/world/hostile.md?history=1", "#/health"):  # fmt: skip
+        page = look.go(route)
+        page.wait_for_timeout(400)
+        assert page.evaluate("window.ran") is None
+        assert page.evaluate("document.querySelectorAll('.prose script, .prose img, .prose style, .prose form, .prose svg').length") == 0
+        assert page.evaluate("document.querySelectorAll('#main').length") == 1
+        expect(page.get_by_role("navigation", name="Views")).to_be_visible()
+    page = look.go("#/page/memory/world/hostile.md")
+    for link in page.locator(".prose a").all():
+        assert not (link.get_attribute("href") or "").startswith("javascript:")
+    assert look.elsewhere == []
+    assert look.errors == []

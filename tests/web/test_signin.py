@@ -1,0 +1,92 @@
+"""Who may look: the page that `commonplace web` opens, a token that is pasted, a second tab, and nobody else."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.access import access_of, create
+
+from .looking import Look
+from .serving import served
+from .test_looking import expect
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def opener(tmp_path: Path) -> Path:
+    """A browser that only writes down what it was asked to open."""
+    script = tmp_path / "opener.sh"
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
+    script.chmod(0o700)
+    return script
+
+
+def opened(opener: Path, page: Any) -> str:
+    for _ in range(200):
+        if (opener.parent / "opened").exists():
+            return (opener.parent / "opened").read_text()
+        page.wait_for_timeout(50)
+    raise AssertionError("nothing was opened")
+
+
+def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(home: Path, chromium: Any, opener: Path) -> None:
+    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+        link = opened(opener, look.page)
+        code = link.partition("#code=")[2]
+        assert len(code) > 20
+        look.page.goto(link)
+        expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
+        assert "code" not in look.page.url
+        assert not any(code in url for url in look.asked if url != link)
+        second = look.tab()  # another tab asks this one, and is let in
+        second.goto(f"{address}/#/browse")
+        expect(second.get_by_role("heading", name="Browse")).to_be_visible()
+    with served(home, command="serve") as address, Look.at(chromium, address) as look:
+        look.page.goto(f"{address}/#code={code}")
+        expect(look.page.get_by_role("heading", name="Sign in to your memory")).to_be_visible()
+
+
+def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
+    with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
+        link = opened(opener, look.page)
+        look.page.goto(link)
+        expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
+        with Look.at(chromium, address) as other:
+            other.page.goto(link)
+            expect(other.page.get_by_text("this code was used")).to_be_visible()
+            assert "code" not in other.page.url
+
+
+def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: Any) -> None:
+    _, secret = create(access_of(str(home)), datetime.now(UTC), agents=None, role="read", note="a browser")
+    with served(home) as address, Look.at(chromium, address) as look:
+        look.page.goto(f"{address}/#/page/memory/world/storage.md")
+        look.page.get_by_label("Token", exact=True).fill("cpl_wrong")
+        look.page.get_by_role("button", name="Sign in").click()
+        expect(look.page.get_by_text("This token does not hold")).to_be_visible()
+        look.page.get_by_label("Token", exact=True).fill(secret)
+        look.page.get_by_role("button", name="Sign in").click()
+        expect(look.page.get_by_role("heading", name="Storage", level=1)).to_be_visible()
+        expect(look.page.get_by_role("link", name="Edit")).to_have_count(0)  # a token that only reads
+        look.page.reload()
+        expect(look.page.get_by_role("heading", name="Storage", level=1)).to_be_visible()
+        assert not any(secret in url for url in look.asked)
+        assert look.errors == []
+
+
+def test_the_first_start_keeps_its_token_where_only_the_owner_reads(demo: Path, tmp_path: Path, chromium: Any) -> None:
+    home = Path(shutil.copytree(demo, tmp_path / "home"))
+    with served(home) as address, Look.at(chromium, address) as look:
+        kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
+        assert [stat.S_IMODE(path.stat().st_mode) for path in kept] == [0o600]
+        look.page.goto(address)
+        look.page.get_by_label("Token", exact=True).fill(kept[0].read_text().strip())
+        look.page.get_by_role("button", name="Sign in").click()
+        expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
