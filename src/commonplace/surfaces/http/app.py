@@ -22,6 +22,7 @@ from .impatient import Impatient
 from .interface import Interface, refused
 from .interface import application as interface_application
 from .keys import Keys
+from .limits import LONGEST_ADDRESS
 
 MCP = "/mcp"
 _MOST = 2000  # connections at once
@@ -88,6 +89,7 @@ def run(serving: Serving, rules: Rules, listening: socket.socket, keys: Keys | N
         timeout_graceful_shutdown=2,
         server_header=False,
         limit_concurrency=_MOST,
+        h11_max_incomplete_event_size=2 * LONGEST_ADDRESS,
     )
 
     def ending() -> None:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...archive import Format, export_to
-from ...errors import CommonplaceError
+from ...errors import CommonplaceError, Refused
 from ...home import Home
 from .endpoints import Asked, Endpoint, Given, Parameter
 from .problems import Problem
@@ -66,6 +66,8 @@ async def export(interface: Interface, request: Request, asked: Asked | None) ->
     from .interface import in_thread
 
     assert asked
+    if asked.grant.agents is not None:
+        raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
     form: Format = asked.given.get("format", "tar")
     if not _running.acquire(blocking=False):
         raise Problem(503, f"{_MOST} exports are under way already: try again later", {"Retry-After": "30"})

@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ...access import Grant
 from ...errors import CommonplaceError
 from ..mcp.doors import GRANT, Doors
+from ..mcp.lasting import while_it_holds
 from ..web import is_page
 from . import LOOPBACK
 from .keys import Keys
@@ -62,8 +63,18 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = await self._refusal(scope)
-        is_ours = answer or scope["path"].startswith("/v1")
-        await (answer or self._app)(scope, receive, _sealed(send) if is_ours else send)
+        if answer or scope["path"].startswith("/v1") or not scope[GRANT].token:
+            is_ours = answer or scope["path"].startswith("/v1")
+            await (answer or self._app)(scope, receive, _sealed(send) if is_ours else send)
+        else:
+            await while_it_holds(self._app, scope, receive, send, lambda: self._holds(scope))
+
+    async def _holds(self, scope: Scope) -> bool:
+        """Whether who was let in would be let in again."""
+        try:
+            return await self.grant(Headers(scope=scope)) is not None
+        except CommonplaceError:
+            return False
 
     async def _refusal(self, scope: Scope) -> Response | None:
         """Why a request does not come in; None when it does, and then it carries its grant."""

@@ -19,6 +19,7 @@ from ...access import Grant, Outcome
 from ...errors import CommonplaceError, InvalidArgument
 from ...markdown.jsontext import loads
 from ...memory import Memory
+from ...tools import catalog
 from ..mcp.doors import GRANT
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Asker
@@ -82,7 +83,7 @@ class Interface:
             outcome = "refused" if found.status in (400, 403) else "error"
             return found.response()
         finally:
-            await self.note(request, endpoint.name, outcome)
+            await self.note(request, _named(endpoint, request), outcome)
 
     async def _answered(self, endpoint: Endpoint, request: Request) -> Response:
         if endpoint.is_open and endpoint.streams:
@@ -108,6 +109,12 @@ class Interface:
         body = await body_in(endpoint, request)
         asker = self.asker(request)
         return Asked(await self.memory(asker, grant), asker, grant, given, body, request.headers)
+
+
+def _named(endpoint: Endpoint, request: Request) -> str:
+    """What the log calls a request: a tool by its name. One that there is not may be any text, and is not repeated."""
+    name = request.path_params.get("name", "")
+    return name if name in (offer.name for offer in catalog.offers()) else endpoint.name
 
 
 def grant_of(request: Request) -> Grant:

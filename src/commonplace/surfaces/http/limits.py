@@ -8,13 +8,14 @@ from starlette.requests import ClientDisconnect, Request
 from .problems import Problem
 
 LARGEST = 8 * 1024 * 1024  # bytes of a body
-LONGEST_ADDRESS = 16 * 1024  # bytes of a path with its query
+LONGEST_ADDRESS = 64 * 1024  # bytes of a path with its query
 PATIENCE = 20.0  # seconds for a body to arrive
 DEADLINE = 60.0  # seconds for an answer that only reads
 
 
-async def body_of(request: Request, largest: int = LARGEST, patience: float = PATIENCE) -> bytes:
+async def body_of(request: Request) -> bytes:
     """The body; Problem for one that is too large, by what it says or by what comes, and for one that is too slow."""
+    largest, patience = LARGEST, PATIENCE
     said = request.headers.get("content-length", "0")
     if not said.isdecimal() or int(said) > largest:
         raise _too_large(largest)

@@ -59,11 +59,11 @@ _DAY = {
 }
 _SCOPE = {
     "type": "string",
-    "maxLength": 500,
+    "maxLength": 200,
     "pattern": r"^(shared|world|global|channel|skill|agent|extra)(:[^\x00-\x1f]+)?$",
 }
-_NAME = {"type": "string", "minLength": 1, "maxLength": 500}
-_QUESTION = {"type": "string", "minLength": 1, "maxLength": 10_000, "pattern": r"\S"}
+_NAME = {"type": "string", "minLength": 1, "maxLength": 200}
+_QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"\S"}
 _TAKES = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}, "How many hits at the most."),
@@ -72,13 +72,13 @@ _TAKES = [
     Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
     Parameter("agent_filter", _NAME, "Only what belongs to this agent."),
     Parameter("channel", _NAME, "Only the records of this channel."),
-    Parameter("tag", {**array(_NAME), "maxItems": 50}, "Only what has this tag; all of them, if repeated."),
+    Parameter("tag", {**array(_NAME), "maxItems": 10}, "Only what has this tag; all of them, if repeated."),
     Parameter("since", _DAY, "Only from this day on."),
     Parameter("until", _DAY, "Only up to this day."),
     Parameter("source", {"type": "string", "enum": ["memory", "session", "extra"]}, "Only from there."),
     Parameter(
         "path",
-        {"type": "string", "minLength": 1, "maxLength": 1000, "pattern": r"^[^*]*(\*\*?[^*]+){0,5}\*?\*?$"},
+        {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*]*(\*\*?[^*]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
     Parameter("explain", {"type": "boolean"}, "Whether to say why each hit stands where it does; yes, if not said."),
@@ -155,7 +155,7 @@ ENDPOINTS = [
             Parameter("user", _NAME, "For whom."),
             Parameter("channel", _NAME, "In which channel."),
             Parameter("budget", {"type": "integer", "minimum": 0, "maximum": 10**9}, "How many tokens at the most."),
-            Parameter("query", {"type": "string", "maxLength": 10_000}, "What is recalled for it."),
+            Parameter("query", {"type": "string", "maxLength": 2000}, "What is recalled for it."),
         ],
         answers={200: Given("The text, and its receipt.", of({"text": TEXT, "receipt": _RECEIPT}))},
     ),

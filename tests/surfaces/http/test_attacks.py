@@ -1,0 +1,338 @@
+"""Every way in that is not the door: other sites, other names, no token, too little of one, odd paths, too much, too
+slow, and pages that hold what should not run."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.access import Role, access_of, create
+from commonplace.access.folder import LOG
+from commonplace.surfaces.http import guard, limits
+from commonplace.surfaces.http.app import ENDPOINTS, application
+from commonplace.surfaces.http.guard import Rules
+from commonplace.surfaces.http.keys import Keys
+from commonplace.surfaces.mcp.serving import Serving
+
+from .api import Api, api
+
+PAGE = "memory/world/people.md"
+READS = [each for each in ENDPOINTS if each.needs == "read" and not each.is_open]
+CHANGES = [each for each in ENDPOINTS if each.needs == "write"]
+EVERY = [each for each in ENDPOINTS if not each.is_open]
+
+
+def token(home: Path, *agents: str, role: Role = "admin") -> str:
+    return create(access_of(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
+
+
+def path_of(endpoint: Any) -> str:
+    return (
+        endpoint.path.removeprefix("/v1/").replace("{path}", PAGE).replace("{id}", "abcd").replace("{name}", "recall")
+    )
+
+
+@pytest.fixture
+def guarded(full: Path) -> Iterator[Api]:
+    with api(full, Rules(is_open=False)) as one:
+        yield one
+
+
+@pytest.mark.parametrize("path", ["/", "/v1/status", "/mcp", "/assets/app.js", "/v1/session"])
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::1"])
+def test_a_name_that_is_not_ours_gets_nothing(asked: Api, path: str, host: str) -> None:
+    """DNS rebinding: the page of another site reaches this address under its own name."""
+    answer = asked.client.get(path, headers={"Host": host})
+    assert answer.status_code == 421
+    assert "Ann" not in answer.text
+
+
+@pytest.mark.parametrize(
+    "origin",
+    ["https://evil.example", "http://localhost:9999", "https://localhost.evil.example", "null", "http://127.0.0.1"],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
+def test_pages_of_other_sites_and_other_ports_are_refused(asked: Api, origin: str, method: str) -> None:
+    answer = asked.client.request(method, "/v1/status", headers={"Origin": origin})
+    assert answer.status_code == 403
+    assert "access-control-allow-origin" not in answer.headers
+
+
+def test_our_own_page_is_let_in(asked: Api) -> None:
+    ours = {"Origin": "http://localhost", "Sec-Fetch-Site": "same-origin"}
+    assert asked.client.get("/v1/status", headers=ours).status_code == 200
+
+
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin_too(asked: Api, site: str) -> None:
+    """An image or a form of another site carries no Origin; the browser says where it comes from."""
+    assert asked.client.get("/v1/export", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert asked.client.get("/", headers={"Sec-Fetch-Site": site}).status_code == 200, "a link to the page is a link"
+
+
+@pytest.mark.parametrize("media", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""])
+def test_a_form_can_not_call_a_tool(asked: Api, media: str, full: Path) -> None:
+    body = b'{"content": "by a form"}'
+    answer = asked.client.post("/v1/tools/remember", content=body, headers={"Content-Type": media})
+    assert answer.status_code == 415
+    assert not Memory(full).search("form", min_score=0.5)
+
+
+@pytest.mark.parametrize("endpoint", EVERY, ids=lambda each: each.name)
+def test_without_a_token_nothing_answers(guarded: Api, endpoint: Any) -> None:
+    for given in ("", "cpl_wrong", "cpk_wrong", "cpl_", "a b"):
+        answer = guarded.as_(given).send(endpoint.method, path_of(endpoint))
+        assert answer.status_code == 401
+        assert answer.headers["www-authenticate"] == "Bearer"
+        assert answer.headers["content-type"] == "application/problem+json"
+
+
+def test_a_token_in_the_address_is_none(guarded: Api, full: Path) -> None:
+    assert guarded.send("GET", "status", params={"token": token(full)}).status_code == 401
+
+
+def test_a_token_speaks_for_its_agents_alone(guarded: Api, full: Path) -> None:
+    ann = guarded.as_(token(full, "ann", "carl"))
+    for endpoint in READS:
+        if not endpoint.streams:
+            answer = ann.as_(agent="bob").send(endpoint.method, path_of(endpoint))
+            assert answer.status_code in (400, 403, 415), endpoint.name
+            assert "quokka" not in answer.text
+    assert ann.as_(agent="bob").send("GET", "status").status_code == 403
+    assert ann.as_(agent="ann").get("status")["agents"] == ["ann", "carl"]
+
+
+def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
+    theirs = next(path for path in full.glob("agents/bob/memory/daily/*.md")).relative_to(full)
+    assert asked.send("GET", f"pages/{theirs}").status_code == 403
+    assert asked.put(str(theirs), "x", If_Match="*").status_code == 403
+    for path in ("outline", "map", "pages", "history", "search?q=quokka", "context?query=quokka", "health"):
+        answer = asked.send("GET", path)
+        assert answer.status_code == 200, path
+        assert "agents/bob/memory" not in answer.text, path
+        assert "hides" not in answer.text, path
+    change = asked.as_(agent="bob").get("history", what=str(theirs))["changes"][0]["id"]
+    assert asked.send("GET", f"history/{change}").status_code == 404
+    assert asked.send("POST", "undo", json={"changes": [change]}).status_code == 404
+    assert asked.send("POST", "restore", json={"path": str(theirs), "when": change}).status_code == 403
+    assert asked.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
+
+
+@pytest.mark.parametrize("endpoint", CHANGES, ids=lambda each: each.name)
+def test_a_reader_changes_nothing(guarded: Api, full: Path, endpoint: Any) -> None:
+    before = {path: path.read_bytes() for path in full.rglob("*.md")}
+    answer = guarded.as_(token(full, role="read")).send(endpoint.method, path_of(endpoint), headers={"If-Match": "*"})
+    assert answer.status_code == 403
+    assert "needs the role write" in answer.json()["detail"]
+    assert {path: path.read_bytes() for path in full.rglob("*.md")} == before
+
+
+def test_a_reader_calls_only_what_reads(guarded: Api, full: Path) -> None:
+    reader = guarded.as_(token(full, role="read"))
+    offered = {tool["name"] for tool in reader.get("tools")["tools"]}
+    assert "remember" not in offered
+    assert "recall" in offered
+    assert reader.send("POST", "tools/remember", json={"content": "x"}).status_code == 403
+    assert reader.send("POST", "tools/recall", json={}).status_code == 200
+
+
+def test_only_an_admin_takes_all_of_memory_along(guarded: Api, full: Path) -> None:
+    statuses = {
+        role: guarded.as_(token(full, role=role)).send("GET", "export").status_code
+        for role in ("read", "write", "admin")
+    }
+    assert statuses == {"read": 403, "write": 403, "admin": 200}
+
+
+def test_a_token_for_some_agents_does_not_export_those_of_others(guarded: Api, full: Path) -> None:
+    assert guarded.as_(token(full, "main", role="admin")).send("GET", "export").status_code == 403
+
+
+def test_a_server_that_only_reads_lets_nobody_write(full: Path) -> None:
+    with api(full, Rules(token="s3cret", read_only=True)) as one:
+        admin = one.as_("s3cret")
+        assert admin.get("status")["read_only"] is True
+        assert admin.put(PAGE, "x", If_Match="*").status_code == 403
+        assert admin.send("POST", "tools/remember", json={"content": "x"}).status_code == 403
+        assert admin.send("POST", "undo", json={"changes": ["abcd"]}).status_code == 403
+        assert admin.get("search", q="tea")["hits"]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "../../etc/passwd", "..%2f..%2fetc%2fpasswd", "%2e%2e/%2e%2e/etc/passwd", "memory/../../secret.md", "/etc/passwd",
+        "memory/%00.md", "memory/a%0ab.md", "memory//x.md", "%2e/MEMORY.md", "memory/%2e%2e", "memory/link.md", "memory/out/secret.md",
+        ".access/tokens.json", ".history/00.jsonl", ".index/x", "commonplace.yaml", "memory%5c..%5csecret.md", "memory/%252e%252e/x.md",
+        "C:%5csecret.md", "memory/" + "a" * 300 + ".md", "a/" * 400 + "x.md", "", "memory", "skills/x/data.json",
+    ],
+)  # fmt: skip
+def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
+    secret = full.parent / "secret.md"
+    secret.write_text("outside")
+    (full / "memory/link.md").symlink_to(secret)
+    (full / "memory/out").symlink_to(full.parent)
+    for method, more in (
+        ("GET", {}),
+        ("PUT", {"If-Match": "*"}),
+        ("PUT", {"If-None-Match": "*"}),
+        ("DELETE", {"If-Match": "*"}),
+    ):
+        answer = asked.send(
+            method, f"pages/{path}", content=b"owned", headers={"Content-Type": "text/markdown", **more}
+        )
+        if not path and method == "GET":
+            continue  # the listing
+        assert answer.status_code in (400, 403, 404, 405, 412), (method, answer.status_code, answer.text)
+        assert "outside" not in answer.text
+    assert secret.read_text() == "outside"
+    assert not [each for each in full.parent.rglob("*") if each.is_file() and each.read_bytes() == b"owned"]
+
+
+def test_too_much_is_refused_by_what_it_says_and_by_what_comes(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "LARGEST", 1000)
+    headers = {"Content-Type": "text/markdown", "If-None-Match": "*"}
+    assert asked.send("PUT", "pages/memory/x.md", content=b"x" * 1001, headers=headers).status_code == 413
+    parts = (b"x" * 100 for _ in range(20))
+    assert asked.send("PUT", "pages/memory/x.md", content=parts, headers=headers).status_code == 413
+    assert asked.send("POST", "tools/remember", json={"content": "x" * 2000}).status_code == 413
+    assert asked.send("GET", "pages/memory/x.md").status_code == 404
+
+
+def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(guard, "LONGEST_ADDRESS", 1000)
+    assert asked.send("GET", "search", params={"q": "x" * 1000}).status_code == 414
+
+
+@pytest.mark.asyncio
+async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "PATIENCE", 0.05)
+    app = application(Serving(str(full)), Rules())
+    said: list[dict[str, Any]] = []
+
+    async def receive() -> dict[str, Any]:
+        if not said:
+            said.append({})
+            return {"type": "http.request", "body": b"{", "more_body": True}
+        return await asyncio.Future()
+
+    async def send(message: Any) -> None:
+        said.append(message)
+
+    headers = [(b"host", b"localhost"), (b"content-type", b"application/json"), (b"content-length", b"100")]
+    scope = {"type": "http", "method": "POST", "path": "/v1/tools/remember", "raw_path": b"/v1/tools/remember", "query_string": b"",
+             "headers": headers, "scheme": "http", "server": ("localhost", 80), "client": None, "root_path": "", "http_version": "1.1"}  # fmt: skip
+    await asyncio.wait_for(app(scope, receive, send), 10)
+    assert next(each["status"] for each in said if each.get("type") == "http.response.start") == 408
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b'"x"', b"nul", b"\xff", b'{"content": NaN}', b"[" * 5000, b'{"content": "\\ud800"}']
+)
+def test_a_body_that_is_no_object_is_a_problem(asked: Api, body: bytes) -> None:
+    answer = asked.send("POST", "tools/remember", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 400
+    assert answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("asks", "told"),
+    [
+        ("search", "the parameter q is missing"), ("search?q=%20", "q must look like"), ("search?q=x&limit=0", "limit must be from 1 to"),
+        ("search?q=x&limit=x", "whole number"), ("search?q=x&q=y", "more than once"), ("search?q=x&nothing=1", "is not known here"),
+        ("search?q=x&since=soon", "A day like"), ("search?q=x&scope=mars", "scope must look like"), ("search?q=x&min_score=nan", "must be a"),
+        ("search?q=x&since=2026-03-02&until=2026-03-01", "since is later than until"), ("context?budget=-1", "budget must be from 0"),
+        ("pages?after=!!", "not what a listing gave"), ("history/zz", "id must look like"), ("map?limit=5000", "limit must be from 1 to 2000"),
+        ("pages/memory/world/people.md?at=soon", "A day like"), ("export?format=zip", "format must be one of tar, jsonl"),
+    ],
+)  # fmt: skip
+def test_what_is_asked_wrongly_is_told(asked: Api, asks: str, told: str) -> None:
+    answer = asked.send("GET", asks)
+    assert answer.status_code == 400
+    assert told in answer.json()["detail"]
+
+
+def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
+    nothing = asked.send("GET", "nothing")
+    assert (nothing.status_code, nothing.headers["content-type"]) == (404, "application/problem+json")
+    wrong = asked.send("PATCH", f"pages/{PAGE}")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET, HEAD, PUT")
+    assert asked.client.get("/elsewhere").headers["content-type"] == "application/problem+json"
+
+
+def test_answers_are_kept_by_nobody_and_shown_in_no_frame(asked: Api, guarded: Api) -> None:
+    for answer in (asked.send("GET", "status"), guarded.send("GET", "status"), asked.send("GET", "nothing")):
+        assert answer.headers["cache-control"] == "no-store"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+        assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+
+
+HOSTILE = """# Hello <script>alert(1)</script>
+
+<script>alert(2)</script> <img src=x onerror=alert(3)> <iframe src="https://evil.example"></iframe>
+<svg onload=alert(4)><style>body{display:none}</style><div id="app" class="rail">forged</div>
+
+[a](javascript:alert(5)) [b](JaVaScRiPt:alert(6)) [c](data:text/html,x) [d](vbscript:x) [e](#/page/x "t")
+![pixel](https://evil.example/p.png "t") ![local](../../secret.png) [![x](https://evil.example/y.png)](https://ok.example)
+<https://auto.example> [[<script>alert(7)</script>]] [[x" onmouseover="alert(8)]]
+
+# app
+"""
+
+
+def test_a_hostile_page_runs_nothing_loads_nothing_and_forges_nothing(asked: Api) -> None:
+    asked.put("memory/hostile.md", HOSTILE, If_None_Match="*")
+    made = asked.get("pages/memory/hostile.md")["html"].lower()
+    for tag in ("<script", "<img", "<iframe", "<svg", "<style", "<div", "<form", "<input", "<object"):
+        assert tag not in made, tag
+    assert 'href="javascript' not in made
+    assert 'href="data' not in made
+    assert "src=" not in made.replace("src=x onerror", "").replace('src="https://evil', "").replace("&lt;", "")
+    assert ' id="app"' not in made.replace('&lt;div id="app"', "")
+    assert 'id="note-app"' in made
+    assert 'rel="noopener noreferrer nofollow"' in made
+    assert "pixel (https://evil.example/p.png)" in made
+
+
+def test_a_code_is_good_once_and_for_a_minute(full: Path) -> None:
+    now = [0.0]
+    keys = Keys(lambda: now[0])
+    with api(full, Rules(is_open=False), keys) as one:
+        code, late = keys.code(), keys.code()
+        key = one.post("session", code=code)["key"]
+        assert one.as_(key).get("status")["role"] == "admin"
+        assert one.send("POST", "session", json={"code": code}).status_code == 403
+        now[0] = 61.0
+        assert one.send("POST", "session", json={"code": late}).status_code == 403
+        assert one.send("POST", "session", json={"code": "made-up"}).status_code == 403
+        assert one.as_(key).get("status")["role"] == "admin", "a key holds as long as the server runs"
+        for other in (code, late, f"{key}x", key[:-1]):
+            assert one.as_(other).send("GET", "status").status_code == 401
+    with api(full, Rules(is_open=False)) as another:
+        assert another.as_(key).send("GET", "status").status_code == 401
+
+
+def test_the_log_names_calls_and_never_what_was_said(guarded: Api, full: Path) -> None:
+    secret = token(full)
+    one = guarded.as_(secret)
+    one.get("search", q="quokka")
+    one.send("POST", "tools/remember", json={"content": "quokka"})
+    one.send("GET", "pages/memory/quokka.md")
+    told = (full / LOG).read_text()
+    assert [json.loads(line)["tool"] for line in told.splitlines()] == [
+        "GET /v1/search",
+        "remember",
+        "GET /v1/pages/{path}",
+    ]
+    assert [json.loads(line)["outcome"] for line in told.splitlines()] == ["ok", "ok", "error"]
+    assert "quokka" not in told
+    assert secret not in told

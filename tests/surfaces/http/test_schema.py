@@ -1,0 +1,53 @@
+"""The published description is true: what it allows is taken, what it forbids is refused, answers are as it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, settings
+from schemathesis.checks import load_all_checks
+from schemathesis.specs.openapi.checks import positive_data_acceptance
+
+from commonplace.surfaces.http.app import application
+from commonplace.surfaces.http.guard import Rules
+from commonplace.surfaces.http.openapi import document
+from commonplace.surfaces.mcp.serving import Serving
+
+load_all_checks()
+TOKEN = "s3cret"
+
+
+schema = schemathesis.openapi.from_dict(document()).exclude(path="/v1/changes")  # a stream that does not end
+
+
+@pytest.fixture
+def app(full: Path) -> None:
+    schema.app = application(Serving(str(full)), Rules(token=TOKEN))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("app")
+@schema.parametrize()
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
+    # A tool has rules that no schema says (a text that is not blank), and a page is written under a condition.
+    strict = not case.path.startswith(("/v1/tools/", "/v1/pages/"))
+    case.call_and_validate(
+        headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"},
+        excluded_checks=[] if strict else [positive_data_acceptance],
+    )
+
+
+def test_the_description_is_openapi() -> None:
+    said = document()
+    assert {"GET /v1/search", "PUT /v1/pages/{path}"} <= {
+        f"{method.upper()} {path}" for path, methods in said["paths"].items() for method in methods
+    }
+    ids = [each["operationId"] for methods in said["paths"].values() for each in methods.values()]
+    assert len(ids) == len(set(ids))
+    assert [
+        path for path, methods in said["paths"].items() for each in methods.values() if each.get("security") == []
+    ] == ["/v1/session"]

@@ -1,0 +1,200 @@
+"""Pages written over HTTP: only as they were read, so that nobody's change is lost; and the ways back."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.pages.folder import FolderPages
+
+from .api import Api, api
+
+PAGE = "memory/world/people.md"
+
+
+def test_a_page_is_written_if_it_is_as_it_was_read(asked: Api, full: Path) -> None:
+    before = asked.tag(PAGE)
+    done = asked.put(PAGE, "# People\n\nAnn alone.\n", If_Match=before)
+    assert (done.status_code, done.json()["created"]) == (200, False)
+    assert done.headers["etag"] == asked.tag(PAGE) != before
+    assert (full / PAGE).read_text() == "# People\n\nAnn alone.\n"
+    assert asked.get("search", q="alone")["hits"][0]["path"] == PAGE
+    change = asked.get("history", what=PAGE)["changes"][0]
+    assert (change["by"], change["kind"]) == ("main (edit)", "changed")
+
+
+def test_a_new_page_is_made_only_where_there_is_none(asked: Api) -> None:
+    assert asked.put("memory/new.md", "new\n", If_None_Match="*").status_code == 201
+    again = asked.put("memory/new.md", "other\n", If_None_Match="*")
+    assert again.status_code == 412
+    assert again.json()["current"] == asked.tag("memory/new.md").strip('"')
+    assert asked.send("GET", "pages/memory/new.md").text == "new\n"
+
+
+def test_who_is_slower_is_told_the_version_that_stands(asked: Api) -> None:
+    read = asked.tag(PAGE)
+    asked.put(PAGE, "theirs\n", If_Match=read)
+    late = asked.put(PAGE, "mine\n", If_Match=read)
+    assert late.status_code == 412
+    assert late.headers["content-type"] == "application/problem+json"
+    assert late.json()["current"] == asked.tag(PAGE).strip('"')
+    assert asked.send("GET", f"pages/{PAGE}").text == "theirs\n"
+
+
+def test_a_weak_tag_or_a_made_up_one_writes_nothing(asked: Api) -> None:
+    for tag in (f"W/{asked.tag(PAGE)}", '"made-up"', "", "nonsense"):
+        assert asked.put(PAGE, "x", If_Match=tag).status_code == 412, tag
+    assert asked.put(PAGE, "x", If_Match=f'"other", {asked.tag(PAGE)}').status_code == 200
+    assert asked.put(PAGE, "y", If_Match="*").status_code == 200
+    assert asked.put("memory/none.md", "y", If_Match="*").status_code == 412
+
+
+def test_without_a_condition_nothing_is_written(asked: Api) -> None:
+    assert asked.put(PAGE, "x").status_code == 428
+    assert asked.put(PAGE, "x", If_Match=asked.tag(PAGE), If_None_Match="*").status_code == 428
+    assert asked.send("DELETE", f"pages/{PAGE}").status_code == 428
+    assert asked.put(PAGE, "x", If_None_Match='"a"').status_code == 400
+
+
+def test_of_many_who_write_at_once_exactly_one_wins(asked: Api) -> None:
+    """The race between reading the version and writing: all of them hold the tag that stands."""
+    read = asked.tag(PAGE)
+    answers: list[int] = []
+
+    def write(name: int) -> None:
+        answers.append(asked.put(PAGE, f"writer {name}\n", If_Match=read).status_code)
+
+    writers = [threading.Thread(target=write, args=(name,)) for name in range(8)]
+    for each in writers:
+        each.start()
+    for each in writers:
+        each.join()
+    assert sorted(answers) == [200, *[412] * 7]
+
+
+def test_a_write_between_the_look_and_the_save_is_not_lost(
+    asked: Api, full: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor saves in the last instant: after the version was compared, before the page is replaced."""
+    read, write = asked.tag(PAGE), FolderPages.write
+
+    def interrupted(self: FolderPages, path: str, text: str, if_version: str | None = None) -> str:
+        (full / PAGE).write_text("saved by hand\n")
+        return write(self, path, text, if_version)
+
+    monkeypatch.setattr(FolderPages, "write", interrupted)
+    late = asked.put(PAGE, "mine\n", If_Match=read)
+    assert late.status_code == 412
+    assert late.json()["current"]
+    assert (full / PAGE).read_text() == "saved by hand\n"
+
+
+def test_a_page_is_removed_if_it_is_as_it_was_read(asked: Api, full: Path) -> None:
+    headers = {"If-Match": asked.tag(PAGE)}
+    (full / PAGE).write_text("changed by hand\n")
+    assert asked.send("DELETE", f"pages/{PAGE}", headers=headers).status_code == 412
+    assert asked.send("DELETE", f"pages/{PAGE}", headers={"If-Match": asked.tag(PAGE)}).status_code == 204
+    assert asked.send("GET", f"pages/{PAGE}").status_code == 404
+    assert not (full / PAGE).exists()
+
+
+def test_two_changes_are_put_together_where_they_do_not_meet(asked: Api) -> None:
+    asked.put("memory/list.md", "one\ntwo\nthree\nfour\n", If_None_Match="*")
+    base = asked.tag("memory/list.md")
+    asked.put("memory/list.md", "ONE\ntwo\nthree\nfour\n", If_Match=base)
+    found = asked.post("merge", path="memory/list.md", base=base.strip('"'), text="one\ntwo\nthree\nFOUR\n")
+    assert (found["text"], found["conflicts"]) == ("ONE\ntwo\nthree\nFOUR\n", 0)
+    assert [part["kind"] for part in found["parts"]] == ["theirs", "same", "mine"]
+    assert asked.put("memory/list.md", found["text"], If_Match=f'"{found["current"]}"').status_code == 200
+
+
+def test_where_two_changes_meet_both_are_shown(asked: Api) -> None:
+    asked.put("memory/list.md", "one\ntwo\n", If_None_Match="*")
+    base = asked.tag("memory/list.md")
+    asked.put("memory/list.md", "theirs\ntwo\n", If_Match=base)
+    found = asked.post("merge", path="memory/list.md", base=base.strip('"'), text="mine\ntwo\n")
+    assert found["conflicts"] == 1
+    assert found["parts"][0] == {
+        "kind": "conflict",
+        "text": "",
+        "base": "one\n",
+        "theirs": "theirs\n",
+        "mine": "mine\n",
+    }
+    assert found["text"] == "<<<<<<< yours\nmine\n=======\ntheirs\n>>>>>>> theirs\ntwo\n"
+    unknown = asked.send("POST", "merge", json={"path": "memory/list.md", "base": "f" * 32, "text": "x"})
+    assert unknown.status_code == 404
+
+
+def test_a_change_is_shown_and_taken_back(asked: Api) -> None:
+    asked.put(PAGE, "# People\n\nNobody.\n", If_Match=asked.tag(PAGE))
+    change = asked.get("history", what=PAGE)["changes"][0]
+    shown = asked.get(f"history/{change['id']}")
+    assert [(each["op"], each["text"]) for each in shown["hunks"]] == [
+        ("same", "# People"), ("same", ""), ("remove", "Ann and Bob."), ("add", "Nobody."),
+    ]  # fmt: skip
+    undone = asked.post("undo", changes=[change["id"]])["undone"]
+    assert [(each["path"], each["done"], each["problem"]) for each in undone] == [(PAGE, True, "")]
+    assert "Ann and Bob." in asked.send("GET", f"pages/{PAGE}").text
+
+
+def test_what_can_not_be_taken_back_says_why(asked: Api) -> None:
+    asked.put(PAGE, "one\n", If_Match=asked.tag(PAGE))
+    first = asked.get("history", what=PAGE)["changes"][0]["id"]
+    asked.put(PAGE, "two\n", If_Match=asked.tag(PAGE))
+    (undone,) = asked.post("undo", changes=[first])["undone"]
+    assert undone["done"] is False
+    assert "has changed since in the same place" in undone["problem"]
+
+
+def test_a_page_is_again_what_it_was(asked: Api) -> None:
+    made = asked.get("history", what=PAGE)["changes"][-1]
+    asked.put(PAGE, "other\n", If_Match=asked.tag(PAGE))
+    done = asked.post("restore", path=PAGE, when=made["id"])
+    assert done == {"path": PAGE, "changed": True, "version": asked.tag(PAGE).strip('"')}
+    assert asked.post("restore", path=PAGE, when=made["at"])["changed"] is False
+
+
+def test_history_goes_on_where_it_stopped(asked: Api) -> None:
+    every = asked.get("history", limit=1000)["changes"]
+    one = asked.get("history", limit=2)
+    assert one["more"] is True
+    rest = asked.get("history", limit=1000, before=one["changes"][-1]["id"])["changes"]
+    assert [*one["changes"], *rest] == every
+    assert asked.get("history", what="no such page")["changes"] == []
+
+
+@pytest.fixture
+def strict(full: Path) -> Iterator[Api]:
+    (full / "commonplace.yaml").write_text("secrets: refuse\n")
+    with api(full) as one:
+        yield one
+
+
+def test_secrets_are_kept_out_of_pages_as_the_settings_say(strict: Api) -> None:
+    from .conftest import KEY
+
+    refused = strict.put("memory/new.md", f"the key is {KEY}\n", If_None_Match="*")
+    assert refused.status_code == 422
+    assert KEY not in refused.text
+    assert strict.send("GET", "pages/memory/new.md").status_code == 404
+
+
+def test_what_others_keep_is_not_written(asked: Api) -> None:
+    session = "agents/main/sessions/s-1.jsonl"
+    assert asked.put(session, "x", If_Match=asked.tag(session)).status_code == 403
+    assert asked.put("directives/mine.md", "Be brief.\n", If_None_Match="*").status_code == 201
+    assert asked.put("README.md", "x", If_None_Match="*").status_code == 404
+    assert asked.put("commonplace.yaml", "x", If_None_Match="*").status_code == 404
+    assert asked.put(".access/tokens.json", "{}", If_None_Match="*").status_code == 404
+
+
+def test_another_process_sees_what_was_written_and_the_other_way_round(asked: Api, full: Path) -> None:
+    asked.put("memory/new.md", "The wombat sleeps.\n", If_None_Match="*")
+    assert Memory(full).search("wombat")
+    Memory(full).call("remember", {"content": "The numbat does not."})
+    assert asked.get("search", q="numbat")["hits"]
