@@ -10,10 +10,11 @@ import asyncio
 import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InvalidArgument, NotInstalled, PageNotFound
-from ..home import LOCKS_FOLDER
+from ..ground import InDatabase
+from ..home import LOCKS_FOLDER, Home
 from ..markdown.jsontext import is_unicode
 from ..memory import Memory
 from ..pages.names import file_name
@@ -22,6 +23,9 @@ from ..pages.transcripts import Transcript
 from ..tools.catalog import EVERYDAY
 from ..tools.shapes import strict_schema
 from . import Function, functions
+
+if TYPE_CHECKING:
+    from ..pages.postgres_transcripts import RowTranscript
 
 try:
     from agents import FunctionTool, TResponseInputItem
@@ -71,8 +75,7 @@ class CommonplaceSession:
         self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
         self._home = memory.home
         self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
-        folder = self._home.require_folder("a session")
-        self._transcript = Transcript(folder, os.path.join(folder, LOCKS_FOLDER), self.path)
+        self._transcript = _transcript(self._home, self.path)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The conversation, or its last items; how many at the most, `session_settings` say if `limit` does not."""
@@ -80,7 +83,7 @@ class CommonplaceSession:
         return await asyncio.to_thread(self._transcript.items, most if most is None or most >= 0 else None)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Add items to the end. They are on disk when this returns."""
+        """Add items to the end. They are on disk, or committed, when this returns."""
         await _settled(lambda: self._changed(lambda: self._transcript.add(items)))
 
     async def pop_item(self) -> TResponseInputItem | None:
@@ -102,6 +105,14 @@ class CommonplaceSession:
         if "index" in vars(self._home):  # else the first search looks anyway
             self._home.index.look_again()
         return done
+
+
+def _transcript(home: Home, path: str) -> Transcript | RowTranscript:
+    if not isinstance(home.ground, InDatabase):
+        return Transcript(home.ground.folder, os.path.join(home.ground.folder, LOCKS_FOLDER), path)
+    from ..pages.postgres_transcripts import RowTranscript
+
+    return RowTranscript(home.ground.database, path)
 
 
 async def _settled(work: Callable[[], _Done]) -> _Done:

@@ -17,7 +17,7 @@ from ..database.listen import tell
 from ..errors import NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
-from . import Changes, Paths, Root, Sentences, Suffix, Texts
+from . import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
 from .changing import Change, edited, text_of, whole
 from .postgres_history import ADD_LINE, NEXT, PostgresHistory, new_id, values
 from .postgres_hold import Holds
@@ -83,8 +83,14 @@ class PostgresPages:
 
     def bytes_of(self, path: str) -> bytes | None:
         """A page as it is, text or not; None when it is not there."""
-        rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path))
+        rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=located(path))
         return rows[0][0] if rows else None
+
+    def version(self, path: str) -> str:
+        """Of a page as it is now, without reading it; empty when it is not there."""
+        asked = f"SELECT version FROM commonplace.pages WHERE {_THERE} AND path = %(path)s"
+        rows = self._database.rows(asked, {"tenant": self._database.tenant, "path": located(path)}, patience=0)
+        return str(rows[0][0]) if rows else ABSENT
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         return self._change(path, whole(path, text, if_version))
@@ -96,17 +102,17 @@ class PostgresPages:
         return self.edit(path, lambda old: old + text)
 
     def rewrite(self, path: str, text: str) -> str:
-        return self._change(path, lambda old: self._witness.rewritten(_located(path), old, text).encode())
+        return self._change(path, lambda old: self._witness.rewritten(located(path), old, text).encode())
 
     def saw(self, page: Page) -> None:
-        self._witness.saw(_located(page.path), page.version)
+        self._witness.saw(located(page.path), page.version)
 
     def notice(self, paths: Iterable[str]) -> None:
         """Nobody edits rows by hand: history has them already."""
 
     def _change(self, path: str, change: Change) -> str:
         """Read, change, write; nothing, when `change` gives what is there or None."""
-        place = _located(path)
+        place = located(path)
 
         def changed(connection: Connection, name: str) -> _Done:
             old = self._taken(connection, place)
@@ -122,7 +128,7 @@ class PostgresPages:
         return done.version
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        place = _located(path)
+        place = located(path)
 
         def removed(connection: Connection, name: str) -> _Done:
             old = self._locked(connection, place)
@@ -214,7 +220,7 @@ class PostgresPages:
     def modified(self, path: str) -> float:
         when = "extract(epoch FROM written_at)::float8"
         rows = self._rows(
-            f"SELECT {when} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=_located(path)
+            f"SELECT {when} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=located(path)
         )
         if not rows:
             raise PageNotFound(path)
@@ -265,7 +271,7 @@ class PostgresPages:
     def _below(self, columns: str, folder: str, which: str = "", **values: object) -> Iterator[tuple[Any, ...]]:
         """Rows of the pages below a folder. `below`: where in a path its name begins."""
         try:
-            start = f"{_located(folder)}/" if folder else ""
+            start = f"{located(folder)}/" if folder else ""
         except OutsideHome:
             return iter(())
         end = f"{start[:-1]}0" if folder else "\U0010ffff"  # the character after a slash
@@ -276,7 +282,7 @@ class PostgresPages:
         return self._database.rows(statement, {"tenant": self._database.tenant, **values})
 
 
-def _located(path: str) -> str:
+def located(path: str) -> str:
     """The path of a row; OutsideHome for what would not be inside of a home of files either."""
     parts = path.split("/")
     outside = not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":"

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice
 from typing import Any, NamedTuple
@@ -38,13 +38,12 @@ class Transcript:
     def items(self, last: int | None = None) -> list[Any]:
         """All items, or the last so many of them; the oldest comes first."""
         with storage_errors(self.path), suppress(FileNotFoundError), self._opened(os.O_RDONLY) as handle:
-            found = (item.value for item in _backwards(handle))
-            return [*islice(found, last)][::-1]
+            return last_items(_reader(handle), last)
         return []
 
     def add(self, items: Iterable[Any]) -> None:
         """Add items at the end: on disk when this returns. TypeError, and nothing added, when one is not JSON."""
-        data = b"".join(map(_line, items))
+        data = lines_of(items)
         if not data:
             return
         with storage_errors(self.path), lock(self._locks, "page", self.path):
@@ -57,8 +56,8 @@ class Transcript:
         changed = make_folders(folder)
         try:
             with self._opened(os.O_RDWR | os.O_CREAT) as handle:
-                end = _healed(handle)
-                _write_at(handle, end, data)
+                end, first = healed(_reader(handle))
+                _write_at(handle, end, first + data)
                 stands = os.path.samestat(os.fstat(handle), os.stat(self._place()))
         except FileNotFoundError:  # removed just now, or the folder with the last session in it
             return False
@@ -74,7 +73,7 @@ class Transcript:
 
     def _popped(self) -> Any:
         with self._opened(os.O_RDWR) as handle:
-            item = next(_backwards(handle), None)
+            item = next(backwards(_reader(handle)), None)
             if item is None:
                 return None
             os.ftruncate(handle, item.start)
@@ -98,6 +97,25 @@ class Transcript:
         return place
 
 
+class Reader(NamedTuple):
+    """Bytes that are somewhere: how many, and what gives so many of them from a place on."""
+
+    size: int
+    read: Callable[[int, int], bytes]
+
+
+def _reader(handle: int) -> Reader:
+    def read(at: int, size: int) -> bytes:
+        os.lseek(handle, at, os.SEEK_SET)
+        return os.read(handle, size)
+
+    return Reader(os.fstat(handle).st_size, read)
+
+
+def lines_of(items: Iterable[Any]) -> bytes:
+    return b"".join(map(_line, items))
+
+
 def _line(item: Any) -> bytes:
     """An item as people can read it; half a character, which UTF-8 can not hold, stays an escape."""
     text = json.dumps(item, ensure_ascii=False)
@@ -112,21 +130,26 @@ def _value(line: bytes) -> tuple[bool, Any]:
         return False, None
 
 
-def _backwards(handle: int) -> Iterator[Item]:
-    """The items of a file, the last one first."""
-    for start, line in _lines_backwards(handle):
+def last_items(source: Reader, last: int | None) -> list[Any]:
+    """All items, or the last so many of them; the oldest comes first."""
+    return [*islice((item.value for item in backwards(source)), last)][::-1]
+
+
+def backwards(source: Reader) -> Iterator[Item]:
+    """The items, the last one first."""
+    for start, line in _lines_backwards(source):
         is_item, value = _value(line) if line.strip() else (False, None)
         if is_item:
             yield Item(value, start)
 
 
-def _lines_backwards(handle: int) -> Iterator[tuple[int, bytes]]:
-    """The lines of a file, the last one first, each with the place where it begins."""
-    at, size, rest = os.fstat(handle).st_size, _BLOCK, b""
+def _lines_backwards(source: Reader) -> Iterator[tuple[int, bytes]]:
+    """The lines, the last one first, each with the place where it begins."""
+    at, size, rest = source.size, _BLOCK, b""
     while at > 0:
         step, size = min(size, at), size * 2
         at -= step
-        first, *lines = (_read(handle, at, step) + rest).split(b"\n")
+        first, *lines = (source.read(at, step) + rest).split(b"\n")
         end = at + len(first) + sum(len(line) + 1 for line in lines)
         for line in reversed(lines):
             yield end - len(line), line
@@ -135,20 +158,12 @@ def _lines_backwards(handle: int) -> Iterator[tuple[int, bytes]]:
     yield 0, rest
 
 
-def _read(handle: int, at: int, size: int) -> bytes:
-    os.lseek(handle, at, os.SEEK_SET)
-    return os.read(handle, size)
-
-
-def _healed(handle: int) -> int:
-    """Where the next line begins: behind a last line end. Half a line goes; one that only lacks its end gets it."""
-    start, line = next(_lines_backwards(handle))
-    if not line:
-        return start
-    if line.startswith(b"{") and not _value(line)[0]:
-        return start
-    _write_at(handle, start + len(line), b"\n")
-    return start + len(line) + 1
+def healed(source: Reader) -> tuple[int, bytes]:
+    """Where the next line begins, and what it needs before it: half a line goes, one that lacks its end gets it."""
+    start, line = next(_lines_backwards(source))
+    if not line or (line.startswith(b"{") and not _value(line)[0]):
+        return start, b""
+    return start + len(line), b"\n"
 
 
 def _write_at(handle: int, end: int, data: bytes) -> None:
