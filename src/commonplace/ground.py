@@ -49,6 +49,15 @@ class Ground(Protocol):
 
     def follower(self, territory: Territory) -> Following: ...
 
+    @property
+    def settings_read(self) -> object:
+        """What tells the state of the settings file that was read from any other."""
+        ...
+
+    def settings_now(self) -> object:
+        """The same of the file as it is now; StorageError where nobody can tell."""
+        ...
+
     def stands(self, folder: str, name: str) -> bool:
         """Whether a folder has a subfolder of exactly this name."""
         ...
@@ -92,6 +101,7 @@ def _replica_shown(found: re.Match[str]) -> str:
 class InFolder:
     def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
         self.root = self.folder = os.path.abspath(os.path.expanduser(home))
+        self.settings_read = self.settings_now()
         self.settings = settings_of.load(self.root)
         locks = os.path.join(self.root, LOCKS_FOLDER)
         self.history: Past = History(os.path.join(self.root, HISTORY_FOLDER), locks, clock, _bounds(self.settings))
@@ -99,6 +109,13 @@ class InFolder:
 
     def read(self, path: str) -> str | None:
         return settings_of.of_file(os.path.join(self.root, path))
+
+    def settings_now(self) -> object:
+        try:
+            info = os.stat(os.path.join(self.root, settings_of.FILE))
+        except OSError:
+            return None
+        return info.st_ino, info.st_size, info.st_mtime_ns
 
     def bytes_of(self, path: str) -> bytes | None:
         with storage_errors(path):
@@ -142,6 +159,7 @@ class InDatabase:
         self.history: Past = history
         self._pages = PostgresPages(self.database, wrote, history)
         self.pages: Pages = self._pages
+        self.settings_read = self.settings_now()
         self.settings = settings_of.load("", self.read)
         history.bounds = _bounds(self.settings)
 
@@ -152,6 +170,9 @@ class InDatabase:
             return None
         except NotText as error:
             raise SettingsError(str(error).replace(" is not", ": not", 1)) from error
+
+    def settings_now(self) -> object:
+        return self._pages.version(settings_of.FILE)
 
     def bytes_of(self, path: str) -> bytes | None:
         return self._pages.bytes_of(path)

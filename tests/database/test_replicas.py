@@ -1,5 +1,7 @@
 """A replica answers searches: never without what this handle wrote, and never in the way when it is gone."""
 
+# ruff: noqa: F401, F811  the fixture `pair` is taken over by its name
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
@@ -14,13 +16,13 @@ from commonplace.index import replica as replica_of
 from commonplace.index.follow import View
 
 from .conftest import admin
-from .test_failover import Pair, pair  # noqa: F401
+from .test_failover import Pair, pair
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def home(pair: Pair) -> str:  # noqa: F811
+def home(pair: Pair) -> str:
     setup = Database(address_of(pair.url))
     migrate(setup)
     setup.close()
@@ -35,11 +37,11 @@ def memory(home: str) -> Iterator[Memory]:
         yield opened
 
 
-def at_the_replica(pair: Pair, statement: str) -> None:  # noqa: F811
+def at_the_replica(pair: Pair, statement: str) -> None:
     admin(f"postgresql://postgres@/postgres?host={pair.replica}", statement)
 
 
-def until_in_step(pair: Pair) -> None:  # noqa: F811
+def until_in_step(pair: Pair) -> None:
     """Let the replica know all there is: what is committed with `remote_apply` is seen there."""
     url = f"postgresql://postgres@/postgres?host={pair.primary.pgdata}&options=-c%20synchronous_commit%3Dremote_apply"
     admin(url, "CREATE TABLE IF NOT EXISTS public.step ()")
@@ -60,7 +62,7 @@ def found(memory: Memory, text: str) -> Found:
     return memory.home.search(text)
 
 
-def test_searches_go_to_the_replica_and_writes_to_the_database(memory: Memory, pair: Pair) -> None:  # noqa: F811
+def test_searches_go_to_the_replica_and_writes_to_the_database(memory: Memory, pair: Pair) -> None:
     until_in_step(pair)
     assert who_answers(memory)
     answer = found(memory, "green tea")
@@ -70,7 +72,7 @@ def test_searches_go_to_the_replica_and_writes_to_the_database(memory: Memory, p
     assert memory.call("memory_read", {"key": "k"})["success"]
 
 
-def test_what_was_written_is_found_though_the_replica_is_behind(memory: Memory, pair: Pair) -> None:  # noqa: F811
+def test_what_was_written_is_found_though_the_replica_is_behind(memory: Memory, pair: Pair) -> None:
     until_in_step(pair)
     at_the_replica(pair, "SELECT pg_wal_replay_pause()")
     for number in range(5):
@@ -87,7 +89,7 @@ def test_what_was_written_is_found_though_the_replica_is_behind(memory: Memory, 
     assert "rooibos" in found(memory, "rooibos").hits[0].text
 
 
-def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Memory, home: str, pair: Pair) -> None:  # noqa: F811
+def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Memory, home: str, pair: Pair) -> None:
     with Memory(home.partition("&search=")[0]) as other:
         other.call("remember", {"content": "Eve prefers lemonade."})
         assert other.search("lemonade")  # the index has followed, with its vectors
@@ -96,7 +98,7 @@ def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Mem
     assert "lemonade" in found(memory, "lemonade").hits[0].text
 
 
-def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memory, home: str, pair: Pair) -> None:  # noqa: F811
+def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memory, home: str, pair: Pair) -> None:
     with Memory(home.partition("&search=")[0]) as other:
         other.home.pages.write("memory/plain.md", "Eve prefers lemonade.\n")
     until_in_step(pair)
@@ -108,7 +110,7 @@ def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memor
 def test_a_replica_that_is_killed_is_told_of_and_does_without(
     memory: Memory,
     pair: Pair,
-    monkeypatch: pytest.MonkeyPatch,  # noqa: F811
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     until_in_step(pair)
     assert who_answers(memory)
@@ -143,7 +145,7 @@ def test_a_replica_that_never_was_there_costs_a_warning(home: str) -> None:
         assert "/nowhere" in answer.warnings[0]
 
 
-def test_a_replica_that_takes_over_answers_on(memory: Memory, pair: Pair) -> None:  # noqa: F811
+def test_a_replica_that_takes_over_answers_on(memory: Memory, pair: Pair) -> None:
     until_in_step(pair)
     pair.kill_the_primary()
     pair.promote_the_replica()

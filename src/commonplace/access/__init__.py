@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import re
 import secrets
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple, Protocol
 
+from ..database.address import is_tenant
 from ..errors import InvalidArgument
 from ..ground import in_database
 from ..markdown.jsontext import is_unicode
@@ -23,6 +26,7 @@ ROLES: tuple[Role, ...] = ("read", "write", "admin")
 Outcome = Literal["ok", "error", "refused", "abandoned"]
 PREFIX = "cpl_"
 _BYTES = 32
+_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,200}")  # a tenant that a token says as it is
 _LONGEST_NOTE = 200
 _MOST_DAYS = 36_500
 
@@ -75,7 +79,9 @@ class Call(NamedTuple):
 
 
 class Access(Protocol):
-    """Where the tokens of one home are kept, and the log of its callers."""
+    """Where the tokens of one home are kept, and the log of its callers. `tenant`: of a database, whose it is."""
+
+    tenant: str
 
     def tokens(self) -> list[Token]:
         """All of them, the oldest first, with those that hold no more; StorageError when they can not be read."""
@@ -114,12 +120,35 @@ def create(
 ) -> tuple[Token, str]:
     """A new token and the secret itself, which is told this once. `days`: how long it holds; 0, until it is revoked."""
     _check(agents, role, days, note)
-    secret = PREFIX + secrets.token_urlsafe(_BYTES)
+    secret = PREFIX + _mark(access.tenant) + secrets.token_urlsafe(_BYTES)
     ends = stamp(now + timedelta(days=days)) if days else ""
     named = None if agents is None else tuple(dict.fromkeys(agents))
     token = Token(secrets.token_hex(4), digest_of(secret), named, role, note, stamp(now), ends)
     access.add(token)
     return token, secret
+
+
+def _mark(tenant: str) -> str:
+    """A tenant as its tokens say it, in signs that a header carries."""
+    if not tenant:
+        return ""
+    if _PLAIN.fullmatch(tenant):
+        return f"{tenant}."
+    return f"~{urlsafe_b64encode(tenant.encode()).decode().rstrip('=')}."
+
+
+def tenant_in(secret: str) -> str:
+    """The tenant that a token says it is of; empty when it says none. Whether it is one, that tenant's tokens tell."""
+    mark, dot, _ = secret.removeprefix(PREFIX).rpartition(".")
+    if not secret.startswith(PREFIX) or not dot or not secret.isascii():
+        return ""
+    if not mark.startswith("~"):
+        return mark if _PLAIN.fullmatch(mark) else ""
+    try:
+        tenant = urlsafe_b64decode(mark[1:] + "=" * (-len(mark[1:]) % 4)).decode()
+    except ValueError:
+        return ""
+    return tenant if is_tenant(tenant) and _mark(tenant) == f"{mark}." else ""
 
 
 def _check(agents: Sequence[str] | None, role: str, days: int, note: str) -> None:

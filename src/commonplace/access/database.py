@@ -16,6 +16,7 @@ _PATIENCE = 2000  # milliseconds for a line of the log: nobody waits for it long
 class InDatabase:
     def __init__(self, home: str) -> None:
         self._database = Database(address_of(home))
+        self.tenant = self._database.tenant
 
     def tokens(self) -> list[Token]:
         asked = f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"

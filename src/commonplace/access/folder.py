@@ -23,6 +23,8 @@ _PRIVATE = 0o600
 
 
 class InFolder:
+    tenant = ""
+
     def __init__(self, home: str, largest: int = _LARGEST) -> None:
         self._root, self._largest = os.path.abspath(os.path.expanduser(home)), largest
         self._locks = os.path.join(self._root, LOCKS_FOLDER)

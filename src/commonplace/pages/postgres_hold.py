@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     Connection = _Connection[tuple[Any, ...]]
 
 PATIENCE = 10.0  # seconds: far longer than any write takes, short enough to be told about
+_AT_ONCE = 0.2  # seconds to wait at the server: behind a pooler, who waits keeps a connection from who holds
+
+
+class _Taken(Exception):
+    """Somebody else has it."""
 
 
 class Holds:
@@ -58,13 +63,16 @@ class Holds:
             except ConnectionLost:
                 if time.monotonic() > deadline:
                     raise
+            except _Taken as error:
+                if time.monotonic() > deadline:
+                    raise LockTimeout(self._complaint(name)) from error
             time.sleep(pause)
-            pause = min(pause * 2, 0.5)
+            pause = min(pause * 2, 0.05)
 
     def _insert(self, connection: Connection, name: str, deadline: float) -> None:
         import psycopg
 
-        left = max(1, int(1000 * (deadline - time.monotonic())))
+        left = max(1, int(1000 * min(_AT_ONCE, deadline - time.monotonic())))
         key = self._key(name)
         connection.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '0', true)",
@@ -75,7 +83,7 @@ class Holds:
                 "INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)", (self._database.tenant, key)
             )
         except psycopg.errors.LockNotAvailable as error:
-            raise LockTimeout(self._complaint(name)) from error
+            raise _Taken from error
         signed = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
         connection.execute("SELECT set_config('application_name', %s, true)", (signed,))
 

@@ -10,7 +10,7 @@ import click
 
 from ...access import access_of
 from ...errors import InvalidArgument, NotInstalled, StorageError
-from ...ground import shown
+from ...ground import in_database, shown
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..first import first_token
 from ..http import LOOPBACK
@@ -57,6 +57,7 @@ def _http_options(command: Any) -> Any:
         click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."),
         click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN)."),
         click.option("--open", "is_open", is_flag=True, help="Let every program of this machine in without a token."),
+        click.option("--tenants", is_flag=True, help="All tenants of a database: the token says which one is meant."),
         click.option("--read-only", is_flag=True, help="Let nobody change anything."),
         click.option(
             "--allow-host", multiple=True, metavar="NAME", help="Another name this server goes by; repeatable."
@@ -89,12 +90,15 @@ def web_command(**given: Any) -> None:
 
 
 def _serve(
-    *, opens: bool, host: str, port: int, token: str | None, is_open: bool, read_only: bool,
+    *, opens: bool, host: str, port: int, token: str | None, is_open: bool, tenants: bool, read_only: bool,
     allow_host: tuple[str, ...], **given: Any,
 ) -> None:  # fmt: skip
     serving = _serving(**given)
     secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
-    _refuse_strangers(serving.home, host, secret, is_open=is_open)
+    if tenants:
+        serving = _for_tenants(serving, opens=opens or is_open, secret=secret)
+    else:
+        _refuse_strangers(serving.home, host, secret, is_open=is_open)
     try:
         from ..http.app import run
         from ..http.guard import Rules
@@ -105,12 +109,24 @@ def _serve(
     listening = _listening(host, port)
     where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
     click.echo(f"serving {shown(serving.home)} at {where}/mcp, {where}/v1 and {where}/", err=True)
-    if not is_open and not secret:
+    if not is_open and not secret and not tenants:
         _tell_of_token(serving.home)
     keys = Keys()
     if opens:
         _open_page(where, keys.code())
     run(serving, Rules(tuple(sorted(names)), secret, is_open, read_only), listening, keys)
+
+
+def _for_tenants(serving: Serving, *, opens: bool, secret: str) -> Serving:
+    """What lets somebody in without saying which tenant they are of does not go together with many."""
+    if not in_database(serving.home):
+        raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
+    if opens or secret or serving.homes:
+        raise InvalidArgument(
+            "with --tenants only tokens of tenants let in (`commonplace token create` makes one): leave out --open, "
+            "--token, COMMONPLACE_TOKEN, --homes, and use serve"
+        )
+    return serving._replace(tenants=True)
 
 
 def _refuse_strangers(home: str, host: str, secret: str, *, is_open: bool) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from threading import Lock
 
-from ...access import Access, Call, Grant, Outcome, access_of, found
+from ...access import Access, Call, Grant, Outcome, access_of, found, tenant_in
+from ...database import with_tenant
 from ...errors import CommonplaceError, Refused
 from ...home import utc_now
 from ...markdown.times import stamp
@@ -32,12 +33,20 @@ class Doors:
 
         `is_open`: a memory without tokens is for everybody.
         """
-        home = self._home(headers)
+        home = self._of_tenant(secret) if self._serving.tenants else self._home(headers)
+        if not home:
+            return None
         tokens = self._access(home).tokens()
-        if not tokens and is_open:
+        if not tokens and is_open and not self._serving.tenants:
             return Grant(home=home)
         token = found(tokens, secret, self._clock())
         return Grant(token.id, home, token.agents, token.role) if token else None
+
+    def _of_tenant(self, secret: str) -> str:
+        """The memory of the tenant that a token names; empty when it names none. What it names opens nothing: the
+        token must be one of that tenant, whole."""
+        tenant = tenant_in(secret)
+        return with_tenant(self._serving.home, tenant) if tenant else ""
 
     def _home(self, headers: Mapping[str, str]) -> str:
         """The memory that the headers name. One that can not be is refused when the request itself is read."""

@@ -8,6 +8,7 @@ that a name which a proxy puts into the header holds.
 from __future__ import annotations
 
 import os
+import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
@@ -15,16 +16,16 @@ from typing import Any, Literal, NamedTuple
 from urllib.parse import unquote
 
 from ...access import Grant
-from ...errors import InvalidArgument, Refused
+from ...errors import InvalidArgument, Refused, StorageError
 from ...markdown.jsontext import is_unicode
 from ...memory import Memory
 from ...pages.layout import MAIN
 from ...pages.names import is_plain
-from ...settings import FILE
 from ...tools.catalog import EVERYDAY
 
 Answers = Literal["auto", "structured", "text"]
 _MOST_OPEN = 64  # memories; one that is let go opens again by itself
+_LOOKED = 1.0  # seconds that a look at the settings of a database holds
 _LONGEST_NAME = 500
 EVERYTHING = Grant()  # what a caller may do who comes by no door
 
@@ -48,7 +49,8 @@ class Asker(NamedTuple):
 class Serving(NamedTuple):
     """What a server was started with. `flags` hold for every request, `defaults` where a request says nothing.
 
-    `homes`: a folder of memories, of which a request may choose one by name. `answers`: where the answer stands, in
+    `homes`: a folder of memories, of which a request may choose one by name. `tenants`: `home` is a database, and the
+    token of a request says of which tenant the memory is meant. `answers`: where the answer stands, in
     structured content with a short text beside it, or in the text alone for clients that read nothing else.
     """
 
@@ -58,6 +60,7 @@ class Serving(NamedTuple):
     toolsets: Sequence[str] = EVERYDAY
     homes: str = ""
     answers: Answers = "auto"
+    tenants: bool = False
 
     def asker(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = EVERYTHING
@@ -67,7 +70,7 @@ class Serving(NamedTuple):
         agent = self._agent(said.pop("agent"), grant)
         chosen = {name: self._chosen(name, value) for name, value in said.items()}
         return Asker(
-            self.home_of(meta or {}, headers or {}),
+            self._home_for(grant, meta or {}, headers or {}),
             agent,
             chosen["user"],
             chosen["channel"],
@@ -88,6 +91,13 @@ class Serving(NamedTuple):
         fixed = self.flags.get(name)
         _refuse_other(name, fixed, said)
         return fixed or said or self.defaults.get(name)
+
+    def _home_for(self, grant: Grant, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str:
+        if not self.tenants:
+            return self.home_of(meta, headers)
+        if not grant.home or _said("home", meta, headers):
+            raise Refused("the token says which memory is meant: send one that `commonplace token create` made, alone")
+        return grant.home
 
     def home_of(self, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str:
         """The memory that a request means."""
@@ -116,49 +126,64 @@ def _said(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -> str
     return value or None
 
 
+class _Open(NamedTuple):
+    """A memory that is open, and until when its settings need not be looked at again."""
+
+    memory: Memory
+    until: float
+
+
 class Handles:
     """Memories that are open, by home and agent, with the settings as they are now. The ones least used are let go."""
 
     def __init__(self) -> None:
-        self._open: OrderedDict[tuple[str, str], tuple[Memory, object]] = OrderedDict()
+        self._open: OrderedDict[tuple[str, str], _Open] = OrderedDict()
         self._lock = Lock()
 
     def known(self, asker: Asker) -> Memory | None:
-        """A memory that is open already, if its settings are still those."""
-        key, settings = (asker.home, asker.agent), _settings_of(asker.home)
+        """A memory that is open already, if its settings are still those. It waits for nobody: a database, where
+        looking takes a while, is left to `of` once its last look is a second old."""
+        key = (asker.home, asker.agent)
         with self._lock:
-            memory, read = self._open.get(key, (None, None))
-            if memory is None or read != settings:
+            found = self._open.get(key)
+            if found is None:
                 return None
             self._open.move_to_end(key)
-            return memory
+        ground = found.memory.home.ground
+        fresh = ground.settings_now() == ground.settings_read if ground.folder else time.monotonic() < found.until
+        return found.memory if fresh else None
 
     def of(self, asker: Asker) -> Memory:
         """The memory of who asks, opened where it is not: that may have to wait for others who write."""
-        key, settings = (asker.home, asker.agent), _settings_of(asker.home)
-        memory = self.known(asker) or Memory(*key)
+        key = (asker.home, asker.agent)
         with self._lock:
-            before, read = self._open.pop(key, (memory, settings))
-            idle = [before] if read != settings else []
-            memory = memory if idle else before
-            self._open[key] = memory, settings
+            before = self._open.get(key)
+        memory = before.memory if before and _is_current(before.memory) else Memory(*key)
+        idle = []
+        with self._lock:
+            found = self._open.pop(key, None)
+            if found and found is not before and found.memory is not memory:  # another request was quicker
+                idle, memory = [memory], found.memory
+            elif found and found.memory is not memory:
+                idle = [found.memory]
+            self._open[key] = _Open(memory, time.monotonic() + _LOOKED)
             if len(self._open) > _MOST_OPEN:
-                idle.append(self._open.popitem(last=False)[1][0])
+                idle.append(self._open.popitem(last=False)[1].memory)
         for each in idle:
             each.close()
         return memory
 
     def close(self) -> None:
         with self._lock:
-            for memory, _ in self._open.values():
-                memory.close()
+            for opened in self._open.values():
+                opened.memory.close()
             self._open.clear()
 
 
-def _settings_of(home: str) -> object:
-    """What tells one state of a home's settings file from another."""
+def _is_current(memory: Memory) -> bool:
+    """Whether its settings are as they were read. Where nobody can tell, they are: what is asked next will say it."""
+    ground = memory.home.ground
     try:
-        info = os.stat(os.path.join(home, FILE))
-    except OSError:
-        return None
-    return info.st_ino, info.st_size, info.st_mtime_ns
+        return ground.settings_now() == ground.settings_read
+    except StorageError:
+        return True

@@ -1,0 +1,119 @@
+"""A stream that is open ends when its token does."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+import uvicorn
+
+from commonplace import Memory
+from commonplace.access import Access, access_of, create
+from commonplace.markdown.times import stamp
+from commonplace.surfaces.http.app import application
+from commonplace.surfaces.http.guard import Rules
+from commonplace.surfaces.mcp import lasting
+from commonplace.surfaces.mcp.serving import Serving
+
+from .web import ERA, Web
+
+NOW = datetime.now(UTC)
+
+
+@pytest.fixture
+def access(home: Path) -> Access:
+    Memory(home).call("remember", {"content": "Ann prefers rooibos."})
+    return access_of(str(home))
+
+
+@pytest.fixture
+def address(home: Path, access: Access, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """A server that looks at its tokens often."""
+    monkeypatch.setattr(lasting, "_CHECK", 0.05)
+    listening = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(application(Serving(str(home)), Rules()), log_level="error", timeout_graceful_shutdown=2)
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listening],))
+    thread.start()
+    yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+    server.should_exit = True
+    thread.join(30)
+
+
+def listening_at(address: str, secret: str) -> Any:
+    """A stream of the newer era: what is asked for comes on it until somebody ends it."""
+    meta = {"io.modelcontextprotocol/protocolVersion": ERA, "io.modelcontextprotocol/clientCapabilities": {}}
+    asked = {"notifications": {"resourcesListChanged": True}, "_meta": meta}
+    body = {"jsonrpc": "2.0", "id": 1, "method": "subscriptions/listen", "params": asked}
+    headers = Web(None, secret).headers("subscriptions/listen")  # type: ignore[arg-type]
+    return httpx.stream("POST", f"{address}/mcp", content=json.dumps(body), headers=headers, timeout=30)
+
+
+def earlier_stream(address: str, secret: str) -> Any:
+    """A stream of the handshake era, on which a client hears of what it subscribed to."""
+    headers = {"Authorization": f"Bearer {secret}", "Accept": "application/json, text/event-stream"}
+    asked = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
+    shaken = httpx.post(
+        f"{address}/mcp", json={"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": asked}, headers=headers
+    )
+    assert shaken.status_code == 200
+    session = {"Mcp-Session-Id": shaken.headers["mcp-session-id"], "MCP-Protocol-Version": "2025-11-25"}
+    return httpx.stream("GET", f"{address}/mcp", headers=headers | session, timeout=30)
+
+
+@pytest.mark.parametrize("opened", [listening_at, earlier_stream])
+def test_a_stream_ends_when_its_token_is_revoked(address: str, access: Access, opened: Any) -> None:
+    token, secret = create(access, NOW, agents=None, role="read")
+    _, other = create(access, NOW, agents=None, role="read")
+    with opened(address, secret) as stream, opened(address, other) as beside:
+        assert stream.status_code == beside.status_code == 200
+        access.revoke(token.id, stamp(NOW))
+        for _ in stream.iter_raw():
+            pass  # it comes to its end, and not by a failure
+        assert not beside.is_closed
+        assert not beside.is_stream_consumed
+
+
+def test_a_stream_ends_when_the_time_of_its_token_is_over(
+    address: str, access: Access, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from commonplace.surfaces.mcp import doors
+
+    _, secret = create(access, NOW, agents=None, role="read", days=1)
+    with listening_at(address, secret) as stream:
+        assert stream.status_code == 200
+        real = doors.found
+        later = NOW + timedelta(days=2)
+        monkeypatch.setattr(doors, "found", lambda tokens, secret, now: real(tokens, secret, later))
+        for _ in stream.iter_raw():
+            pass
+
+
+def test_a_stream_whose_token_holds_goes_on(address: str, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+    from commonplace.surfaces.mcp import doors
+
+    token, secret = create(access, NOW, agents=None, role="read")
+    looks, many, real = list[bool](), threading.Event(), doors.found
+
+    def look(*given: Any) -> Any:
+        found = real(*given)
+        looks.append(found is not None)
+        if len(looks) == 10:
+            many.set()
+        return found
+
+    monkeypatch.setattr(doors, "found", look)
+    with listening_at(address, secret) as stream:
+        assert many.wait(20), "it is looked at again and again"
+        assert all(looks)
+        access.revoke(token.id, stamp(NOW))
+        for _ in stream.iter_raw():
+            pass
+    assert not looks[-1]
