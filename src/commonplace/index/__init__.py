@@ -163,6 +163,15 @@ class AtOnce(Protocol):
         ...
 
 
+@runtime_checkable
+class Quickened(Protocol):
+    """An index that can be made quicker where it is large."""
+
+    def quicken(self, space: str) -> bool:
+        """Whether a space is quick now; False where it is small, or where this user may not."""
+        ...
+
+
 class Index(Finder, Protocol):
     def stamps(self, below: str | None = None) -> dict[str, int]:
         """The stamp of every page the index knows, below a folder or at all."""

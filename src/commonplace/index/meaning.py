@@ -14,9 +14,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..embed import Embedder, open_embedders
-from ..errors import LockTimeout, Unavailable
+from ..errors import LockTimeout, StorageError, Unavailable
 from ..settings import SearchSettings
-from . import Index, Pending, Progress, silent, somebody_waits, tell_asker
+from . import Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
 
 if TYPE_CHECKING:
     from ..embed import Vectors
@@ -119,6 +119,9 @@ class Meaning:
                 progress(embedder.model, seen, passages)
             if anew:
                 index.put_in_place(space, embedder.space)
+            if isinstance(index, Quickened):
+                with suppress(StorageError):  # then it stays as quick as it is: `commonplace db quicken` says why
+                    index.quicken(embedder.space)
         if anew:
             self._drop_others(index)
 

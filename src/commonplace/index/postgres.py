@@ -15,6 +15,7 @@ from ..model import Filters, Record, Viewer
 from . import Asking, Candidate, Corpus, Coverage, Entry, Finder, Pending
 from .postgres_ask import CANDIDATE, ask
 from .postgres_pages import apply
+from .postgres_quick import large_spaces, quicken
 from .postgres_tables import PATIENCE, TABLES, Tables
 from .postgres_vectors import QUESTION, Spaces
 from .postgres_visible import (
@@ -168,8 +169,12 @@ class PostgresIndex:
         self.written(lambda: self._spaces.put_in_place(new, space))
 
     def quicken(self, space: str) -> bool:
-        """Make an index of a space's vectors where there are very many; only the owner of the tables may."""
-        return self._spaces.quicken(space)
+        """Make an index of a space's vectors where there are very many; whether there is one now."""
+        tables = self._tables
+        for each in large_spaces(tables.database):
+            if (each.territory, each.name) == (tables.own["territory"], space):
+                return each.quick or quicken(tables.database, each)
+        return False
 
     def records(self, prefix: str) -> list[Record]:
         columns = "path, key, value, category, tags, created_at, updated_at, scope, who"

@@ -1,11 +1,7 @@
-"""Meaning in the index in PostgreSQL: the spaces, and the vectors of each by owner and content.
-
-Where one tenant keeps very many vectors, `quicken` makes an index of them alone, which the server uses by itself.
-"""
+"""Meaning in the index in PostgreSQL: the spaces, and the vectors of each by owner and content."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -22,7 +18,6 @@ if TYPE_CHECKING:
 _SAMPLE = 64
 _SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidying up
 _MANY = 1_000  # vectors, from which on it matters what the server knows of their table
-_MOST_DIMS = 2_000  # that an index of vectors takes
 # A question is short: to compile it, or to start others for it, takes longer than it does. What it reads fits here.
 QUESTION = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
 SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "200", "hnsw.max_scan_tuples": "100000"}
@@ -192,34 +187,6 @@ class Spaces:
         count: int = self._tables.write(sql, {"space": space})[0][0]
         self._update(name, "vectors = %(count)s", {"count": count})
         return count
-
-    def quicken(self, name: str) -> bool:
-        """Make an index of a space's vectors, where there are so many that it helps; whether there is one now.
-
-        Only the owner of the tables may do that. Nobody waits for it meanwhile.
-        """
-        space = self.look(name)
-        if space.vectors <= EXACT or space.dims > _MOST_DIMS:
-            return False
-        from psycopg import sql
-
-        own = self._tables.own
-        said = "\0".join((own["tenant"], own["territory"], str(space.id)))
-        statement = sql.SQL(
-            "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON commonplace.index_vectors"
-            " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 24, ef_construction = 100)"
-            " WHERE tenant = {} AND territory = {} AND space = {}"
-        ).format(
-            sql.Identifier(f"index_vectors_{hashlib.blake2b(said.encode(), digest_size=8).hexdigest()}"),
-            sql.Literal(space.dims), sql.Literal(own["tenant"]), sql.Literal(own["territory"]), sql.Literal(space.id),
-        )  # fmt: skip
-        room = min(
-            2_000_000, 64_000 + space.vectors * (4 * space.dims + 500) // 1000
-        )  # in kB: else it takes many times
-        with self._tables.database.maintenance() as connection:
-            connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (str(room),))
-            connection.execute(statement)
-        return True
 
     def _made(self, name: str, dims: int) -> Space:
         self.forget(name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -10,6 +11,8 @@ from ...database import Database, address_of
 from ...database.migrate import Status, migrate, require, status
 from ...errors import InvalidArgument, StorageError
 from ...ground import in_database, shown
+from ...index.postgres_quick import large_spaces, quicken
+from ...index.postgres_visible import EXACT
 from .common import answer, home_path, say, shared, table
 
 
@@ -19,11 +22,13 @@ def require_tables(url: str) -> None:
 
 
 @click.command("db")
-@click.argument("action", type=click.Choice(["init", "migrate", "status"]))
+@click.argument("action", type=click.Choice(["init", "migrate", "status", "quicken"]))
 @click.argument("url", required=False)
 @shared
 def db_command(action: str, url: str | None) -> None:
     """Make the tables of a database (init), bring them up to date (migrate), or show how they are (status).
+
+    quicken: make an index of a tenant's vectors, where there are many; `commonplace index` of the owner does it, too.
 
     URL is like postgresql://user@host/name, by default what --home or COMMONPLACE_HOME says. Who makes tables owns
     them: others are let in with GRANT commonplace_member TO them. Pages and history are left as they are.
@@ -34,12 +39,29 @@ def db_command(action: str, url: str | None) -> None:
     if action == "status":
         _show(url)
         return
+    if action == "quicken":
+        _quicken(url)
+        return
     database = Database(address_of(url))
     if action == "migrate" and not status(database).applied:
         raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
     done = [str(step) for step in migrate(database)]
     said = f"Applied to {shown(url)}: {', '.join(done)}." if done else f"{shown(url)} is up to date."
     answer({"home": shown(url), "applied": done}, lambda: say(said))
+
+
+def _quicken(url: str) -> None:
+    """The indexes of vectors that one tenant lacks; it takes minutes for each."""
+    require_tables(url)
+    database = Database(address_of(url))
+    spaces = large_spaces(database)
+    missing = [each for each in spaces if not each.quick]
+    if missing and not all(quicken(database, each) for each in missing):
+        raise StorageError(f"only who owns the tables can do this: run `commonplace db quicken '{shown(url)}'` as that")
+    made = [each.name for each in missing]
+    said = f"Made an index of {', '.join(made)}." if made else "There is nothing to do: "
+    why = "" if made else "every large space has its index." if spaces else f"no space has more than {EXACT:,} vectors."
+    answer({"home": shown(url), "tenant": database.tenant, "made": made}, lambda: say(said + why))
 
 
 def _show(url: str) -> None:
@@ -52,10 +74,17 @@ def _show(url: str) -> None:
         "applied": [str(each) for each in now.applied], "pending": [str(each) for each in now.pending],
         "unknown": [str(each) for each in now.unknown], "ready": not now.pending and not now.unknown,
     }  # fmt: skip
+    with suppress(StorageError):  # there are no tables, or this user may not read them: the rest is said
+        reply["vectors"] = [
+            {"space": each.name, "vectors": each.vectors, "index": each.quick} for each in large_spaces(database)
+        ]
 
     def human() -> None:
         rows = [[name, str(reply[name])] for name in ("home", "tenant", "server")]
         rows += [[kind, ", ".join(reply[kind])] for kind in ("applied", "pending", "unknown") if reply[kind]]
+        for each in reply.get("vectors", ()):
+            index = "with an index" if each["index"] else "without an index: see `commonplace db quicken`"
+            rows.append(["vectors", f"{each['vectors']:,} of {each['space']}, {index}"])
         table(["", ""], rows)
         say(_advice(now, shown(url)))
 
