@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import StorageError
 from . import Address, Database
+from .logins import require_tenant
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -64,7 +65,10 @@ def require(database: Database, shown: str) -> None:
     """
     if database.address in _ready:
         return
-    now = status(database)
+    with database.maintenance() as connection:
+        now = _status(connection)
+        if not now.pending and not now.unknown:
+            require_tenant(connection, database.tenant)
     if now.unknown:
         raise StorageError(f"{shown} was made by a newer commonplace (it has {now.unknown[-1]}): update this one")
     if not now.applied:
