@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from commonplace.database import Database, address_of, with_tenant
 from commonplace.database.logins import bind
 from commonplace.errors import InvalidArgument, StorageError
 
+from ..surfaces.test_mcp_process import run
 from .conftest import admin
 
 pytestmark = pytest.mark.slow
@@ -80,10 +82,8 @@ def test_no_sql_of_a_bound_login_reaches_rows_of_another(bound: str, url: str, e
                 f"WITH gone AS (DELETE FROM commonplace.{name} WHERE tenant = 'them' RETURNING 1) SELECT count(*) FROM gone",
             ):
                 connection.execute(escape.encode())
-                try:
+                with suppress(psycopg.errors.InsufficientPrivilege):
                     assert connection.execute(what.encode()).fetchone() == (0,), (name, what)
-                except psycopg.Error as error:
-                    assert isinstance(error, psycopg.errors.InsufficientPrivilege), (name, error)
     with Memory(with_tenant(url, "them")) as theirs:
         assert "quokkas" in theirs.search("quokkas")[0].text, "nothing is gone"
 
@@ -142,3 +142,24 @@ def test_a_login_whom_nothing_binds_is_not_bound(url: str) -> None:
     for name in ("postgres", "", "x" * 64):
         with pytest.raises(InvalidArgument):
             bind(Database(address_of(url)), name)
+
+
+def test_a_login_is_made_and_bound_from_the_command_line(url: str) -> None:
+    name = f"bound_{secrets.token_hex(6)}"
+    done = run("db", "grant", url, "--to", name, "--tenant", "ours")
+    assert done.stdout == (
+        f"Made the login {name}: give it a password (psql: \\password {name}). {name} is for the tenant ours, whatever it "
+        "sends.\n"
+    )
+    assert run("db", "grant", with_tenant(url, "ours"), "--to", name).stdout.startswith(
+        f"{name} is for the tenant ours"
+    )
+    own = url.replace("postgres:", f"{name}:", 1)
+    assert run("--home", with_tenant(own, "ours"), "remember", "our own wombats").returncode == 0
+    refused = run("--home", with_tenant(own, "them"), "remember", "x")
+    assert (refused.returncode, "is for the tenant ours" in refused.stderr) == (6, True)
+    assert "may not bind" in run("db", "grant", with_tenant(own, "ours"), "--to", "another").stderr
+    assert "say who is let in" in run("db", "grant", url).stderr
+    assert "name another login" in run("db", "grant", url, "--to", "postgres").stderr
+    admin(url, f"DROP OWNED BY {name}")
+    admin(url, f"DROP ROLE {name}")

@@ -45,6 +45,8 @@ def is_tenant(name: str) -> bool:
 
 def with_tenant(home: str, tenant: str) -> str:
     """The same database for another tenant."""
+    if not is_tenant(tenant):
+        raise InvalidArgument("a tenant is a name of at most 200 characters")
     address = address_of(home)
     asked = {"tenant": tenant, "search": address.search}
     said = "&".join(f"{name}={quote(value, safe='')}" for name, value in asked.items() if value)

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from ...database import Database, address_of
+from ...database import Database, address_of, with_tenant
+from ...database.logins import bind
 from ...database.migrate import Status, migrate, require, status
 from ...errors import InvalidArgument, StorageError
 from ...ground import in_database, shown
@@ -22,13 +23,18 @@ def require_tables(url: str) -> None:
 
 
 @click.command("db")
-@click.argument("action", type=click.Choice(["init", "migrate", "status", "quicken"]))
+@click.argument("action", type=click.Choice(["init", "migrate", "status", "quicken", "grant"]))
 @click.argument("url", required=False)
+@click.option("--to", "login", metavar="LOGIN", help="For grant: who is bound to the tenant.")
+@click.option("--tenant", metavar="NAME", help="For grant: the tenant, where the URL does not name it.")
 @shared
-def db_command(action: str, url: str | None) -> None:
+def db_command(action: str, url: str | None, login: str | None, tenant: str | None) -> None:
     """Make the tables of a database (init), bring them up to date (migrate), or show how they are (status).
 
     quicken: make an index of a tenant's vectors, where there are many; `commonplace index` of the owner does it, too.
+
+    grant: let a login of the database in as one tenant, and keep it to that, whatever SQL it sends; it is made where
+    there is none of that name.
 
     URL is like postgresql://user@host/name, by default what --home or COMMONPLACE_HOME says. Who makes tables owns
     them: others are let in with GRANT commonplace_member TO them. Pages and history are left as they are.
@@ -41,6 +47,9 @@ def db_command(action: str, url: str | None) -> None:
         return
     if action == "quicken":
         _quicken(url)
+        return
+    if action == "grant":
+        _grant(url if tenant is None else with_tenant(url, tenant), login)
         return
     database = Database(address_of(url))
     if action == "migrate" and not status(database).applied:
@@ -62,6 +71,17 @@ def _quicken(url: str) -> None:
     said = f"Made an index of {', '.join(made)}." if made else "There is nothing to do: "
     why = "" if made else "every large space has its index." if spaces else f"no space has more than {EXACT:,} vectors."
     answer({"home": shown(url), "tenant": database.tenant, "made": made}, lambda: say(said + why))
+
+
+def _grant(url: str, login: str | None) -> None:
+    if not login:
+        raise InvalidArgument("say who is let in: commonplace db grant URL --to LOGIN --tenant NAME")
+    require_tables(url)
+    database = Database(address_of(url))
+    is_new = bind(database, login)
+    made = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
+    said = f"{made}{login} is for the tenant {database.tenant}, whatever it sends."
+    answer({"login": login, "tenant": database.tenant, "made": is_new}, lambda: say(said))
 
 
 def _show(url: str) -> None:
