@@ -36,7 +36,9 @@ def chromium() -> Iterator[Any]:
     found = browser()
     if found is None:
         pytest.skip("no Chromium is installed: apt install chromium-headless-shell")
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright drives the browser: pip install playwright")
+    sync_api = pytest.importorskip(
+        "playwright.sync_api", reason="playwright drives the browser: pip install playwright"
+    )
     with sync_api.sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
         yield running

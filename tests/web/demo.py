@@ -28,7 +28,11 @@ NOTES = [
     "{who} wrote the runbook for spring tides; the {gauge} gauge is read by hand twice a day until week {n}.",
     "Backup of the {gauge} file took {n} seconds. The nightly window is enough for now. [[storage]]",
 ]
-WORDS = {"{who}": ("Ada", "Grace", "Linus", "Noor"), "{gauge}": ("north", "south", "pilot"), "{n}": tuple(map(str, range(2, 48)))}
+WORDS = {
+    "{who}": ("Ada", "Grace", "Linus", "Noor"),
+    "{gauge}": ("north", "south", "pilot"),
+    "{n}": tuple(map(str, range(2, 48))),
+}
 TOPICS = {
     "team": "# Team\n\nAda leads, Grace builds the gauges, Linus keeps the [[storage]], Noor learns all of it.\n\n"
     "| who | where | hours |\n|---|---|---|\n| Ada | Lisbon | 9 to 17 |\n| Grace | Hull | 7 to 15 |\n| Linus | Turku | 10 to 18 |\n",
@@ -55,14 +59,30 @@ GLOBALS = [
     ("colour", "Teal for water, amber for warnings", "preferences", ["style"]),
 ]
 CHANNELS = {
-    "dev": [("branch", "main is protected; work on topic branches"), ("ci", "Two cores, twelve minutes, be patient"), ("datum", "The tests count from zero, not from chart datum")],
+    "dev": [
+        ("branch", "main is protected; work on topic branches"),
+        ("ci", "Two cores, twelve minutes, be patient"),
+        ("datum", "The tests count from zero, not from chart datum"),
+    ],
     "harbour": [("contact", "Ask for the harbour master before nine"), ("dredging", "North basin closed in week 12")],
     "ops": [("alarms", "Page people, not mailboxes"), ("runbook", "Restart the south gauge first")],
 }
 SKILLS = [
-    ("release-notes", "How to write release notes that people read", "1. Begin with what changed for them.\n2. One line a change.\n3. Say what to do."),
-    ("surge-check", "Check a surge warning before it goes out", "Compare wind of the last six hours with [[forecast]]. Call the pilot when both agree."),
-    ("gauge-reset", "Reset a gauge without losing readings", "Copy the file first. Then hold the button for ten seconds."),
+    (
+        "release-notes",
+        "How to write release notes that people read",
+        "1. Begin with what changed for them.\n2. One line a change.\n3. Say what to do.",
+    ),
+    (
+        "surge-check",
+        "Check a surge warning before it goes out",
+        "Compare wind of the last six hours with [[forecast]]. Call the pilot when both agree.",
+    ),
+    (
+        "gauge-reset",
+        "Reset a gauge without losing readings",
+        "Copy the file first. Then hold the button for ten seconds.",
+    ),
 ]
 TALK = [
     ("user", "Why did the north gauge jump by half a metre last night?"),
@@ -73,13 +93,24 @@ TALK = [
     ("assistant", "Kept in the world topic *storage*."),
 ]  # fmt: skip
 
+QUESTIONS = [
+    "storage",
+    "who builds the gauges",
+    "storm surge",
+    "storage backup",
+    "storage rules",
+    "surge warning",
+    "alarms",
+    "gauges",
+]
+
 
 def make(folder: Path, *, days: int = DAYS, now: datetime | None = None) -> Path:
     """Fill a folder. The same every time, but for the days, which end today."""
     chance = random.Random(7)
     today = now or datetime.now(UTC)
     clock = FrozenClock(today - timedelta(days=days))
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     (folder / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     memory = Memory(folder, clock=clock)
     _begin(memory)
@@ -95,7 +126,8 @@ def make(folder: Path, *, days: int = DAYS, now: datetime | None = None) -> Path
     _working(memory)
     _sessions(folder, clock.now)
     _research(folder, clock)
-    memory.search("storage")
+    for question in QUESTIONS:
+        memory.search(question, limit=3)
     return folder
 
 

@@ -58,7 +58,9 @@ def test_two_who_write_different_lines_are_merged(look: Look, note: Path) -> Non
     expect(page.get_by_text("Both changes fit together. Nothing of either is lost.")).to_be_visible()
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
-    assert note.read_text() == START.replace("first line", "first line, theirs").replace("third line", "third line, mine")
+    assert note.read_text() == START.replace("first line", "first line, theirs").replace(
+        "third line", "third line, mine"
+    )
 
 
 @pytest.mark.parametrize(("choice", "kept"), [("Theirs", "theirs\n"), ("Mine", "mine\n"), ("Both", "theirs\nmine\n")])
@@ -156,7 +158,9 @@ def test_a_page_is_restored_as_of_a_time_after_a_look_at_it(look: Look, note: Pa
     page = edit(look, note, START.replace("second", "earlier"))
     page.keyboard.press("Control+s")
     expect(page.locator(".page .prose")).to_contain_text("earlier line")
-    then = page.evaluate("(d => new Date(d - d.getTimezoneOffset() * 60000 + 999).toISOString().slice(0, 23))(new Date())")
+    then = page.evaluate(
+        "(d => new Date(d - d.getTimezoneOffset() * 60000 + 999).toISOString().slice(0, 23))(new Date())"
+    )
     page.wait_for_timeout(1100)  # the time that is asked for has to pass
     page = edit(look, note, START.replace("second", "later"))
     page.keyboard.press("Control+s")

@@ -5,11 +5,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from commonplace.surfaces import web
+from commonplace.surfaces.cli import cli
+from commonplace.tools.registry import OPERATIONS
 
 ASSETS = Path(web.__file__).parent / "assets"
 SCRIPTS = sorted((ASSETS / "js").glob("*.js"))
@@ -56,8 +59,18 @@ def test_a_script_is_short_says_what_it_is_for_and_asks_nobody_else(script: Path
 
 
 def test_html_goes_in_as_html_in_one_place_alone() -> None:
-    found = [script.name for script in SCRIPTS for _ in re.findall("dangerouslySetInnerHTML|innerHTML", script.read_text())]
+    found = [
+        script.name for script in SCRIPTS for _ in re.findall("dangerouslySetInnerHTML|innerHTML", script.read_text())
+    ]
     assert found == ["ui.js"]
+
+
+def test_the_commands_that_the_page_teaches_are_ours() -> None:
+    text = "".join(script.read_text() for script in SCRIPTS)
+    named = set(re.findall(r"[\"'`]commonplace ([a-z]+)\b", text))
+    assert {"remember", "web", "context", "doctor"} <= named
+    assert named <= set(cli.list_commands(click.Context(cli)))
+    assert set(re.findall(r'"op": "(\w+)"', text)) <= set(OPERATIONS)
 
 
 def test_styles_ask_nobody_else() -> None:
@@ -66,7 +79,7 @@ def test_styles_ask_nobody_else() -> None:
 
 
 def test_all_of_it_is_small_and_what_others_wrote_has_its_licence() -> None:
-    assert sum(path.stat().st_size for path in ASSETS.rglob("*") if path.suffix != ".txt") < 200_000
+    assert sum(path.stat().st_size for path in ASSETS.rglob("*.*") if path.suffix != ".txt") < 250_000
     licences = (ASSETS / "vendor" / "LICENSES.txt").read_text()
     assert all(words in licences for words in ("preact.js", "MIT License", "Apache License"))
     assert [path.name for path in (ASSETS / "vendor").glob("*.js")] == ["preact.js"]

@@ -23,7 +23,9 @@ pytestmark = pytest.mark.slow
 def opener(tmp_path: Path) -> Path:
     """A browser that only writes down what it was asked to open."""
     script = tmp_path / "opener.sh"
-    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n')
+    script.write_text(
+        f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n'
+    )
     script.chmod(0o700)
     return script
 
@@ -36,7 +38,9 @@ def opened(opener: Path, page: Any) -> str:
     raise AssertionError("nothing was opened")
 
 
-def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(home: Path, chromium: Any, opener: Path) -> None:
+def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
+    home: Path, chromium: Any, opener: Path
+) -> None:
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
         link = opened(opener, look.page)
         code = link.partition("#code=")[2]

@@ -34,7 +34,8 @@ export async function send(method, path, { params, body, headers, signal, accept
   const sent = { Accept: accept || "application/json", ...headers };
   if (who.key) sent.Authorization = `Bearer ${who.key}`;
   if (who.agent) sent["Commonplace-Agent"] = encodeURIComponent(who.agent);
-  if (body !== undefined) sent["Content-Type"] ??= typeof body === "string" ? "text/markdown; charset=utf-8" : "application/json";
+  if (body !== undefined)
+    sent["Content-Type"] ??= typeof body === "string" ? "text/markdown; charset=utf-8" : "application/json";
   try {
     return await fetch(`/v1/${path}${query(params)}`, {
       method,
@@ -145,7 +146,7 @@ function tellAll(event) {
 
 async function* events(stream) {
   const reader = stream.pipeThrough(new TextDecoderStream()).getReader();
-  for (let rest = ""; ; ) {
+  for (let rest = ""; ;) {
     const { done, value } = await reader.read();
     if (done) return;
     const parts = (rest + value.replaceAll("\r", "")).split("\n\n");

@@ -1,6 +1,6 @@
 // The shell: who looks, the rail, and the view the address names.
 
-import { html, render, useEffect, useErrorBoundary, useState } from "../vendor/preact.js";
+import { html, render, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
 import { follow, onSignedOut } from "./api.js";
 import { Browse } from "./browse.js";
 import { Context } from "./context.js";
@@ -26,16 +26,27 @@ const PLACES = [
   ["map", "Map", "m"],
   ["history", "History", "t"],
 ];
-const VIEWS = { search: Search, browse: Browse, context: Context, health: Health, map: Map, history: History, page: Page, session: Session };
+const VIEWS = {
+  search: Search,
+  browse: Browse,
+  context: Context,
+  health: Health,
+  map: Map,
+  history: History,
+  page: Page,
+  session: Session,
+};
 const UNDER = { page: "browse", session: "browse" };
 
 function Rail({ view, open }) {
   return html`<nav class="rail" aria-label="Views">
     <a class="brand" href=${to("search")}><${Icon} name="book" /><span>commonplace</span></a>
     <ul>
-      ${PLACES.map(([name, text, key]) => html`<li>
+      ${PLACES.map(
+        ([name, text, key]) => html`<li>
         <a href=${to(name)} aria-current=${(UNDER[view] || view) === name ? "page" : null} title=${`${text} (g then ${key})`}>
-          <${Icon} name=${name} /><span>${text}</span></a></li>`)}
+          <${Icon} name=${name} /><span>${text}</span></a></li>`,
+      )}
     </ul>
     <div class="rail-foot"><${Foot} open=${open} /></div>
   </nav>`;
@@ -44,12 +55,15 @@ function Rail({ view, open }) {
 function Foot({ open }) {
   const me = useMe();
   return html`
-    ${me.canWrite && html`<button type="button" class="primary" onClick=${() => open("note")}><${Icon} name="plus" /><span>Add a note</span></button>`}
-    <button type="button" class="quiet wide" onClick=${() => open("palette")}><${Icon} name="search" /><span>Go to anything</span><kbd>${modifier} K</kbd></button>
+    ${me.canWrite && html`<button type="button" class="primary" onClick=${() => open("note")}><${Icon} name="plus" />
+      <span>Add a note</span></button>`}
+    <button type="button" class="quiet wide" onClick=${() => open("palette")}><${Icon} name="search" />
+      <span>Go to anything</span><kbd>${modifier} K</kbd></button>
     <${Agents} />
     <div class="row">
       <${Theme} />
-      <button type="button" class="quiet" aria-label="Keys and help" title="Keys and help (?)" onClick=${() => open("help")}><${Icon} name="keyboard" /></button>
+      <button type="button" class="quiet" aria-label="Keys and help" title="Keys and help (?)" onClick=${() => open("help")}>
+        <${Icon} name="keyboard" /></button>
     </div>`;
 }
 
@@ -63,13 +77,18 @@ function Agents() {
     </select></label>`;
 }
 
-const THEMES = { auto: ["auto", "Colours as the system has them"], light: ["sun", "Light colours"], dark: ["moon", "Dark colours"] };
+const THEMES = {
+  auto: ["auto", "Colours as the system has them"],
+  light: ["sun", "Light colours"],
+  dark: ["moon", "Dark colours"],
+};
 
 function Theme() {
   const [now, setNow] = useState(theme);
   useEffect(() => onTheme(() => setNow(theme())), []);
   const [icon, text] = THEMES[now];
-  return html`<button type="button" class="quiet" aria-label=${`${text}. Change`} title=${text} onClick=${nextTheme}><${Icon} name=${icon} /></button>`;
+  return html`<button type="button" class="quiet" aria-label=${`${text}. Change`} title=${text} onClick=${nextTheme}>
+    <${Icon} name=${icon} /></button>`;
 }
 
 function Top({ open }) {
@@ -77,8 +96,10 @@ function Top({ open }) {
   return html`<header class="top">
     <a class="brand" href=${to("search")} aria-label="commonplace: search"><${Icon} name="book" /></a>
     <${Agents} />
-    ${me.canWrite && html`<button type="button" class="quiet" aria-label="Add a note" onClick=${() => open("note")}><${Icon} name="plus" /></button>`}
-    <button type="button" class="quiet" aria-label="Go to anything" onClick=${() => open("palette")}><${Icon} name="search" /></button>
+    ${me.canWrite && html`<button type="button" class="quiet" aria-label="Add a note" onClick=${() => open("note")}>
+      <${Icon} name="plus" /></button>`}
+    <button type="button" class="quiet" aria-label="Go to anything" onClick=${() => open("palette")}>
+      <${Icon} name="search" /></button>
     <${Theme} />
   </header>`;
 }
@@ -97,12 +118,25 @@ function View({ route }) {
   return html`<${Shown} key=${`${route.view}/${["page", "session"].includes(route.view) ? route.rest : ""}`} route=${route} />`;
 }
 
-const Nowhere = () => html`<h1>Nothing here</h1><p>This address names no view. <a href=${to("search")}>Search</a> finds what is there.</p>`;
+const Nowhere = () =>
+  html`<h1>Nothing here</h1><p>This address names no view. <a href=${to("search")}>Search</a> finds what is there.</p>`;
 
 function Banners({ status }) {
   return html`
-    ${status.read_only && html`<p class="banner"><${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
+    ${status.read_only && html`<p class="banner">
+      <${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
     ${(status.warnings ?? []).map((text) => html`<p class="banner"><${Icon} name="warning" /> ${text}</p>`)}`;
+}
+
+// A new view begins at its top, and the next Tab goes into it, but for one that has put the cursor somewhere itself.
+function useArrival(route) {
+  const arrived = useRef(false);
+  useEffect(() => {
+    window.scrollTo(0, 0);
+    const main = document.getElementById("main");
+    if (arrived.current && !main.contains(document.activeElement)) main.focus({ preventScroll: true });
+    arrived.current = true;
+  }, [route.view, route.rest]);
 }
 
 const DIALOGS = { palette: Palette, help: Help, note: Note, new: NewPage };
@@ -115,11 +149,13 @@ function Shell({ status, setStatus }) {
     setStatus(await enter(""));
     follow();
   };
-  const me = { status, become, open: setDialog, canWrite: !status.read_only && ["write", "admin"].includes(status.role ?? "admin") };
-  useEffect(() => {
-    document.getElementById("main")?.scrollTo(0, 0);
-    window.scrollTo(0, 0);
-  }, [route.view, route.rest]);
+  const me = {
+    status,
+    become,
+    open: setDialog,
+    canWrite: !status.read_only && ["write", "admin"].includes(status.role ?? "admin"),
+  };
+  useArrival(route);
   useKeys({
     "Mod+k": () => setDialog((last) => (last === "palette" ? "" : "palette")),
     "?": () => setDialog("help"),
@@ -129,7 +165,10 @@ function Shell({ status, setStatus }) {
   });
   const Open = DIALOGS[dialog];
   return html`<${Me.Provider} value=${me}>
-    <a class="skip" href="#main" onClick=${(event) => { event.preventDefault(); document.getElementById("main").focus(); }}>Skip to the content</a>
+    <a class="skip" href="#main" onClick=${(event) => {
+      event.preventDefault();
+      document.getElementById("main").focus();
+    }}>Skip to the content</a>
     <${Rail} view=${route.view} open=${setDialog} />
     <${Top} open=${setDialog} />
     <main id="main" tabindex="-1" key=${status.agent}>
@@ -160,7 +199,8 @@ function App({ code }) {
   }, [!status]);
   if (status) return html`<${Shell} status=${status} setStatus=${setStatus} />`;
   if (problem?.status === 401) return html`<${SignIn} why=${problem.body?.detail} onEntered=${setStatus} />`;
-  if (problem) return html`<main class="signin"><h1>commonplace</h1><${Trouble} problem=${problem} again=${begin} /></main>`;
+  if (problem)
+    return html`<main class="signin"><h1>commonplace</h1><${Trouble} problem=${problem} again=${begin} /></main>`;
   return html`<${Busy} what="Opening memory" />`;
 }
 

@@ -5,7 +5,21 @@ import { allPages, get } from "./api.js";
 import { Days } from "./days.js";
 import { useMe } from "./me.js";
 import { to, toPage } from "./router.js";
-import { Busy, Chip, Empty, Icon, Tabs, Trouble, When, bytes, number, plural, useAsked, useFreshness, useTitle } from "./ui.js";
+import {
+  Busy,
+  Chip,
+  Empty,
+  Icon,
+  Tabs,
+  Trouble,
+  When,
+  bytes,
+  number,
+  plural,
+  useAsked,
+  useFreshness,
+  useTitle,
+} from "./ui.js";
 
 export function Browse({ route }) {
   const tab = route.rest || "pages";
@@ -16,14 +30,24 @@ export function Browse({ route }) {
   const Shown = TABS[tab] || TABS.pages;
   return html`<div class="browse">
     <header class="view-head"><h1>Browse</h1>
-      ${me.canWrite && html`<button type="button" onClick=${() => me.open("new")}><${Icon} name="plus" /> New page</button>`}</header>
+      ${me.canWrite && html`<button type="button" onClick=${() => me.open("new")}>
+        <${Icon} name="plus" /> New page</button>`}</header>
     <${Tabs} label="What to browse" current=${tab} tabs=${tabs(data ?? {})} />
     <${Trouble} problem=${problem} again=${again} />
     ${data ? html`<${Shown} outline=${data} />` : !problem && html`<${Busy} />`}
   </div>`;
 }
 
-const TABS = { pages: Tree, days: ({ outline }) => html`<${Days} days=${outline.days ?? []} />`, notes: Notes, world: Topics, globals: Globals, channels: Channels, skills: Skills, sessions: Sessions };
+const TABS = {
+  pages: Tree,
+  days: ({ outline }) => html`<${Days} days=${outline.days ?? []} />`,
+  notes: Notes,
+  world: Topics,
+  globals: Globals,
+  channels: Channels,
+  skills: Skills,
+  sessions: Sessions,
+};
 
 function tabs(outline) {
   const many = (name) => outline[name]?.length;
@@ -55,7 +79,8 @@ function treeOf(pages) {
   return root;
 }
 
-const sizeOf = (folder) => folder.pages.length + [...folder.folders.values()].reduce((sum, each) => sum + sizeOf(each), 0);
+const sizeOf = (folder) =>
+  folder.pages.length + [...folder.folders.values()].reduce((sum, each) => sum + sizeOf(each), 0);
 
 function Tree() {
   const { data, problem, again } = useAsked(allPages, []);
@@ -63,11 +88,15 @@ function Tree() {
   useFreshness(again);
   const shown = useMemo(() => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-    return (data ?? []).filter((page) => words.every((word) => `${page.path} ${page.title ?? ""}`.toLowerCase().includes(word)));
+    return (data ?? []).filter((page) =>
+      words.every((word) => `${page.path} ${page.title ?? ""}`.toLowerCase().includes(word)),
+    );
   }, [data, wanted]);
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
-  if (!data.length) return html`<${Empty} title="No page yet" command='commonplace remember "The first thing worth keeping"'><p>Every note, fact and record is a page of Markdown. The first one makes the tree grow.</p><//>`;
+  if (!data.length)
+    return html`<${Empty} title="No page yet" command='commonplace remember "The first thing worth keeping"'>
+      <p>Every note, fact and record is a page of Markdown. The first one makes the tree grow.</p><//>`;
   return html`<section aria-label="Tree of pages">
     <input type="search" class="narrow" aria-label="Narrow the tree" placeholder="Narrow by name or title" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
     <p class="said" role="status">${plural(shown.length, "page")}</p>
@@ -78,9 +107,15 @@ function Tree() {
 function Folder({ folder, open, depth }) {
   const names = [...folder.folders.keys()].sort((a, b) => a.localeCompare(b));
   return html`<ul class="tree">
-    ${names.map((name) => html`<li key=${`${name}/`}><${Branch} name=${name} folder=${folder.folders.get(name)} open=${open} depth=${depth} /></li>`)}
-    ${folder.pages.map((page) => html`<li key=${page.path} class="leaf"><a href=${toPage(page.path)}>${page.title && page.title !== page.name ? page.title : page.name}</a>
-      <span class="muted path">${page.name}</span><span class="muted size">${bytes(page.size)}</span></li>`)}
+    ${names.map((name) => html`<li key=${`${name}/`}>
+      <${Branch} name=${name} folder=${folder.folders.get(name)} open=${open} depth=${depth} /></li>`)}
+    ${folder.pages.map(
+      (
+        page,
+      ) => html`<li key=${page.path} class="leaf">
+        <a href=${toPage(page.path)}>${page.title && page.title !== page.name ? page.title : page.name}</a>
+      <span class="muted path">${page.name}</span><span class="muted size">${bytes(page.size)}</span></li>`,
+    )}
   </ul>`;
 }
 
@@ -98,7 +133,9 @@ function Branch({ name, folder, open, depth }) {
 
 function Topics({ outline }) {
   const topics = outline.topics ?? [];
-  if (!topics.length) return html`<${Empty} title="No world topic yet" command='commonplace world team "Ada leads, Grace builds."'><p>A world topic is one page of facts that every agent shares.</p><//>`;
+  if (!topics.length)
+    return html`<${Empty} title="No world topic yet" command='commonplace world team "Ada leads, Grace builds."'>
+      <p>A world topic is one page of facts that every agent shares.</p><//>`;
   return html`<ul class="cards">${topics.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.name} />`)}</ul>`;
 }
 
@@ -109,34 +146,65 @@ function Card({ item, title, children }) {
 }
 
 function Notes({ outline }) {
-  const groups = [["Summaries", outline.summaries, "What an agent has distilled: `reflect` rewrites it."], ["Working notes", outline.working, "Keyed notes, the handoff and the scratchpad."], ["Directives", outline.directives, "Standing instructions that every context begins with."]];
+  const groups = [
+    ["Summaries", outline.summaries, "What an agent has distilled: `reflect` rewrites it."],
+    ["Working notes", outline.working, "Keyed notes, the handoff and the scratchpad."],
+    ["Directives", outline.directives, "Standing instructions that every context begins with."],
+  ];
   if (groups.every(([, items]) => !items?.length))
-    return html`<${Empty} title="No notes of its own yet" command=${['commonplace write deadline "The report is due on Friday"', 'commonplace handoff "Where the work stands"']}><p>Working notes, handoffs, summaries and directives of this agent stand here.</p><//>`;
-  return groups.map(([name, items, about]) => html`<section><h2>${name}</h2>
-    ${items?.length ? html`<ul class="cards">${items.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.title || each.key || each.name} />`)}</ul>` : html`<p class="muted">None. ${about.replaceAll("`", "")}</p>`}</section>`);
+    return html`<${Empty} title="No notes of its own yet" command=${['commonplace write deadline "The report is due on Friday"', 'commonplace handoff "Where the work stands"']}>
+      <p>Working notes, handoffs, summaries and directives of this agent stand here.</p><//>`;
+  return groups.map(
+    ([name, items, about]) => html`<section><h2>${name}</h2>
+    ${items?.length ? html`<ul class="cards">
+      ${items.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.title || each.key || each.name} />`)}</ul>` : html`<p class="muted">None. ${about.replaceAll("`", "")}</p>`}</section>`,
+  );
 }
 
-const COLUMNS = [["key", "Key"], ["value", "Value"], ["category", "Category"], ["tags", "Tags"], ["updated", "Updated"]];
-const plain = (value) => (typeof value === "string" ? value : Array.isArray(value) && value.every((each) => typeof each === "string") ? value.join(", ") : value === undefined || value === null ? "" : JSON.stringify(value));
+const COLUMNS = [
+  ["key", "Key"],
+  ["value", "Value"],
+  ["category", "Category"],
+  ["tags", "Tags"],
+  ["updated", "Updated"],
+];
+const plain = (value) =>
+  typeof value === "string"
+    ? value
+    : Array.isArray(value) && value.every((each) => typeof each === "string")
+      ? value.join(", ")
+      : value === undefined || value === null
+        ? ""
+        : JSON.stringify(value);
 
 export function Records({ records, label }) {
   const [sort, setSort] = useState({ by: "key", down: false });
   const [wanted, setWanted] = useState("");
   const rows = useMemo(() => {
-    const kept = records.filter((record) => COLUMNS.some(([name]) => plain(record[name]).toLowerCase().includes(wanted.toLowerCase())));
+    const kept = records.filter((record) =>
+      COLUMNS.some(([name]) => plain(record[name]).toLowerCase().includes(wanted.toLowerCase())),
+    );
     const sign = sort.down ? -1 : 1;
     return kept.sort((a, b) => sign * plain(a[sort.by]).localeCompare(plain(b[sort.by]), "en", { numeric: true }));
   }, [records, sort, wanted]);
   return html`<div>
     ${records.length > 8 && html`<input type="search" class="narrow" aria-label=${`Narrow ${label}`} placeholder="Narrow" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />`}
     <div class="scroll" tabindex="0" role="region" aria-label=${label}><table class="records">
-      <thead><tr>${COLUMNS.map(([name, text]) => html`<th scope="col" aria-sort=${sort.by === name ? (sort.down ? "descending" : "ascending") : null}>
-        <button type="button" class="sort" onClick=${() => setSort({ by: name, down: sort.by === name && !sort.down })}>${text}<span aria-hidden="true">${sort.by === name ? (sort.down ? " ↓" : " ↑") : ""}</span></button></th>`)}</tr></thead>
-      <tbody>${rows.map((record) => html`<tr key=${record.path}>
+      <thead><tr>${COLUMNS.map(
+        ([
+          name,
+          text,
+        ]) => html`<th scope="col" aria-sort=${sort.by === name ? (sort.down ? "descending" : "ascending") : null}>
+        <button type="button" class="sort" onClick=${() => setSort({ by: name, down: sort.by === name && !sort.down })}>${text}<span aria-hidden="true">${sort.by === name ? (sort.down ? " ↓" : " ↑") : ""}</span>
+          </button></th>`,
+      )}</tr></thead>
+      <tbody>${rows.map(
+        (record) => html`<tr key=${record.path}>
         <th scope="row"><a href=${toPage(record.path)}>${record.key}</a></th>
         <td class="value">${plain(record.value)}</td><td>${record.category}</td>
         <td>${(record.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//> `)}</td>
-        <td class="nowrap"><${When} at=${record.updated} /></td></tr>`)}</tbody>
+        <td class="nowrap"><${When} at=${record.updated} /></td></tr>`,
+      )}</tbody>
     </table></div>
     ${!rows.length && html`<p class="muted">Nothing matches “${wanted}”.</p>`}
   </div>`;
@@ -144,26 +212,43 @@ export function Records({ records, label }) {
 
 function Globals({ outline }) {
   const records = outline.globals ?? [];
-  if (!records.length) return html`<${Empty} title="No global record yet" command=${`commonplace call MemoryTool '{"op": "globalWrite", "key": "editor", "value": "vim"}'`}><p>A global record is one fact under a key, for all agents and channels.</p><//>`;
+  if (!records.length)
+    return html`<${Empty} title="No global record yet" command=${`commonplace call MemoryTool '{"op": "setGlobal", "key": "editor", "value": "vim"}'`}>
+      <p>A global record is one fact under a key, for all agents and channels.</p><//>`;
   return html`<${Records} records=${records} label="Global records" />`;
 }
 
 function Channels({ outline }) {
   const channels = outline.channels ?? [];
-  if (!channels.length) return html`<${Empty} title="No channel yet" command=${`commonplace call MemoryTool '{"op": "write", "channelName": "dev", "key": "branch", "value": "main"}'`}><p>What belongs to one conversation is kept with its channel.</p><//>`;
-  return channels.map((channel) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
-    <${Records} records=${channel.records ?? []} label=${`Records of ${channel.name}`} /></section>`);
+  if (!channels.length)
+    return html`<${Empty} title="No channel yet" command=${`commonplace call MemoryTool '{"op": "setChannel", "channelName": "dev", "key": "branch", "value": "main"}'`}>
+      <p>What belongs to one conversation is kept with its channel.</p><//>`;
+  return channels.map(
+    (
+      channel,
+    ) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
+    <${Records} records=${channel.records ?? []} label=${`Records of ${channel.name}`} /></section>`,
+  );
 }
 
 function Skills({ outline }) {
   const skills = outline.skills ?? [];
-  if (!skills.length) return html`<${Empty} title="No skill yet" command="commonplace skills --help"><p>A skill is a way of working: instructions that are shown whenever it may help.</p><//>`;
-  return html`<ul class="cards">${skills.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.name || each.title}>${each.description && html`<p>${each.description}</p>`}<//>`)}</ul>`;
+  if (!skills.length)
+    return html`<${Empty} title="No skill yet" command="commonplace skills --help">
+      <p>A skill is a way of working: instructions that are shown whenever it may help.</p><//>`;
+  return html`<ul class="cards">${skills.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.name || each.title}>
+    ${each.description && html`<p>${each.description}</p>`}<//>`)}</ul>`;
 }
 
 function Sessions({ outline }) {
   const sessions = [...(outline.sessions ?? [])].sort((a, b) => String(b.at).localeCompare(String(a.at)));
-  if (!sessions.length) return html`<${Empty} title="No session was kept" command="commonplace install claude-code"><p>Clients that are installed keep what was said, and it can be read and searched here.</p><//>`;
-  return html`<ul class="cards">${sessions.map((each) => html`<li class="card" key=${each.path}><a href=${to("session", each.path)}>${each.title || each.id || each.path}</a>
-    <p class="muted">${each.turns !== undefined && `${plural(each.turns, "turn")} · `}<${When} at=${each.at} /></p></li>`)}</ul>`;
+  if (!sessions.length)
+    return html`<${Empty} title="No session was kept" command="commonplace install claude-code">
+      <p>Clients that are installed keep what was said, and it can be read and searched here.</p><//>`;
+  return html`<ul class="cards">${sessions.map(
+    (
+      each,
+    ) => html`<li class="card" key=${each.path}><a href=${to("session", each.path)}>${each.title || each.id || each.path}</a>
+    <p class="muted">${each.turns !== undefined && `${plural(each.turns, "turn")} · `}<${When} at=${each.at} /></p></li>`,
+  )}</ul>`;
 }

@@ -4,7 +4,21 @@ const LEAST = 0.05;
 const MOST = 8;
 
 export function makeDrawing(canvas, { onHover, onChoose, onOpen }) {
-  const state = { nodes: [], edges: [], places: null, near: [], shown: null, hover: -1, chosen: -1, k: 1, tx: 0, ty: 0, moved: false, colours: {}, frames: [] };
+  const state = {
+    nodes: [],
+    edges: [],
+    places: null,
+    near: [],
+    shown: null,
+    hover: -1,
+    chosen: -1,
+    k: 1,
+    tx: 0,
+    ty: 0,
+    moved: false,
+    colours: {},
+    frames: [],
+  };
   const pen = canvas.getContext("2d");
   let waiting = 0;
 
@@ -47,7 +61,15 @@ export function makeDrawing(canvas, { onHover, onChoose, onOpen }) {
     pan,
     fit: () => (fit(canvas, state), draw()),
     data: (nodes, edges) => {
-      Object.assign(state, { nodes, edges, near: neighbours(nodes.length, edges), places: null, hover: -1, chosen: -1, moved: false });
+      Object.assign(state, {
+        nodes,
+        edges,
+        near: neighbours(nodes.length, edges),
+        places: null,
+        hover: -1,
+        chosen: -1,
+        moved: false,
+      });
       draw();
     },
     places: (places, settled) => {
@@ -145,13 +167,18 @@ function pointers(canvas, state, { pan, zoom, draw, onHover, onChoose, onOpen },
     return undefined;
   });
   const up = (event) => {
-    if (down.delete(event.pointerId) && dragged < 5 && state.places && event.type === "pointerup") onChoose(nearest(state, ...at(event)));
+    if (down.delete(event.pointerId) && dragged < 5 && state.places && event.type === "pointerup")
+      onChoose(nearest(state, ...at(event)));
   };
   on("pointerup", up);
   on("pointercancel", up);
   on("pointerleave", () => hover(null));
   on("dblclick", (event) => state.places && onOpen(nearest(state, ...at(event))));
-  on("wheel", (event) => (event.preventDefault(), zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), ...at(event))), { passive: false });
+  on(
+    "wheel",
+    (event) => (event.preventDefault(), zoom(Math.exp(-event.deltaY * (event.ctrlKey ? 0.01 : 0.0015)), ...at(event))),
+    { passive: false },
+  );
   function hover(point) {
     const found = point && state.places ? nearest(state, ...point) : -1;
     if (found === state.hover) return;
@@ -224,7 +251,11 @@ function paintNodes(pen, { nodes, places, colours, chosen, k }, lit, seen) {
 
 // Names of what is looked at, and of the largest while there is room for them.
 function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen) {
-  const named = new Set(focus >= 0 ? [focus, ...[...near[focus]].slice(0, 40)] : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(60 * k * k) + 20));
+  const named = new Set(
+    focus >= 0
+      ? [focus, ...[...near[focus]].slice(0, 40)]
+      : (order ?? nodes.map((_, i) => i)).slice(0, Math.round(60 * k * k) + 20),
+  );
   pen.font = `${12 / k}px system-ui, sans-serif`;
   pen.textAlign = "center";
   pen.lineWidth = 3 / k;
@@ -234,10 +265,14 @@ function paintNames(pen, { nodes, places, near, colours, k, order }, focus, seen
   for (const i of named) {
     if (!seen(i)) continue;
     const text = nodes[i].label.length > 32 ? `${nodes[i].label.slice(0, 31)}…` : nodes[i].label;
-    const y = places[2 * i + 1] - (radius(nodes[i]) + 4) / Math.sqrt(k);
-    const half = text.length * 3.6 / k;
+    const y = places[2 * i + 1] - (radius(nodes[i]) + 5) / Math.sqrt(k) - 2 / k;
+    const half = (text.length * 3.6) / k;
     const box = [places[2 * i] - half, places[2 * i] + half, y - 13 / k, y + 3 / k];
-    if (i !== focus && taken.some(([left, right, top, bottom]) => box[0] < right && box[1] > left && box[2] < bottom && box[3] > top)) continue;
+    if (
+      i !== focus &&
+      taken.some(([left, right, top, bottom]) => box[0] < right && box[1] > left && box[2] < bottom && box[3] > top)
+    )
+      continue;
     taken.push(box);
     pen.strokeText(text, places[2 * i], y);
     pen.fillStyle = i === focus ? colours.accent : colours.ink;

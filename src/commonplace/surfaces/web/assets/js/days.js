@@ -11,12 +11,20 @@ const CELL = 17;
 
 export function Days({ days }) {
   const sorted = useMemo(() => [...days].sort((a, b) => b.date.localeCompare(a.date)), [days]);
-  if (!sorted.length) return html`<${Empty} title="No day was written" command='commonplace remember "What happened today"'><p>A day is a page: what happened, in the order it did.</p><//>`;
+  if (!sorted.length)
+    return html`<${Empty} title="No day was written" command='commonplace remember "What happened today"'>
+      <p>A day is a page: what happened, in the order it did.</p><//>`;
   const months = Object.groupBy ? Object.groupBy(sorted, (each) => each.date.slice(0, 7)) : grouped(sorted);
   return html`<div class="days">
     <${Strip} days=${sorted} />
-    ${Object.entries(months).map(([month, inside]) => html`<section key=${month}><h2>${day(`${month}-15`, { month: "long", year: "numeric" })} <span class="count">${inside.length}</span></h2>
-      <ul class="plain">${inside.map((each) => html`<li key=${each.path}><${Day} item=${each} /></li>`)}</ul></section>`)}
+    ${Object.entries(months).map(
+      ([
+        month,
+        inside,
+      ]) => html`<section key=${month}>
+        <h2>${day(`${month}-15`, { month: "long", year: "numeric" })} <span class="count">${inside.length}</span></h2>
+      <ul class="plain">${inside.map((each) => html`<li key=${each.path}><${Day} item=${each} /></li>`)}</ul></section>`,
+    )}
   </div>`;
 }
 

@@ -27,7 +27,10 @@ export function Note({ onClose }) {
     }
   };
   return html`<${Dialog} title="Add a note to today" onClose=${onClose}>
-    <form onSubmit=${(event) => { event.preventDefault(); save(); }}
+    <form onSubmit=${(event) => {
+      event.preventDefault();
+      save();
+    }}
       onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && ["Enter", "s"].includes(event.key) && (event.preventDefault(), save())}>
       <label for="note">What should be remembered? Markdown is welcome, and #tags.</label>
       <textarea id="note" rows="6" autofocus value=${text} onInput=${(event) => type(event.target.value)}></textarea>
@@ -42,21 +45,29 @@ export function NewPage({ onClose }) {
   const [problem, setProblem] = useState(null);
   const make = async (event) => {
     event.preventDefault();
-    const name = path.trim().replace(/^\/+/, "").replace(/(\.md)?$/, ".md");
+    const name = path
+      .trim()
+      .replace(/^\/+/, "")
+      .replace(/(\.md)?$/, ".md");
     const title = name.split("/").at(-1).replace(/\.md$/, "").replaceAll("-", " ");
     try {
       await savePage(name, `# ${title}\n\n`, "");
       onClose();
       go(toPage(name, { edit: 1 }));
     } catch (error) {
-      setProblem(error.status === 412 ? { title: "There is such a page", message: "Choose another name, or open that page and edit it." } : error);
+      setProblem(
+        error.status === 412
+          ? { title: "There is such a page", message: "Choose another name, or open that page and edit it." }
+          : error,
+      );
     }
   };
   return html`<${Dialog} title="New page" onClose=${onClose}>
     <form onSubmit=${make}>
       <label for="new-path">Where it stands</label>
       <input id="new-path" autofocus value=${path} onInput=${(event) => setPath(event.target.value)} aria-describedby="new-hint" />
-      <p class="muted" id="new-hint"><code>memory/world/topic.md</code> is known to all agents; anything under <code>memory/</code> is searched.</p>
+      <p class="muted" id="new-hint">
+        <code>memory/world/topic.md</code> is known to all agents; anything under <code>memory/</code> is searched.</p>
       <${Trouble} problem=${problem} />
       <footer><button type="submit" class="primary">Make the page</button></footer>
     </form>
@@ -83,7 +94,8 @@ export function Help({ onClose }) {
     setOn(event.target.checked);
   };
   return html`<${Dialog} title="Keys" onClose=${onClose}>
-    <dl class="keys">${KEYS.map(([keys, what]) => html`<div><dt>${keys.split(" ").map((key) => (key === "then" ? " then " : html`<kbd>${key}</kbd> `))}</dt><dd>${what}</dd></div>`)}</dl>
+    <dl class="keys">${KEYS.map(([keys, what]) => html`<div><dt>
+      ${keys.split(" ").map((key) => (key === "then" ? " then " : html`<kbd>${key}</kbd> `))}</dt><dd>${what}</dd></div>`)}</dl>
     <label class="check"><input type="checkbox" checked=${on} onChange=${change} /> Keys without ${modifier} do something</label>
     <p class="muted">Memory is Markdown on your disk: what you see here, an editor and your agents see too.</p>
   <//>`;

@@ -84,7 +84,8 @@ export function Diff({ rows, label = "What changed" }) {
     ${folded(rows).map((row) =>
       row.op === "skip"
         ? html`<div class="diff-fold">${row.text ?? `${row.count} ${row.count === 1 ? "line" : "lines"}`} unchanged</div>`
-        : html`<div class=${`diff-row diff-${row.op}`}><span class="sign" aria-hidden="true">${SIGNS[row.op]}</span><span><span class="sr">${SAID[row.op]}</span>${row.text || " "}</span></div>`,
+        : html`<div class=${`diff-row diff-${row.op}`}><span class="sign" aria-hidden="true">${SIGNS[row.op]}</span>
+          <span><span class="sr">${SAID[row.op]}</span>${row.text || " "}</span></div>`,
     )}
   </div>`;
 }

@@ -21,7 +21,11 @@ export function Edit({ path, page, gone, onDone }) {
   const type = (value) => {
     setText(value);
     if (value === base.text) dropDraft(path);
-    else if (!keepDraft(path, value, base)) setProblem({ title: "This tab can keep no more", message: "Save before you leave: there is no room to keep unsaved text." });
+    else if (!keepDraft(path, value, base))
+      setProblem({
+        title: "This tab can keep no more",
+        message: "Save before you leave: there is no room to keep unsaved text.",
+      });
   };
   const done = (said) => {
     dropDraft(path);
@@ -49,7 +53,10 @@ export function Edit({ path, page, gone, onDone }) {
     keepDraft(path, whole, now);
     save(whole, now);
   };
-  const leave = () => (dirty ? tell("Your text is kept in this tab. Edit again to go on with it.") : dropDraft(path), onDone());
+  const leave = () => (
+    dirty ? tell("Your text is kept in this tab. Edit again to go on with it.") : dropDraft(path),
+    onDone()
+  );
   useKeys({ "Mod+s": () => (merge ? null : save()), Escape: merge ? undefined : leave });
   if (merge)
     return html`<${Merge} key=${merge.current} path=${path} base=${base.text} mine=${text} found=${merge}
@@ -59,11 +66,17 @@ export function Edit({ path, page, gone, onDone }) {
     <header class="view-head"><div><p class="path muted">${path}</p><h1>Edit ${page.title || path.split("/").at(-1)}</h1></div>
       <div class="row"><span class="muted" role="status">${dirty ? "Not saved yet" : "No change"}</span>
         <button type="button" onClick=${leave}>Close</button>
-        <button type="button" class="primary" disabled=${!dirty || saving} onClick=${() => save()}>Save <kbd>${modifier} S</kbd></button></div></header>
+        <button type="button" class="primary" disabled=${!dirty || saving} onClick=${() => save()}>Save <kbd>${modifier} S</kbd>
+          </button></div></header>
     <${Trouble} problem=${problem} />
     <${Notice} kept=${kept} gone=${gone} moved=${page.version !== base.version} dirty=${dirty}
       onLook=${async () => setMerge(await meet(path, base, text).catch(setProblem))}
-      onReload=${async () => { const now = await read(path); setBase({ text: now.text, version: now.version }); setText(now.text); dropDraft(path); }} />
+      onReload=${async () => {
+        const now = await read(path);
+        setBase({ text: now.text, version: now.version });
+        setText(now.text);
+        dropDraft(path);
+      }} />
     <${Panes} path=${path} text=${text} onType=${type} />
   </article>`;
 }
@@ -77,7 +90,12 @@ async function meet(path, base, text) {
   } catch (error) {
     if (error.status !== 404) throw error;
     const now = await read(path);
-    return { text, current: now.version, theirs: now.text, parts: [{ kind: "conflict", theirs: now.text, mine: text }] };
+    return {
+      text,
+      current: now.version,
+      theirs: now.text,
+      parts: [{ kind: "conflict", theirs: now.text, mine: text }],
+    };
   }
 }
 
@@ -90,11 +108,16 @@ function useUnload(dirty) {
 }
 
 function Notice({ kept, gone, moved, dirty, onLook, onReload }) {
-  if (gone) return html`<div class="banner" role="alert"><${Icon} name="warning" /> <span>This page was removed elsewhere. Saving makes it again, with your text.</span></div>`;
+  if (gone)
+    return html`<div class="banner" role="alert">
+      <${Icon} name="warning" /> <span>This page was removed elsewhere. Saving makes it again, with your text.</span></div>`;
   if (moved)
-    return html`<div class="banner" role="alert"><${Icon} name="warning" /> <span>This page was changed elsewhere while you edit it.</span>
+    return html`<div class="banner" role="alert">
+      <${Icon} name="warning" /> <span>This page was changed elsewhere while you edit it.</span>
       <button type="button" onClick=${dirty ? onLook : onReload}>${dirty ? "See both" : "Take the new text"}</button></div>`;
-  if (kept) return html`<div class="banner"><${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Throw it away</button></div>`;
+  if (kept)
+    return html`<div class="banner">
+      <${Icon} name="info" /> <span>This is the text you left unsaved ${ago(kept.at)}.</span> <button type="button" onClick=${onReload}>Throw it away</button></div>`;
   return null;
 }
 
@@ -106,10 +129,18 @@ function Panes({ path, text, onType }) {
   useEffect(() => field.current.focus({ preventScroll: true }), []);
   return html`<div class=${`panes show-${pane}`}>
     <div class="pane-switch" role="group" aria-label="What to show">
-      ${[["write", "Write"], ["preview", "Preview"]].map(([name, label]) => html`<button type="button" aria-pressed=${pane === name} onClick=${() => setPane(name)}>${label}</button>`)}
+      ${[
+        ["write", "Write"],
+        ["preview", "Preview"],
+      ].map(
+        ([name, label]) =>
+          html`<button type="button" aria-pressed=${pane === name} onClick=${() => setPane(name)}>${label}</button>`,
+      )}
     </div>
     <div class="pane pane-write"><label class="sr" for="source">Source of the page</label>
-      <textarea id="source" ref=${field} spellcheck="true" value=${text} onInput=${(event) => onType(event.target.value)}></textarea></div>
-    <section class="pane pane-preview" aria-label="Preview" tabindex="0"><${Trouble} problem=${problem} />${data && html`<${Rendered} markup=${data.html} />`}</section>
+      <textarea id="source" ref=${field} spellcheck="true" value=${text} onInput=${(event) => onType(event.target.value)}>
+        </textarea></div>
+    <section class="pane pane-preview" aria-label="Preview" tabindex="0"><${Trouble} problem=${problem} />
+      ${data && html`<${Rendered} markup=${data.html} />`}</section>
   </div>`;
 }

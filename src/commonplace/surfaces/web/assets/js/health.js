@@ -3,25 +3,43 @@
 import { html } from "../vendor/preact.js";
 import { get } from "./api.js";
 import { toPage } from "./router.js";
-import { Busy, Command, Icon, Sentence, Trouble, When, bytes, day, number, plural, useAsked, useFreshness, useTitle } from "./ui.js";
+import {
+  Busy,
+  Command,
+  Icon,
+  Sentence,
+  Trouble,
+  When,
+  bytes,
+  day,
+  number,
+  plural,
+  useAsked,
+  useTitle,
+} from "./ui.js";
 
 // What must not wait, what should be looked at, and what is good to know.
 const SEVERITY = {
   serious: ["settings", "unreadable", "secrets", "json", "front-matter", "permissions"],
   worth: ["duplicate-notes", "duplicate-records", "unread", "names", "links", "future", "index"],
 };
-const LEVELS = [["serious", "Needs you", "warning"], ["worth", "Worth a look", "info"], ["minor", "Good to know", "info"]];
-const levelOf = (finding) => finding.severity ?? Object.keys(SEVERITY).find((level) => SEVERITY[level].includes(finding.check)) ?? "minor";
+const LEVELS = [
+  ["serious", "Needs you", "warning"],
+  ["worth", "Worth a look", "info"],
+  ["minor", "Good to know", "info"],
+];
+const levelOf = (finding) =>
+  finding.severity ?? Object.keys(SEVERITY).find((level) => SEVERITY[level].includes(finding.check)) ?? "minor";
 
 export function Health() {
   const { data, problem, again } = useAsked((signal) => get("health", {}, signal), []);
-  useFreshness(again);
   useTitle("Health");
   return html`<div class="health">
     <header class="view-head"><h1>Health</h1><button type="button" onClick=${again}>Look again</button></header>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
-    ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} /><${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
+    ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} />
+      <${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
   </div>`;
 }
 
@@ -30,65 +48,100 @@ function Figures({ health }) {
   const figures = [
     [number(sizes.pages), "pages"],
     [bytes(sizes.bytes), "of Markdown"],
-    ...[["history", sizes.history_bytes], ["index", sizes.index_bytes]].filter(([, size]) => size != null).map(([name, size]) => [bytes(size), `of ${name}`]),
+    ...[
+      ["history", sizes.history_bytes],
+      ["index", sizes.index_bytes],
+    ]
+      .filter(([, size]) => size != null)
+      .map(([name, size]) => [bytes(size), `of ${name}`]),
   ];
-  return html`<section aria-label="Sizes"><ul class="figures">${figures.map(([value, what]) => html`<li class="card"><strong class="big">${value}</strong> <span class="muted">${what}</span></li>`)}</ul>
+  return html`<section aria-label="Sizes"><ul class="figures">${figures.map(([value, what]) => html`<li class="card">
+    <strong class="big">${value}</strong> <span class="muted">${what}</span></li>`)}</ul>
     <div class="card index-state"><h2>Index</h2>
       <p>${index.up_to_date === false ? html`<${Icon} name="warning" /> It is behind. Searching catches it up.` : html`<${Icon} name="check" /> It knows every page.`}</p>
-      <dl class="front">${Object.entries(index).filter(([, value]) => ["string", "number"].includes(typeof value)).map(([name, value]) => html`<div><dt>${name.replaceAll("_", " ")}</dt><dd>${String(value)}</dd></div>`)}</dl>
+      <dl class="front">${Object.entries(index)
+        .filter(([, value]) => ["string", "number"].includes(typeof value))
+        .map(([name, value]) => html`<div><dt>${name.replaceAll("_", " ")}</dt><dd>${String(value)}</dd></div>`)}</dl>
     </div></section>`;
 }
 
 function Findings({ findings, notes }) {
-  if (notes?.length) return html`<section>${notes.map((text) => html`<p class="banner"><${Icon} name="info" /> <${Sentence} text=${text} /></p>`)}</section>`;
+  if (notes?.length)
+    return html`<section>${notes.map((text) => html`<p class="banner">
+      <${Icon} name="info" /> <${Sentence} text=${text} /></p>`)}</section>`;
   const open = findings.filter((finding) => !finding.fixed);
-  if (!open.length) return html`<section class="card well"><h2><${Icon} name="check" /> All is well</h2><p class="muted">Every page was read, and nothing is wrong with any.</p></section>`;
+  if (!open.length)
+    return html`<section class="card well"><h2><${Icon} name="check" /> All is well</h2>
+      <p class="muted">Every page was read, and nothing is wrong with any.</p></section>`;
   return html`<section aria-label="Findings"><h2>${plural(open.length, "finding")}</h2>
     ${LEVELS.map(([level, title, icon]) => html`<${Level} key=${level} title=${title} level=${level} icon=${icon} findings=${open.filter((each) => levelOf(each) === level)} />`)}
-    ${open.some((each) => each.fixable) && html`<p class="muted">What needs no guessing is mended by:</p><${Command} text="commonplace doctor --fix" />`}
+    ${open.some((each) => each.fixable) && html`<p class="muted">What needs no guessing is mended by:</p>
+      <${Command} text="commonplace doctor --fix" />`}
   </section>`;
 }
 
 function Level({ title, level, icon, findings }) {
   if (!findings.length) return null;
-  return html`<div class=${`level level-${level}`}><h3><${Icon} name=${icon} /> ${title} <span class="count">${findings.length}</span></h3>
-    <ul class="plain">${findings.map((finding) => html`<li class="finding">
+  return html`<div class=${`level level-${level}`}><h3>
+    <${Icon} name=${icon} /> ${title} <span class="count">${findings.length}</span></h3>
+    <ul class="plain">${findings.map(
+      (finding) => html`<li class="finding">
       <p>${/\.(md|jsonl)$/.test(finding.path) ? html`<a href=${toPage(finding.path, { from: finding.line || "" })}>${finding.path}</a>` : html`<code>${finding.path === "." ? "the folder of this memory" : finding.path}</code>`}${finding.line > 0 && html`<span class="muted">, line ${finding.line}</span>`}</p>
-      <p><${Sentence} text=${finding.what} /></p><p class="advice"><${Sentence} text=${finding.advice} /></p></li>`)}</ul></div>`;
+      <p><${Sentence} text=${finding.what} /></p><p class="advice"><${Sentence} text=${finding.advice} /></p></li>`,
+    )}</ul></div>`;
 }
 
 const WIDE = 720;
 const HIGH = 180;
 
 function Growth({ growth }) {
-  if (growth.length < 2) return html`<section><h2>Growth</h2><p class="muted">From the second day on, growth is drawn here.</p></section>`;
+  if (growth.length < 2)
+    return html`<section><h2>Growth</h2><p class="muted">From the second day on, growth is drawn here.</p></section>`;
   const times = growth.map((each) => new Date(`${each.day}T00:00:00Z`).getTime());
   const x = (time) => 8 + ((WIDE - 16) * (time - times[0])) / Math.max(1, times.at(-1) - times[0]);
   const most = Math.max(...growth.map((each) => each.pages), 1);
   const y = (value) => HIGH - 22 - ((HIGH - 40) * value) / most;
-  const line = growth.map((each, at) => `${at ? "L" : "M"}${x(times[at]).toFixed(1)} ${y(each.pages).toFixed(1)}`).join("");
+  const line = growth
+    .map((each, at) => `${at ? "L" : "M"}${x(times[at]).toFixed(1)} ${y(each.pages).toFixed(1)}`)
+    .join("");
   const area = `${line}L${x(times.at(-1)).toFixed(1)} ${HIGH - 22}L${x(times[0]).toFixed(1)} ${HIGH - 22}Z`;
   const short = (each) => day(each.day, { day: "numeric", month: "short", year: "numeric" });
   return html`<section aria-label="Growth"><h2>Growth</h2>
     <svg class="growth" viewBox=${`0 0 ${WIDE} ${HIGH}`} role="img" aria-label=${`From ${growth[0].pages} to ${plural(growth.at(-1).pages, "page")} between ${short(growth[0])} and ${short(growth.at(-1))}`}>
-      ${[0, 0.5, 1].map((part) => html`<line x1="8" x2=${WIDE - 8} y1=${y(most * part)} y2=${y(most * part)} /><text x="8" y=${y(most * part) - 4}>${number(Math.round(most * part))}</text>`)}
+      ${[0, 0.5, 1].map((part) => html`<line x1="8" x2=${WIDE - 8} y1=${y(most * part)} y2=${y(most * part)} />
+        <text x="8" y=${y(most * part) - 4}>${number(Math.round(most * part))}</text>`)}
       <path class="area" d=${area} /><path class="curve" d=${line} />
-      <text x="8" y=${HIGH - 6}>${short(growth[0])}</text><text x=${WIDE - 8} y=${HIGH - 6} text-anchor="end">${short(growth.at(-1))}</text>
+      <text x="8" y=${HIGH - 6}>${short(growth[0])}</text>
+        <text x=${WIDE - 8} y=${HIGH - 6} text-anchor="end">${short(growth.at(-1))}</text>
     </svg>
-    <details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Growth as a table"><table><thead><tr><th scope="col">Day</th><th scope="col" class="number">Pages</th><th scope="col" class="number">Size</th></tr></thead>
-      <tbody>${[...growth].reverse().map((each) => html`<tr><th scope="row">${short(each)}</th><td class="number">${number(each.pages)}</td><td class="number">${bytes(each.bytes)}</td></tr>`)}</tbody></table></div></details>
+    <details><summary>As a table</summary><div class="scroll" tabindex="0" role="region" aria-label="Growth as a table">
+      <table><thead><tr><th scope="col">Day</th><th scope="col" class="number">Pages</th>
+      <th scope="col" class="number">Size</th></tr></thead>
+      <tbody>${[...growth].reverse().map((each) => html`<tr><th scope="row">${short(each)}</th>
+        <td class="number">${number(each.pages)}</td><td class="number">${bytes(each.bytes)}</td></tr>`)}</tbody>
+        </table></div></details>
   </section>`;
 }
 
 function Recalled({ recalled }) {
-  if (!recalled) return html`<section><h2>Recalled</h2><p class="muted">What is recalled is not counted for this memory.</p></section>`;
+  if (!recalled)
+    return html`<section><h2>Recalled</h2><p class="muted">What is recalled is not counted for this memory.</p></section>`;
   const most = recalled.most ?? [];
   const never = recalled.never ?? [];
   const top = Math.max(...most.map((each) => each.times), 1);
   return html`<section class="pair" aria-label="What is recalled">
     <div><h2>Recalled most</h2>${recalled.since && html`<p class="muted">Since ${day(recalled.since)}</p>`}
-      ${most.length ? html`<ol class="plain">${most.map((each) => html`<li class="recall"><a href=${toPage(each.path)}>${each.title || each.path}</a>
-        <span class="recall-bar" aria-hidden="true"><span style=${{ width: `${(100 * each.times) / top}%` }}></span></span><span class="muted">${plural(each.times, "time")}, <${When} at=${each.last} /></span></li>`)}</ol>` : html`<p class="muted">Nothing was recalled yet: searches and contexts are counted from now on.</p>`}</div>
-    <div><h2>Never recalled</h2>${never.length ? html`<ul class="plain">${never.slice(0, 30).map((each) => html`<li><a href=${toPage(each.path ?? each)}>${each.title || each.path || each}</a></li>`)}</ul>${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">Every page has answered something.</p>`}</div>
+      ${
+        most.length
+          ? html`<ol class="plain">${most.map(
+              (each) => html`<li class="recall"><a href=${toPage(each.path)}>${each.title || each.path}</a>
+        <span class="recall-bar" aria-hidden="true"><span style=${{ width: `${(100 * each.times) / top}%` }}></span>
+          </span><span class="muted">${plural(each.times, "time")}, <${When} at=${each.last} /></span></li>`,
+            )}</ol>`
+          : html`<p class="muted">Nothing was recalled yet: searches and contexts are counted from now on.</p>`
+      }</div>
+    <div><h2>Never recalled</h2>${never.length ? html`<ul class="plain never">${never.slice(0, 30).map((each) => html`<li>
+      <a href=${toPage(each.path)}>${each.title || each.path}</a></li>`)}</ul>
+      ${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">Every page has answered something.</p>`}</div>
   </section>`;
 }

@@ -16,7 +16,11 @@ export function History({ route }) {
   useTitle("History");
   return html`<div class="history">
     <h1>History</h1>
-    <form class="filter-fields" onSubmit=${(event) => { event.preventDefault(); const form = new FormData(event.target); go(to("history", "", Object.fromEntries(form))); }}>
+    <form class="filter-fields" onSubmit=${(event) => {
+      event.preventDefault();
+      const form = new FormData(event.target);
+      go(to("history", "", Object.fromEntries(form)));
+    }}>
       <label><span>Page or key</span><input name="what" value=${what} placeholder="all" /></label>
       <label><span>Since</span><input type="date" name="since" value=${since} /></label>
       <button type="submit">Show</button>
@@ -26,18 +30,22 @@ export function History({ route }) {
 }
 
 export function PageHistory({ path, now, onChanged }) {
-  return html`<div class="history"><${AsOf} page=${now} onChanged=${onChanged} /><${Changes} what=${path} onChanged=${onChanged} /></div>`;
+  return html`<div class="history"><${AsOf} page=${now} onChanged=${onChanged} />
+    <${Changes} what=${path} onChanged=${onChanged} /></div>`;
 }
 
 function Changes({ what, since, showPath, onChanged }) {
   const [more, setMore] = useState([]);
   const [end, setEnd] = useState(false);
-  const first = useAsked(async (signal) => {
-    const found = await get("history", { what, since, limit: PAGE }, signal);
-    setMore([]);
-    setEnd(!found.more);
-    return found.changes;
-  }, [what, since]);
+  const first = useAsked(
+    async (signal) => {
+      const found = await get("history", { what, since, limit: PAGE }, signal);
+      setMore([]);
+      setEnd(!found.more);
+      return found.changes;
+    },
+    [what, since],
+  );
   useFreshness(first.again);
   const all = [...(first.data ?? []), ...more];
   const next = async () => {
@@ -50,11 +58,20 @@ function Changes({ what, since, showPath, onChanged }) {
     rows[Math.max(0, Math.min(rows.length - 1, rows.indexOf(document.activeElement) + by))]?.focus();
   };
   useKeys({ j: () => step(1), k: () => step(-1) });
-  if (first.problem) return html`<${Trouble} problem=${first.problem} again=${first.problem.status === 404 ? null : first.again} />`;
+  if (first.problem)
+    return html`<${Trouble} problem=${first.problem} again=${first.problem.status === 404 ? null : first.again} />`;
   if (!first.data) return html`<${Busy} />`;
-  if (!all.length) return html`<${Empty} icon="history" title="Nothing changed" command="commonplace log"><p>Every change of a page is kept here, whoever made it, and can be taken back.</p><//>`;
+  if (!all.length)
+    return html`<${Empty} icon="history" title="Nothing changed" command="commonplace log">
+      <p>Every change of a page is kept here, whoever made it, and can be taken back.</p><//>`;
   return html`<section aria-label="Changes">
-    <ol class="plain changes">${all.map((change) => html`<li key=${change.id}><${Change} change=${change} showPath=${showPath} onDone=${() => { first.again(); onChanged?.(); }} /></li>`)}</ol>
+    <ol class="plain changes">${all.map(
+      (change) =>
+        html`<li key=${change.id}><${Change} change=${change} showPath=${showPath} onDone=${() => {
+          first.again();
+          onChanged?.();
+        }} /></li>`,
+    )}</ol>
     ${!end && html`<button type="button" onClick=${next}>Show older</button>`}
   </section>`;
 }
@@ -62,7 +79,8 @@ function Changes({ what, since, showPath, onChanged }) {
 function Change({ change, showPath, onDone }) {
   const [open, setOpen] = useState(false);
   return html`<details class="change" onToggle=${(event) => setOpen(event.target.open)}>
-    <summary><span class="change-what"><${Chip} kind=${change.kind} /> ${showPath && html`<strong class="path">${change.path}</strong>`}
+    <summary><span class="change-what">
+      <${Chip} kind=${change.kind} /> ${showPath && html`<strong class="path">${change.path}</strong>`}
       <span>${change.tool || "by hand"}${change.agent && ` by ${change.agent}`}</span></span>
       <span class="muted"><${When} at=${change.at} /></span></summary>
     ${change.reason && html`<p class="muted">${change.reason}</p>`}
@@ -110,7 +128,13 @@ function AsOf({ page, onChanged }) {
   const look = async (event) => {
     event.preventDefault();
     setProblem(null);
-    await read(page.path, stamp()).then(setOld, (error) => setProblem(error.status === 404 ? { title: "It was not there then", message: "Choose a later time: the list below says when it began." } : error));
+    await read(page.path, stamp()).then(setOld, (error) =>
+      setProblem(
+        error.status === 404
+          ? { title: "It was not there then", message: "Choose a later time: the list below says when it began." }
+          : error,
+      ),
+    );
   };
   const restore = async () => {
     try {
@@ -123,15 +147,19 @@ function AsOf({ page, onChanged }) {
     }
   };
   return html`<form class="as-of" onSubmit=${look}>
-    <label><span>As it was at</span><input type="datetime-local" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>
+    <label><span>As it was at</span>
+      <input type="datetime-local" required value=${when} onInput=${(event) => setWhen(event.target.value)} /></label>
     <button type="submit">Look</button>
     <${Trouble} problem=${old ? null : problem} />
-    ${old && html`<${Dialog} className="large" title=${`As it was at ${when.replace("T", " ")}`} onClose=${() => setOld(null)}>
+    ${
+      old &&
+      html`<${Dialog} className="large" title=${`As it was at ${when.replace("T", " ")}`} onClose=${() => setOld(null)}>
       <p>${old.text === page.text ? "It is that already." : "From now to then:"}</p>
       <${Diff} label="What restoring would change" rows=${diff(page.text, old.text)} />
       <${Trouble} problem=${problem} />
       <footer><a href=${toPage(page.path, { at: stamp() })}>Read it as it was</a>
         ${me.canWrite && html`<button type="button" class="primary" disabled=${old.text === page.text} onClick=${restore}>Restore this text</button>`}</footer>
-    <//>`}
+    <//>`
+    }
   </form>`;
 }

@@ -24,7 +24,8 @@ export function useKeys(bindings, active = true) {
   }, [active]);
 }
 
-const isTyping = (element) => element?.matches?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
+const isTyping = (element) =>
+  element?.matches?.("input:not([type=checkbox]):not([type=range]), textarea, select, [contenteditable]");
 
 function nameOf(event) {
   const mod = event.ctrlKey || event.metaKey ? "Mod+" : "";

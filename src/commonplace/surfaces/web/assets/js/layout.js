@@ -16,7 +16,16 @@ function arrange(count, edges, quiet) {
     x[i] = radius * Math.cos(i * 2.399963);
     y[i] = radius * Math.sin(i * 2.399963);
   }
-  const state = { count, edges, x, y, vx: new Float64Array(count), vy: new Float64Array(count), degree: degrees(count, edges), tree: makeTree(count) };
+  const state = {
+    count,
+    edges,
+    x,
+    y,
+    vx: new Float64Array(count),
+    vy: new Float64Array(count),
+    degree: degrees(count, edges),
+    tree: makeTree(count),
+  };
   let told = performance.now();
   for (let tick = 0; tick < TICKS; tick++) {
     step(state, Math.pow(0.001, tick / TICKS));
@@ -49,7 +58,7 @@ function step(state, heat) {
   build(state);
   for (let i = 0; i < count; i++) push(state, i, heat);
   for (let i = 0; i < count; i++) {
-    const hold = HOLD * heat * (degree[i] ? 1 : 2.5); // what nothing ties is kept from drifting off
+    const hold = HOLD * heat * (degree[i] > 2 ? 1 : degree[i] ? 1.6 : 2.5); // what little ties is kept from drifting off
     vx[i] = (vx[i] - x[i] * hold) * 0.6;
     vy[i] = (vy[i] - y[i] * hold) * 0.6;
     x[i] += vx[i];
@@ -75,7 +84,20 @@ function pull({ edges, x, y, vx, vy, degree }, heat) {
 // Cells in flat arrays: four children each, the node of a leaf, and where the weight of what is inside lies.
 function makeTree(count) {
   const most = 8 * count + 64;
-  return { most, child: new Int32Array(4 * most), leaf: new Int32Array(most), mass: new Float64Array(most), mx: new Float64Array(most), my: new Float64Array(most), cells: 0, left: 0, top: 0, size: 1, stack: new Int32Array(4096), wide: new Float64Array(4096) };
+  return {
+    most,
+    child: new Int32Array(4 * most),
+    leaf: new Int32Array(most),
+    mass: new Float64Array(most),
+    mx: new Float64Array(most),
+    my: new Float64Array(most),
+    cells: 0,
+    left: 0,
+    top: 0,
+    size: 1,
+    stack: new Int32Array(4096),
+    wide: new Float64Array(4096),
+  };
 }
 
 function cell(tree) {

@@ -22,14 +22,18 @@ export function Map({ route }) {
   useTitle("Map");
   if (problem) return html`<h1>Map</h1><${Trouble} problem=${problem} again=${again} />`;
   if (!data) return html`<h1>Map</h1><${Busy} />`;
-  if (!data.nodes.length) return html`<h1>Map</h1><${Empty} icon="map" title="No page to draw yet" command='commonplace remember "Ada works with [[grace]] #team"'><p>Pages that link each other with [[wikilinks]], or share tags and keys, are drawn here.</p><//>`;
+  if (!data.nodes.length)
+    return html`<h1>Map</h1><${Empty} icon="map" title="No page to draw yet" command='commonplace remember "Ada works with [[grace]] #team"'>
+      <p>Pages that link each other with [[wikilinks]], or share tags and keys, are drawn here.</p><//>`;
   return html`<${Graph} graph=${data} route=${route} again=${again} />`;
 }
 
 function useGraph(graph) {
   return useMemo(() => {
     const numbers = new globalThis.Map(graph.nodes.map((node, index) => [node.id, index]));
-    const edges = graph.edges.map((edge) => ({ ...edge, a: numbers.get(edge.a), b: numbers.get(edge.b) })).filter((edge) => edge.a !== undefined && edge.b !== undefined && edge.a !== edge.b);
+    const edges = graph.edges
+      .map((edge) => ({ ...edge, a: numbers.get(edge.a), b: numbers.get(edge.b) }))
+      .filter((edge) => edge.a !== undefined && edge.b !== undefined && edge.a !== edge.b);
     const nodes = graph.nodes.map((node) => ({ ...node, kind: kindOf(node), label: node.label || node.id, weight: 0 }));
     for (const { a, b } of edges) {
       nodes[a].weight++;
@@ -50,7 +54,10 @@ function Graph({ graph, route, again }) {
   const drawing = useRef(null);
   const shown = useMemo(() => {
     const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
-    return nodes.map((node) => !hidden.has(node.kind) && words.every((word) => `${node.label} ${node.id}`.toLowerCase().includes(word)));
+    return nodes.map(
+      (node) =>
+        !hidden.has(node.kind) && words.every((word) => `${node.label} ${node.id}`.toLowerCase().includes(word)),
+    );
   }, [nodes, hidden, wanted]);
   const choose = (index) => {
     setChosen(index);
@@ -76,14 +83,21 @@ function Graph({ graph, route, again }) {
     setHidden(next);
   };
   return html`<div class="map">
-    <header class="view-head"><h1>Map</h1><p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "tie")}</p><button type="button" class="quiet" onClick=${again}>Draw again</button></header>
+    <header class="view-head"><h1>Map</h1>
+      <p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "tie")}</p>
+      <button type="button" class="quiet" onClick=${again}>Draw again</button></header>
     <div class="map-tools">
       <input type="search" aria-label="Find in the map" placeholder="Find in the map" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
-      <div class="row" role="group" aria-label="Kinds">${kinds.map((kind) => html`<button type="button" class="kind" aria-pressed=${!hidden.has(kind)} onClick=${() => flip(kind)}><span class=${`dot kind-${kind}`}></span>${kind}</button>`)}</div>
+      <div class="row" role="group" aria-label="Kinds">
+        ${kinds.map((kind) => html`<button type="button" class="kind" aria-pressed=${!hidden.has(kind)} onClick=${() => flip(kind)}>
+        <span class=${`dot kind-${kind}`}></span>${kind}</button>`)}</div>
     </div>
     <div class="map-body">
-      <div class="map-canvas"><canvas ref=${canvas} tabindex="0" role="img" onKeyDown=${keys} aria-label="Map of memory: arrows move it, plus and minus zoom, 0 shows all. The list beside it says the same."></canvas>
-        <div class="map-zoom"><button type="button" aria-label="Zoom in" onClick=${() => drawing.current.zoom(1.3)}>+</button><button type="button" aria-label="Zoom out" onClick=${() => drawing.current.zoom(1 / 1.3)}>−</button><button type="button" onClick=${() => drawing.current.fit()}>All</button></div></div>
+      <div class="map-canvas"><canvas ref=${canvas} tabindex="0" role="img" onKeyDown=${keys} aria-label="Map of memory: arrows move it, plus and minus zoom, 0 shows all. The list beside it says the same.">
+        </canvas>
+        <div class="map-zoom"><button type="button" aria-label="Zoom in" onClick=${() => drawing.current.zoom(1.3)}>+</button>
+          <button type="button" aria-label="Zoom out" onClick=${() => drawing.current.zoom(1 / 1.3)}>−</button>
+          <button type="button" onClick=${() => drawing.current.fit()}>All</button></div></div>
       <${Side} nodes=${nodes} edges=${edges} order=${order} shown=${shown} chosen=${chosen} onChoose=${choose} />
     </div>
   </div>`;
@@ -93,7 +107,11 @@ function useDrawing(canvas, drawing, { nodes, edges, order, kinds, choose, open 
   const latest = useRef({});
   latest.current = { choose, open };
   useEffect(() => {
-    const made = makeDrawing(canvas.current, { onHover: () => {}, onChoose: (index) => latest.current.choose(index), onOpen: (index) => latest.current.open(index) });
+    const made = makeDrawing(canvas.current, {
+      onHover: () => {},
+      onChoose: (index) => latest.current.choose(index),
+      onOpen: (index) => latest.current.open(index),
+    });
     drawing.current = made;
     made.data(nodes, edges);
     made.state.order = order;
@@ -101,7 +119,11 @@ function useDrawing(canvas, drawing, { nodes, edges, order, kinds, choose, open 
     paint();
     const worker = new Worker("/assets/js/layout.js", { type: "module" });
     worker.onmessage = ({ data }) => made.places(data.places, data.settled);
-    worker.postMessage({ count: nodes.length, edges: Int32Array.from(edges.flatMap(({ a, b }) => [a, b])), quiet: matchMedia("(prefers-reduced-motion: reduce)").matches });
+    worker.postMessage({
+      count: nodes.length,
+      edges: Int32Array.from(edges.flatMap(({ a, b }) => [a, b])),
+      quiet: matchMedia("(prefers-reduced-motion: reduce)").matches,
+    });
     const unlisten = onTheme(paint);
     return () => {
       worker.terminate();
@@ -129,11 +151,17 @@ function Side({ nodes, edges, order, shown, chosen, onChoose }) {
   const listed = order.filter((index) => shown[index]);
   const node = nodes[chosen];
   return html`<aside class="map-side" aria-label="What is on the map">
-    ${node && html`<div class="card"><h2>${node.label}</h2><p><${Chip} kind=${node.kind} /> <span class="path muted">${node.id}</span></p>
+    ${
+      node &&
+      html`<div class="card"><h2>${node.label}</h2><p><${Chip} kind=${node.kind} /> <span class="path muted">${node.id}</span></p>
       ${opens(node) && html`<a class="button primary" href=${toPage(node.id)}>Open the page</a>`} <button type="button" class="quiet" onClick=${() => onChoose(-1)}>Let go</button>
-      <h3>Tied to</h3><${Ties} nodes=${nodes} edges=${edges} chosen=${chosen} onChoose=${onChoose} /></div>`}
+      <h3>Tied to</h3><${Ties} nodes=${nodes} edges=${edges} chosen=${chosen} onChoose=${onChoose} /></div>`
+    }
     <h2>${node ? "All" : "Most tied"} <span class="count">${number(listed.length)}</span></h2>
-    <ul class="plain nodes">${listed.slice(0, LISTED).map((index) => html`<li key=${nodes[index].id}><button type="button" class="quiet" aria-pressed=${index === chosen} onClick=${() => onChoose(index)}><span class=${`dot kind-${nodes[index].kind}`}></span><span>${nodes[index].label}</span><span class="muted">${nodes[index].weight}</span></button></li>`)}</ul>
+    <ul class="plain nodes">${listed.slice(0, LISTED).map((index) => html`<li key=${nodes[index].id}>
+      <button type="button" class="quiet" aria-pressed=${index === chosen} onClick=${() => onChoose(index)}>
+      <span class=${`dot kind-${nodes[index].kind}`}></span><span>${nodes[index].label}</span>
+      <span class="muted">${nodes[index].weight}</span></button></li>`)}</ul>
     ${listed.length > LISTED && html`<p class="muted">and ${number(listed.length - LISTED)} more: find them by name</p>`}
     ${!listed.length && html`<p class="muted">Nothing fits.</p>`}
   </aside>`;
@@ -142,7 +170,13 @@ function Side({ nodes, edges, order, shown, chosen, onChoose }) {
 const TIES = { link: "links", tag: "shares the tag", key: "shares the key" };
 
 function Ties({ nodes, edges, chosen, onChoose }) {
-  const ties = edges.filter(({ a, b }) => a === chosen || b === chosen).map((edge) => ({ ...edge, other: edge.a === chosen ? edge.b : edge.a }));
+  const ties = edges
+    .filter(({ a, b }) => a === chosen || b === chosen)
+    .map((edge) => ({ ...edge, other: edge.a === chosen ? edge.b : edge.a }));
   if (!ties.length) return html`<p class="muted">Nothing yet. Write [[its name]] on another page.</p>`;
-  return html`<ul class="plain nodes">${ties.slice(0, 60).map((tie) => html`<li><button type="button" class="quiet" onClick=${() => onChoose(tie.other)}><span class=${`dot kind-${nodes[tie.other].kind}`}></span><span>${nodes[tie.other].label}</span><span class="muted">${tie.why === "link" ? "link" : `${TIES[tie.why] ?? tie.why} ${tie.label ?? ""}`}</span></button></li>`)}</ul>`;
+  return html`<ul class="plain nodes">${ties.slice(0, 60).map((tie) => html`<li>
+    <button type="button" class="quiet" onClick=${() => onChoose(tie.other)}>
+    <span class=${`dot kind-${nodes[tie.other].kind}`}></span><span>${nodes[tie.other].label}</span>
+    <span class="muted">${tie.why === "link" ? "link" : `${TIES[tie.why] ?? tie.why} ${tie.label ?? ""}`}</span>
+    </button></li>`)}</ul>`;
 }

@@ -4,7 +4,11 @@ import { html, useState } from "../vendor/preact.js";
 import { Diff, diff } from "./diff.js";
 import { Icon, Trouble, plural } from "./ui.js";
 
-const CHOICES = [["theirs", "Theirs"], ["mine", "Mine"], ["both", "Both"]];
+const CHOICES = [
+  ["theirs", "Theirs"],
+  ["mine", "Mine"],
+  ["both", "Both"],
+];
 
 const ended = (text) => (!text || text.endsWith("\n") ? text : `${text}\n`);
 
@@ -35,23 +39,28 @@ export function Merge({ path, base, mine, found, onBack, onSave, problem }) {
   return html`<article class="merge">
     <header class="view-head"><div><p class="path muted">${path}</p><h1>Two wrote this page</h1></div>
       <div class="row"><button type="button" onClick=${onBack}>Back to my text</button>
-        <button type="button" class="primary" disabled=${open} onClick=${() => onSave(whole)}>Save the merged text</button></div></header>
+        <button type="button" class="primary" disabled=${open} onClick=${() => onSave(whole)}>Save the merged text</button>
+          </div></header>
     <p role="status">${found.gone ? "The page was removed meanwhile. Saving makes it again, with your text." : !conflicts.length ? "Both changes fit together. Nothing of either is lost." : `Both changes fit together but for ${plural(conflicts.length, "place")}: choose what stands there.`}</p>
     <${Trouble} problem=${problem} />
     ${conflicts.map((part, index) => html`<${Conflict} key=${index} part=${part} index=${index} choice=${choices[index]} onChoose=${choose} />`)}
     <h2>Merged</h2>
     <textarea class="merged" aria-label="Merged text" value=${whole} onInput=${(event) => setOwn(event.target.value)}></textarea>
-    <details><summary>What they changed</summary><${Diff} label="What they changed" rows=${diff(base, found.theirs ?? "")} /></details>
+    <details><summary>What they changed</summary>
+      <${Diff} label="What they changed" rows=${diff(base, found.theirs ?? "")} /></details>
     <details><summary>What I changed</summary><${Diff} label="What I changed" rows=${diff(base, mine)} /></details>
   </article>`;
 }
 
 function Conflict({ part, index, choice, onChoose }) {
-  const side = (name, label, text) => html`<div class=${`side ${choice === name || choice === "both" ? "is-chosen" : ""}`}><h3>${label}</h3><pre tabindex="0" aria-label=${`${label}, place ${index + 1}`}>${text || "(nothing)"}</pre></div>`;
+  const side = (name, label, text) =>
+    html`<div class=${`side ${choice === name || choice === "both" ? "is-chosen" : ""}`}><h3>${label}</h3>
+      <pre tabindex="0" aria-label=${`${label}, place ${index + 1}`}>${text || "(nothing)"}</pre></div>`;
   return html`<section class="conflict" aria-label=${`Place ${index + 1}`}>
     <div class="sides">${side("theirs", "Theirs", part.theirs)}${side("mine", "Mine", part.mine)}</div>
     <div class="row" role="group" aria-label=${`What stands in place ${index + 1}`}>
-      ${CHOICES.map(([name, label]) => html`<button type="button" aria-pressed=${choice === name} onClick=${() => onChoose(index, name)}>${choice === name && html`<${Icon} name="check" />`} ${label}</button>`)}
+      ${CHOICES.map(([name, label]) => html`<button type="button" aria-pressed=${choice === name} onClick=${() => onChoose(index, name)}>
+        ${choice === name && html`<${Icon} name="check" />`} ${label}</button>`)}
     </div>
   </section>`;
 }

@@ -20,20 +20,34 @@ export function Page({ route }) {
   const editing = params.has("edit") && me.canWrite && !at;
   const [fresh, setFresh] = useState(false);
   useTitle(data?.title || path);
-  useChanges((change) => {
-    if ((change.path !== path && !change.all) || at) return;
-    setFresh(!change.all);
-    again();
-  }, [path, at]);
+  useChanges(
+    (change) => {
+      if ((change.path !== path && !change.all) || at) return;
+      setFresh(!change.all);
+      again();
+    },
+    [path, at],
+  );
   useKeys({ e: me.canWrite && !editing && !at && data ? () => go(toPage(path, { edit: 1 })) : undefined });
   if (problem && !data) return html`<${Missing} path=${path} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
   if (editing)
-    return html`<${Edit} path=${path} page=${data} gone=${problem?.status === 404} onDone=${() => { setFresh(false); go(toPage(path)); again(); }} />`;
+    return html`<${Edit} path=${path} page=${data} gone=${problem?.status === 404} onDone=${() => {
+      setFresh(false);
+      go(toPage(path));
+      again();
+    }} />`;
   const view = ["source", "history"].find((name) => params.has(name)) || "read";
   return html`<article class="page">
     <${Head} page=${data} at=${at} fresh=${fresh} />
-    ${!at && html`<${Tabs} label="How to look at it" current=${view} tabs=${[["read", "Read", toPage(path)], ["source", "Source", toPage(path, { source: 1 })], ["history", "History", toPage(path, { history: 1 })]]} />`}
+    ${
+      !at &&
+      html`<${Tabs} label="How to look at it" current=${view} tabs=${[
+        ["read", "Read", toPage(path)],
+        ["source", "Source", toPage(path, { source: 1 })],
+        ["history", "History", toPage(path, { history: 1 })],
+      ]} />`
+    }
     ${view === "read" && html`<${Reading} page=${data} params=${params} />`}
     ${view === "source" && html`<${Source} text=${data.text} params=${params} />`}
     ${view === "history" && html`<${PageHistory} path=${path} now=${data} onChanged=${again} />`}
@@ -48,7 +62,8 @@ function Missing({ path, problem, again }) {
 
 function Crumbs({ path }) {
   const parts = path.split("/");
-  return html`<nav class="crumbs" aria-label="Where this stands"><a href=${to("browse")}>Pages</a>${parts.slice(0, -1).map((part) => html`<span>${part}</span>`)}<span>${parts.at(-1)}</span></nav>`;
+  return html`<nav class="crumbs" aria-label="Where this stands"><a href=${to("browse")}>Pages</a>
+    ${parts.slice(0, -1).map((part) => html`<span>${part}</span>`)}<span>${parts.at(-1)}</span></nav>`;
 }
 
 function Head({ page, at, fresh }) {
@@ -57,10 +72,13 @@ function Head({ page, at, fresh }) {
   return html`<header class="page-head">
     <${Crumbs} path=${page.path} />
     <div class="view-head"><h1>${page.title || page.path.split("/").at(-1)}</h1>
-      ${!at && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}><${Icon} name="edit" /> Edit <kbd>e</kbd></a><${Remove} page=${page} /></div>`}</div>
-    <p class="meta">${page.kind !== "page" && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
-    ${at && html`<p class="banner"><${Icon} name="history" /> As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></p>`}
-    ${draft && me.canWrite && !at && html`<p class="banner"><${Icon} name="info" /> Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></p>`}
+      ${!at && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}>
+        <${Icon} name="edit" /> Edit <kbd>e</kbd></a><${Remove} page=${page} /></div>`}</div>
+    <p class="meta">${page.kind !== "page" && page.kind !== page.scope && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
+    ${at && html`<p class="banner">
+      <${Icon} name="history" /> As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></p>`}
+    ${draft && me.canWrite && !at && html`<p class="banner">
+      <${Icon} name="info" /> Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></p>`}
   </header>`;
 }
 
@@ -70,18 +88,30 @@ function Remove({ page }) {
   const remove = async () => {
     try {
       await removePage(page.path, page.version);
-      tell("Removed. History has it, should you want it back.", { label: "History", run: () => go(to("history", "", { what: page.path })) });
+      tell("Removed. History has it, should you want it back.", {
+        label: "History",
+        run: () => go(to("history", "", { what: page.path })),
+      });
       go(to("browse"));
     } catch (error) {
-      setProblem(error.status === 412 ? { title: "It has changed meanwhile", message: "Look at it again before it goes." } : error);
+      setProblem(
+        error.status === 412
+          ? { title: "It has changed meanwhile", message: "Look at it again before it goes." }
+          : error,
+      );
     }
   };
-  return html`<button type="button" class="quiet" aria-label="Remove this page" title="Remove this page" onClick=${() => setOpen(true)}><${Icon} name="trash" /></button>
-    ${open && html`<${Dialog} title="Remove this page?" onClose=${() => setOpen(false)}>
+  return html`<button type="button" class="quiet" aria-label="Remove this page" title="Remove this page" onClick=${() => setOpen(true)}>
+    <${Icon} name="trash" /></button>
+    ${
+      open &&
+      html`<${Dialog} title="Remove this page?" onClose=${() => setOpen(false)}>
       <p><code>${page.path}</code> goes, for all who see it. Its history stays, and undo brings it back.</p>
       <${Trouble} problem=${problem} />
-      <footer><button type="button" onClick=${() => setOpen(false)}>Keep it</button><button type="button" class="danger" onClick=${remove}>Remove</button></footer>
-    <//>`}`;
+      <footer><button type="button" onClick=${() => setOpen(false)}>Keep it</button>
+        <button type="button" class="danger" onClick=${remove}>Remove</button></footer>
+    <//>`
+    }`;
 }
 
 function Reading({ page, params }) {
@@ -94,13 +124,28 @@ function Reading({ page, params }) {
   useEffect(() => {
     if (from && body.current) show(body.current, page.text, from, Number(params.get("to")) || from);
   }, [page.html, from]);
-  const front = Object.entries(page.front ?? {}).filter(([, value]) => value !== "" && value !== null);
+  const front = fieldsOf(page.front ?? {});
   const links = page.links ?? [];
   return html`<div class="reading">
-    ${front.length > 0 && html`<dl class="front">${front.map(([name, value]) => html`<div><dt>${name}</dt><dd>${typeof value === "string" ? value : JSON.stringify(value)}</dd></div>`)}</dl>`}
+    ${front.length > 0 && html`<dl class="front">${front.map(([name, value]) => html`<div><dt>${name}</dt>
+      <dd>${value}</dd></div>`)}</dl>`}
     ${page.html?.trim() ? html`<${Rendered} inner=${body} markup=${page.html} />` : html`<p class="muted">This page is empty.</p>`}
-    ${links.length > 0 && html`<aside class="links"><h2>Links</h2><ul class="plain">${links.map((link) => html`<li><${Linked} link=${link} /></li>`)}</ul></aside>`}
+    <aside class="links" aria-label="Links">
+      ${links.length > 0 && html`<h2>Links</h2><ul class="plain">${links.map((link) => html`<li>
+        <${Linked} link=${link} /></li>`)}</ul>`}
+      <p><a href=${to("map", "", { node: page.path })}>On the map</a></p>
+    </aside>
   </div>`;
+}
+
+// Front matter as it is read: one line a field, what is nested under the names that lead to it.
+function fieldsOf(front, above = "") {
+  return Object.entries(front).flatMap(([name, value]) => {
+    if (value === "" || value === null) return [];
+    if (Array.isArray(value))
+      return [[above + name, value.map((each) => (typeof each === "object" ? JSON.stringify(each) : each)).join(", ")]];
+    return typeof value === "object" ? fieldsOf(value, `${above}${name} › `) : [[above + name, String(value)]];
+  });
 }
 
 function Linked({ link }) {
@@ -112,17 +157,34 @@ const letters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
 // The lines a hit or a receipt named, found again in what they became.
 function show(body, text, from, until) {
-  const wanted = letters(text.split("\n").slice(from - 1, until).join("\n"));
+  const wanted = letters(
+    text
+      .split("\n")
+      .slice(from - 1, until)
+      .join("\n"),
+  );
   const blocks = [...body.querySelectorAll("p, li, h1, h2, h3, h4, h5, h6, pre, td, th, blockquote")];
   const found = blocks.filter((block) => letters(block.textContent) && wanted.includes(letters(block.textContent)));
-  blocks.forEach((block) => block.classList.toggle("found", found.includes(block) && !found.includes(block.parentElement)));
-  found[0]?.scrollIntoView({ block: "center", behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth" });
+  blocks.forEach((block) =>
+    block.classList.toggle("found", found.includes(block) && !found.includes(block.parentElement)),
+  );
+  found[0]?.scrollIntoView({
+    block: "center",
+    behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+  });
 }
 
 export function Source({ text, params }) {
   const from = Number(params?.get("from")) || 0;
   const until = Number(params?.get("to")) || from;
   return html`<div class="source scroll" tabindex="0" role="region" aria-label="Source">
-    ${text.replace(/\n$/, "").split("\n").map((line, index) => html`<div class=${`line ${index + 1 >= from && index + 1 <= until ? "found" : ""}`}><span class="line-number" aria-hidden="true">${index + 1}</span><code>${line || " "}</code></div>`)}
+    ${text
+      .replace(/\n$/, "")
+      .split("\n")
+      .map(
+        (line, index) =>
+          html`<div class=${`line ${index + 1 >= from && index + 1 <= until ? "found" : ""}`}>
+            <span class="line-number" aria-hidden="true">${index + 1}</span><code>${line || " "}</code></div>`,
+      )}
   </div>`;
 }

@@ -34,17 +34,31 @@ function useItems(places, onClose) {
   const { view, rest } = here();
   return useMemo(() => {
     const onPage = view === "page" && rest;
-    const views = places.map(([name, text, key]) => ({ group: "Go to", icon: name, name: text, hint: `g ${key}`, run: () => go(to(name)) }));
-    const inside = ["days", "world", "globals", "channels", "notes", "skills", "sessions"].map((name) => ({ group: "Go to", icon: "browse", name: `Browse ${name}`, run: () => go(to("browse", name)) }));
+    const views = places.map(([name, text, key]) => ({
+      group: "Go to",
+      icon: name,
+      name: text,
+      hint: `g ${key}`,
+      run: () => go(to(name)),
+    }));
+    const inside = ["days", "world", "globals", "channels", "notes", "skills", "sessions"].map((name) => ({
+      group: "Go to",
+      icon: "browse",
+      name: `Browse ${name}`,
+      run: () => go(to("browse", name)),
+    }));
     const actions = [
-      me.canWrite && onPage && { icon: "edit", name: "Edit this page", hint: "e", run: () => go(toPage(rest, { edit: 1 })) },
+      me.canWrite &&
+        onPage && { icon: "edit", name: "Edit this page", hint: "e", run: () => go(toPage(rest, { edit: 1 })) },
       onPage && { icon: "history", name: "History of this page", run: () => go(toPage(rest, { history: 1 })) },
       me.canWrite && { icon: "plus", name: "Add a note to today", hint: "n", run: () => me.open("note"), stays: true },
       me.canWrite && { icon: "plus", name: "New page", run: () => me.open("new"), stays: true },
       { icon: "auto", name: "Change colours: system, light, dark", run: nextTheme },
       { icon: "keyboard", name: "Keys and help", hint: "?", run: () => me.open("help"), stays: true },
     ].filter(Boolean);
-    const agents = (me.status.agents ?? []).filter((name) => name !== me.status.agent).map((name) => ({ group: "Agents", icon: "person", name: `Look as ${name}`, run: () => me.become(name) }));
+    const agents = (me.status.agents ?? [])
+      .filter((name) => name !== me.status.agent)
+      .map((name) => ({ group: "Agents", icon: "person", name: `Look as ${name}`, run: () => me.become(name) }));
     return [...actions.map((each) => ({ group: "Actions", ...each })), ...views, ...inside, ...agents];
   }, [onClose]);
 }
@@ -55,11 +69,20 @@ export function Palette({ onClose, places }) {
   const items = useItems(places, onClose);
   const pages = useAsked((signal) => allPages(signal, 5), []);
   const delayed = useDelayed(wanted.trim(), 80);
-  const hits = useAsked((signal) => (delayed.length > 2 ? get("search", { q: delayed, limit: 5 }, signal) : null), [delayed]);
+  const hits = useAsked(
+    (signal) => (delayed.length > 2 ? get("search", { q: delayed, limit: 5 }, signal) : null),
+    [delayed],
+  );
   const list = useRef(null);
-  const shown = useMemo(() => choose(wanted, items, pages.data ?? [], hits.data?.hits ?? []), [wanted, items, pages.data, hits.data]);
+  const shown = useMemo(
+    () => choose(wanted, items, pages.data ?? [], hits.data?.hits ?? []),
+    [wanted, items, pages.data, hits.data],
+  );
   useEffect(() => setAt(0), [wanted]);
-  useEffect(() => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }), [at, shown]);
+  useEffect(
+    () => list.current?.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" }),
+    [at, shown],
+  );
   const run = (item) => {
     if (!item) return;
     if (!item.stays) onClose();
@@ -77,9 +100,15 @@ export function Palette({ onClose, places }) {
       aria-activedescendant=${shown.length ? `palette-${at}` : null} placeholder="Pages, views, actions, agents" autocomplete="off" spellcheck="false"
       value=${wanted} onInput=${(event) => setWanted(event.target.value)} onKeyDown=${keys} />
     <ul id="palette-list" role="listbox" aria-label="What fits" ref=${list}>
-      ${shown.map((item, index) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at} onClick=${() => run(item)} onMouseMove=${() => index !== at && setAt(index)}>
-        <${Icon} name=${item.icon} /><span class="palette-name">${item.name}</span>${item.path && html`<span class="muted path">${item.path}</span>`}
-        <span class="muted palette-group">${item.group}</span>${item.hint && html`<kbd>${item.hint}</kbd>`}</li>`)}
+      ${shown.map(
+        (
+          item,
+          index,
+        ) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at} onClick=${() => run(item)} onMouseMove=${() => index !== at && setAt(index)}>
+        <${Icon} name=${item.icon} /><span class="palette-name">${item.name}</span>
+          ${item.path && html`<span class="muted path">${item.path}</span>`}
+        <span class="muted palette-group">${item.group}</span>${item.hint && html`<kbd>${item.hint}</kbd>`}</li>`,
+      )}
     </ul>
     <p class="sr" role="status">${shown.length} choices</p>
     ${!shown.length && html`<p class="muted">Nothing fits. Fewer letters find more.</p>`}
@@ -87,12 +116,31 @@ export function Palette({ onClose, places }) {
 }
 
 function choose(wanted, items, pages, hits) {
-  const open = (page, group) => ({ group, icon: "book", name: page.title || page.path, path: page.title ? page.path : "", run: () => go(toPage(page.path, { from: page.from, to: page.to })) });
+  const open = (page, group) => ({
+    group,
+    icon: "book",
+    name: page.title || page.path,
+    path: page.title ? page.path : "",
+    run: () => go(toPage(page.path, { from: page.from, to: page.to })),
+  });
   if (!wanted.trim()) return [...items, ...pages.slice(0, 12).map((page) => open(page, "Pages"))].slice(0, SHOWN);
-  const fits = [...items.map((item) => [fit(wanted, item.name), item]), ...pages.map((page) => [fit(wanted, `${page.title ?? ""} ${page.path}`), page])].filter(([weight]) => weight !== null);
+  const fits = [
+    ...items.map((item) => [fit(wanted, item.name), item]),
+    ...pages.map((page) => [fit(wanted, `${page.title ?? ""} ${page.path}`), page]),
+  ].filter(([weight]) => weight !== null);
   fits.sort((a, b) => b[0] - a[0]);
   const named = fits.slice(0, SHOWN).map(([, item]) => (item.run ? item : open(item, "Pages")));
   const seen = new Set(named.map((item) => item.path));
-  const question = { group: "Search", icon: "search", name: `Search for “${wanted.trim()}”`, run: () => go(to("search", "", { q: wanted.trim() })) };
-  return [...named.slice(0, 12), ...hits.filter((hit) => !seen.has(hit.path)).map((hit) => open(hit, "Says so")), question, ...named.slice(12)];
+  const question = {
+    group: "Search",
+    icon: "search",
+    name: `Search for “${wanted.trim()}”`,
+    run: () => go(to("search", "", { q: wanted.trim() })),
+  };
+  return [
+    ...named.slice(0, 12),
+    ...hits.filter((hit) => !seen.has(hit.path)).map((hit) => open(hit, "Says so")),
+    question,
+    ...named.slice(12),
+  ];
 }

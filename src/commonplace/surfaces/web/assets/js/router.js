@@ -19,7 +19,10 @@ function decoded(part) {
 
 export function to(view, rest = "", params = {}) {
   const kept = Object.entries(params).flatMap(([name, value]) =>
-    [value].flat().filter((each) => each !== "" && each !== undefined && each !== null).map((each) => [name, each]),
+    [value]
+      .flat()
+      .filter((each) => each !== "" && each !== undefined && each !== null)
+      .map((each) => [name, each]),
   );
   const query = new URLSearchParams(kept).toString();
   return `#/${view}${rest ? `/${pathOf(rest)}` : ""}${query ? `?${query}` : ""}`;

@@ -5,7 +5,21 @@ import { get } from "./api.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { go, to, toPage } from "./router.js";
-import { Chip, Command, Empty, Icon, Trouble, When, day, number, plural, useAsked, useDelayed, useFreshness, useTitle } from "./ui.js";
+import {
+  Chip,
+  Command,
+  Empty,
+  Icon,
+  Trouble,
+  When,
+  day,
+  number,
+  plural,
+  useAsked,
+  useDelayed,
+  useFreshness,
+  useTitle,
+} from "./ui.js";
 
 const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source"];
 const SCOPES = ["agent", "shared", "world", "global", "channel", "skill", "extra"];
@@ -35,13 +49,17 @@ export function Search({ route }) {
   }, [params.get("q")]);
   const filters = filtersOf(params);
   const found = useAsked(
-    (signal) => (asked ? get("search", { q: asked, limit: 20, explain: true, ...filters, tag: filters.tag }, signal) : null),
+    (signal) =>
+      asked ? get("search", { q: asked, limit: 20, explain: true, ...filters, tag: filters.tag }, signal) : null,
     [asked, JSON.stringify(filters)],
   );
   useFreshness(found.again);
   return html`<div class="search">
     <h1 class="sr">Search</h1>
-    <form class="question" role="search" onSubmit=${(event) => { event.preventDefault(); focusHit(0); }}>
+    <form class="question" role="search" onSubmit=${(event) => {
+      event.preventDefault();
+      focusHit(0);
+    }}>
       <${Icon} name="search" />
       <input ref=${field} id="question" type="search" aria-label="Search memory" placeholder="What do you want to know?" autocomplete="off"
         spellcheck="false" value=${text} onInput=${(event) => setText(event.target.value)}
@@ -67,7 +85,9 @@ function Filters({ filters, asked }) {
   const [open, setOpen] = useState(Object.keys(filters).length > 0);
   const set = (name) => (event) => {
     const value = event.target.value.trim();
-    go(to("search", "", { ...filters, [name]: name === "tag" ? value.split(/[\s,]+/) : value, q: asked }), { replace: true });
+    go(to("search", "", { ...filters, [name]: name === "tag" ? value.split(/[\s,]+/) : value, q: asked }), {
+      replace: true,
+    });
   };
   const choice = (name, label, values) => html`<label><span>${label}</span>
     <select value=${filters[name] ?? ""} onChange=${set(name)}><option value="">any</option>
@@ -104,13 +124,18 @@ function step(by) {
 function Results({ asked, found, filtered }) {
   const { data, problem, busy } = found;
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
-  const said = !data ? "" : data.hits.length ? `${plural(data.hits.length, "hit")} in ${number(Math.round(data.took_ms ?? 0))} ms` : "No hit";
+  const said = !data
+    ? ""
+    : data.hits.length
+      ? `${plural(data.hits.length, "hit")} in ${number(Math.round(data.took_ms ?? 0))} ms`
+      : "No hit";
   return html`<section aria-label="Hits" aria-busy=${busy}>
     <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted"> · ${data.provider === "none" ? "by words alone" : `by words and meaning (${data.provider})`}</span>`}</p>
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
     ${data && !data.hits.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
-    <ol class=${`hits ${busy ? "is-old" : ""}`}>${(data?.hits ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.hits)} />`)}</ol>
+    <ol class=${`hits ${busy ? "is-old" : ""}`}>
+      ${(data?.hits ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.hits)} />`)}</ol>
   </section>`;
 }
 
@@ -146,7 +171,9 @@ const SIGNS = /^#{1,6} |\*\*|`{1,3}(?:\w*\n)?|\[\[|\]\]|(?<=\n)\n+/gm;
 // The words of the question, where the server says they stand.
 export function marked(text, marks) {
   const gone = [...text.matchAll(SIGNS)].map((found) => [found.index, found.index + found[0].length]);
-  const cuts = [...new Set([0, text.length, ...marks.flat(), ...gone.flat()])].filter((at) => at <= text.length).sort((a, b) => a - b);
+  const cuts = [...new Set([0, text.length, ...marks.flat(), ...gone.flat()])]
+    .filter((at) => at <= text.length)
+    .sort((a, b) => a - b);
   const within = (spans, at) => spans.some(([from, to]) => from <= at && at < to);
   return cuts.slice(1).map((end, index) => {
     const from = cuts[index];
@@ -164,7 +191,8 @@ function Why({ hit, best }) {
       <span class="why-bar" role="img" aria-label=${`Why: ${found.map(([name, value]) => `${name} ${value.toFixed(1)}`).join(", ") || "not told"}`}>
         ${found.map(([name, value]) => html`<span class=${`why-${name}`} style=${{ width: `${(value / best) * 100}%` }}></span>`)}
       </span><span class="why-word">why</span></summary>
-    <dl>${found.map(([name, value]) => html`<div><dt><span class=${`dot why-${name}`}></span>${REASONS[name]}</dt><dd>${value.toFixed(2)}</dd></div>`)}</dl>
+    <dl>${found.map(([name, value]) => html`<div><dt><span class=${`dot why-${name}`}></span>${REASONS[name]}</dt>
+      <dd>${value.toFixed(2)}</dd></div>`)}</dl>
   </details>`;
 }
 
@@ -196,8 +224,13 @@ function Start() {
     <section><h2>Latest days</h2><ul class="plain">
       ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}
     </ul></section>
-    <section><h2>World topics</h2>${topics.length ? html`<ul class="plain">
-      ${topics.map((each) => html`<li><a href=${toPage(each.path)}>${each.name}</a></li>`)}</ul>` : html`<p class="muted">None yet: facts that all agents share live here.</p><${Command} text='commonplace world team "Who we are"' />`}</section>
+    <section><h2>World topics</h2>${
+      topics.length
+        ? html`<ul class="plain">
+      ${topics.map((each) => html`<li><a href=${toPage(each.path)}>${each.name}</a></li>`)}</ul>`
+        : html`<p class="muted">None yet: facts that all agents share live here.</p>
+          <${Command} text='commonplace world team "Who we are"' />`
+    }</section>
     <section><h2>Changed lately</h2><${Lately} /></section>
     <section><h2>Good to know</h2><ul class="plain tips">
       <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits</li>
@@ -211,5 +244,7 @@ function Lately() {
   const { data } = useAsked((signal) => get("history", { limit: 30 }, signal), []);
   const seen = new Set();
   const latest = (data?.changes ?? []).filter((change) => !seen.has(change.path) && seen.add(change.path)).slice(0, 6);
-  return html`<ul class="plain">${latest.map((change) => html`<li><a href=${change.kind === "removed" ? to("history", "", { what: change.path }) : toPage(change.path)}>${change.path.split("/").slice(-2).join("/")}</a> <span class="muted"><${When} at=${change.at} /></span></li>`)}</ul>`;
+  return html`<ul class="plain">${latest.map((change) => html`<li>
+    <a href=${change.kind === "removed" ? to("history", "", { what: change.path }) : toPage(change.path)}>${change.path.split("/").slice(-2).join("/")}</a> <span class="muted">
+    <${When} at=${change.at} /></span></li>`)}</ul>`;
 }

@@ -10,7 +10,10 @@ const AT_ONCE = 200; // turns drawn before one asks for more
 export function Session({ route }) {
   const path = route.rest;
   const { data, problem, again } = useAsked((signal) => get(`sessions/${pathOf(path)}`, {}, signal), [path]);
-  const name = path.split("/").at(-1).replace(/\.jsonl$/, "");
+  const name = path
+    .split("/")
+    .at(-1)
+    .replace(/\.jsonl$/, "");
   const from = Number(route.params.get("from")) || 0;
   const until = Number(route.params.get("to")) || from;
   const [most, setMost] = useState(AT_ONCE);
@@ -28,7 +31,8 @@ export function Session({ route }) {
     <p class="muted path">${path}${data && ` · ${plural(turns.length, "turn")}`}</p>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} />`}
-    ${data && !turns.length && html`<${Empty} title="Nothing was said in it"><p>The transcript has no turn that could be read.</p><//>`}
+    ${data && !turns.length && html`<${Empty} title="Nothing was said in it">
+      <p>The transcript has no turn that could be read.</p><//>`}
     <ol class="turns" ref=${list}>${turns.slice(0, most).map((turn, index) => html`<${Turn} key=${index} turn=${turn} found=${from > 0 && turn.line >= from && turn.line <= until} />`)}</ol>
     ${turns.length > most && html`<button type="button" onClick=${() => setMost(most + AT_ONCE)}>Show more (${turns.length - most} left)</button>`}
   </article>`;

@@ -93,7 +93,9 @@ export function useTitle(title) {
 
 // `code` in a sentence of ours or of the server, and the rest as text.
 export function Sentence({ text }) {
-  return String(text).split(/(`[^`]+`)/).map((part) => (part.startsWith("`") && part.length > 2 ? html`<code>${part.slice(1, -1)}</code>` : part));
+  return String(text)
+    .split(/(`[^`]+`)/)
+    .map((part) => (part.startsWith("`") && part.length > 2 ? html`<code>${part.slice(1, -1)}</code>` : part));
 }
 
 export function Trouble({ problem, again }) {
@@ -128,7 +130,10 @@ export function Empty({ title, children, command, icon = "book" }) {
     <${Icon} name=${icon} />
     <h2>${title}</h2>
     <div>${children}</div>
-    ${[command].flat().filter(Boolean).map((each) => html`<${Command} text=${each} />`)}
+    ${[command]
+      .flat()
+      .filter(Boolean)
+      .map((each) => html`<${Command} text=${each} />`)}
   </div>`;
 }
 
@@ -168,9 +173,17 @@ export function Toasts() {
     return () => toasts.delete(show);
   }, []);
   return html`<div class="toasts" role="status" aria-live="polite">
-    ${shown.map((toast) => html`<div class="toast" key=${toast.id}><span>${toast.text}</span>
-      ${toast.action && html`<button type="button" class="quiet" onClick=${() => { toast.action.run(); setShown([]); }}>${toast.action.label}</button>`}
-    </div>`)}
+    ${shown.map(
+      (toast) => html`<div class="toast" key=${toast.id}><span>${toast.text}</span>
+      ${
+        toast.action &&
+        html`<button type="button" class="quiet" onClick=${() => {
+          toast.action.run();
+          setShown([]);
+        }}>${toast.action.label}</button>`
+      }
+    </div>`,
+    )}
   </div>`;
 }
 
@@ -184,7 +197,14 @@ export function bytes(value) {
   return `${size < 10 && unit ? size.toFixed(1) : Math.round(size)} ${units[unit]}`;
 }
 
-const STEPS = [["year", 31536000], ["month", 2592000], ["week", 604800], ["day", 86400], ["hour", 3600], ["minute", 60]];
+const STEPS = [
+  ["year", 31536000],
+  ["month", 2592000],
+  ["week", 604800],
+  ["day", 86400],
+  ["hour", 3600],
+  ["minute", 60],
+];
 const relative = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
 export function ago(at) {
@@ -217,7 +237,9 @@ export function Chip({ kind, children }) {
 
 export function Tabs({ label, tabs, current }) {
   return html`<nav class="tabs" aria-label=${label}><ul>
-    ${tabs.map(([name, text, href, count]) => html`<li><a href=${href} aria-current=${name === current ? "page" : null}>
-      ${text}${count !== undefined && html` <span class="count">${number(count)}</span>`}</a></li>`)}
+    ${tabs.map(
+      ([name, text, href, count]) => html`<li><a href=${href} aria-current=${name === current ? "page" : null}>
+      ${text}${count !== undefined && html` <span class="count">${number(count)}</span>`}</a></li>`,
+    )}
   </ul></nav>`;
 }

@@ -1,0 +1,81 @@
+"""The pictures of docs/web.md: `python -m tests.web.pictures [FOLDER]`, over a memory that is made for them."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from .demo import make
+from .looking import Look
+from .serving import browser, served
+
+WIDE = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+PILOT = "# Pilot\n\nThe pilot answers on channel 12.\n\nShe sails at six.\n\nThe boat is blue.\n"
+# Name, address, whether on a phone, whether dark.
+PICTURES = [
+    ("search", "#/search?q=what+did+we+decide+about+the+storage+of+the+pilot+gauge", False, False),
+    ("days", "#/browse/days", False, False),
+    ("globals", "#/browse/globals", False, True),
+    ("page", "#/page/memory/world/storage.md", False, False),
+    ("context", "#/context?query=storm+surge&budget=700", False, False),
+    ("health", "#/health", False, True),
+    ("map", "#/map", False, False),
+    ("map-dark", "#/map?node=memory/world/forecast.md", False, True),
+    ("search-phone-dark", "#/search?q=storm+surge+warning", True, True),
+    ("page-phone", "#/page/memory/world/gauges.md", True, False),
+    ("context-phone", "#/context?query=storm+surge&budget=700", True, False),
+]
+
+
+def take(folder: Path) -> None:
+    from playwright.sync_api import sync_playwright
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
+        home = make(Path(made) / "home")
+        chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
+        with served(home, "--open") as site:
+            for name, route, on_phone, dark in PICTURES:
+                _picture(chromium, site, folder / f"{name}.png", route, PHONE if on_phone else WIDE, dark=dark)
+            note = home / "memory" / "world" / "pilot.md"
+            _picture(
+                chromium, site, folder / "merge.png", "#/search", WIDE, act=lambda page: _two_write(page, site, note)
+            )
+            _picture(chromium, site, folder / "palette.png", "#/browse", WIDE, dark=True, act=_palette)
+        chromium.close()
+
+
+def _picture(chromium: Any, site: str, file: Path, route: str, size: Any, *, dark: bool = False, act: Callable[[Any], None] | None = None) -> None:  # fmt: skip
+    with Look.at(
+        chromium, site, viewport=size, color_scheme="dark" if dark else "light", reduced_motion="reduce"
+    ) as look:
+        page = look.go(route)
+        if act:
+            act(page)
+        if page.locator("canvas").count():
+            page.locator("canvas[data-settled=yes]").wait_for()
+        page.locator(".busy").wait_for(state="detached")
+        page.wait_for_timeout(900)
+        page.screenshot(path=file)
+
+
+def _two_write(page: Any, site: str, note: Path) -> None:
+    note.write_text(PILOT)
+    page.goto(f"{site}/#/page/memory/world/pilot.md?edit=1")
+    page.get_by_label("Source of the page").fill(PILOT.replace("channel 12", "channel 14").replace("blue", "red"))
+    note.write_text(PILOT.replace("channel 12", "channel 9").replace("at six", "at seven"))
+    page.keyboard.press("Control+s")
+    page.get_by_role("group", name="What stands in place 1").get_by_role("button", name="Mine").click()
+
+
+def _palette(page: Any) -> None:
+    page.keyboard.press("Control+k")
+    page.get_by_role("combobox", name="Pages, views").fill("stor")
+
+
+if __name__ == "__main__":
+    take(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/web"))
