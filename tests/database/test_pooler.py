@@ -85,7 +85,7 @@ class TestContract(PagesContract):
         return self._pages
 
 
-def test_a_memory_is_written_searched_and_undone(pooled: str) -> None:
+def test_a_memory_is_written_and_searched_by_two_tenants(pooled: str) -> None:
     with Memory(f"{pooled}?tenant=acme") as memory, Memory(f"{pooled}?tenant=them") as other:
         for number in range(12):  # more than a driver waits for before it would prepare a statement
             memory.call("remember", {"content": f"Ann drinks green tea number {number}."})
