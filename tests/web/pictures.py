@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ PHONE = {"width": 390, "height": 844}
 PILOT = "# Pilot\n\nThe pilot answers on channel 12.\n\nShe sails at six.\n\nThe boat is blue.\n"
 # Name, address, whether on a phone, whether dark.
 PICTURES = [
-    ("search", "#/search?q=what+did+we+decide+about+the+storage+of+the+pilot+gauge", False, False),
+    ("search", "#/search?q=who+answers+on+channel+12", False, False),
     ("days", "#/browse/days", False, False),
     ("globals", "#/browse/globals", False, True),
     ("page", "#/page/memory/world/storage.md", False, False),
@@ -39,6 +40,9 @@ def take(folder: Path) -> None:
         home = make(Path(made) / "home")
         chromium = playwright.chromium.launch(executable_path=browser(), args=["--no-sandbox"])
         with served(home, "--open") as site:
+            _picture(
+                chromium, site, folder / "search.png", "#/search?q=warm", WIDE
+            )  # loads the model: not in the picture
             for name, route, on_phone, dark in PICTURES:
                 _picture(chromium, site, folder / f"{name}.png", route, PHONE if on_phone else WIDE, dark=dark)
             note = home / "memory" / "world" / "pilot.md"
@@ -61,6 +65,16 @@ def _picture(chromium: Any, site: str, file: Path, route: str, size: Any, *, dar
         page.locator(".busy").wait_for(state="detached")
         page.wait_for_timeout(900)
         page.screenshot(path=file)
+    _lighter(file)
+
+
+def _lighter(file: Path) -> None:
+    """Fewer colours, where Pillow is at hand: a third of the size, and nobody sees it."""
+    with suppress(ImportError):
+        from PIL import Image
+
+        with Image.open(file) as picture:
+            picture.convert("RGB").quantize(160, dither=Image.Dither.NONE).save(file, optimize=True)
 
 
 def _two_write(page: Any, site: str, note: Path) -> None:

@@ -166,7 +166,7 @@ function Hit({ hit, best }) {
 }
 
 // Signs of Markdown that only get in the way of a glance, and lines with nothing on them.
-const SIGNS = /^#{1,6} |\*\*|`{1,3}(?:\w*\n)?|\[\[|\]\]|(?<=\n)\n+/gm;
+const SIGNS = /^#{1,6} |\*\*|(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*])|`{1,3}(?:\w*\n)?|\[\[|\]\]|(?<=\n)\n+/gm;
 
 // The words of the question, where the server says they stand.
 export function marked(text, marks) {
