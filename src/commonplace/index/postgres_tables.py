@@ -115,7 +115,8 @@ class Tables:
         self._settle_if_due(counters)
 
     def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
-        """What some work answers that writes, tried again from its beginning when another writer got in its way."""
+        """What some work answers that writes, tried again from its beginning when another got in its way; but not
+        for who waits for nothing."""
         if getattr(self._here, "counters", None):
             return work()
         met: list[Counters] = []
@@ -125,7 +126,11 @@ class Tables:
                 met.append(counters)
                 return work()
 
-        answer = self.database.run(once, statement_ms=_LONG)
+        if patience == AT_ONCE:
+            with self.database.transaction(statement_ms=_LONG) as connection:
+                answer = once(connection)
+        else:
+            answer = self.database.run(once, statement_ms=_LONG)
         self._settle_if_due(met[-1])
         return answer
 
