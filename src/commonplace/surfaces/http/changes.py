@@ -29,7 +29,7 @@ async def changes(interface: Interface, request: Request, asked: Asked | None) -
     assert asked
     if interface.feeds.is_full:
         raise Problem(503, "too many listen already: try again later", {"Retry-After": "30"})
-    feed = interface.feeds.of(asked.memory)
+    feed = await interface.feeds.begun(asked.memory)
     events = _events(interface, request, asked.memory, feed)
     return StreamingResponse(events, media_type=MEDIA, headers={"X-Accel-Buffering": "no"})
 

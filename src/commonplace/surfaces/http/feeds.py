@@ -92,6 +92,12 @@ class Feeds:
             self._feeds[root].forget()
         return self._feeds[root]
 
+    async def begun(self, memory: Memory) -> Feed:
+        """The same, once nothing that happens from now on is missed."""
+        feed = self.of(memory)
+        await self._notices.followed(memory.home.root)
+        return feed
+
     def close(self) -> None:
         for feed in self._feeds.values():
             feed.close()

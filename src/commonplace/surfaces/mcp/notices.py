@@ -62,6 +62,7 @@ class _Watch:
 
     stop: threading.Event = field(default_factory=threading.Event)
     known: set[str] = field(default_factory=set)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)  # whatever changes from then on is told
 
 
 class Notices:
@@ -135,19 +136,31 @@ class Notices:
             with suppress(RuntimeError):  # the server has ended meanwhile
                 asyncio.run_coroutine_threadsafe(self._tell(home.root, watched.known, seen), loop)
 
+        def starts(_: object) -> None:
+            with suppress(RuntimeError):
+                loop.call_soon_threadsafe(watched.begun.set)
+
         def run() -> None:
             with suppress(CommonplaceError, OSError):  # searches look for themselves then
                 watched.known.update(home.index.ask(lambda view: view.index.stamps()))
                 meaning = home.meaning if home.search_settings.enabled else None
-                home.index.watch(watched.stop, told, meaning, lambda how: None)
+                home.index.watch(watched.stop, told, meaning, starts)
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._ended, home.root, watched)
 
         threading.Thread(target=run, name=f"watch {home.root}", daemon=True).start()
         return True
 
+    async def followed(self, root: str) -> None:
+        """Wait until whatever changes in a home is told; not for ever."""
+        if watched := self._watches.get(root):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_PATIENCE):
+                    await watched.begun.wait()
+
     def _ended(self, root: str, watched: _Watch) -> None:
         """A watcher could not go on: who asks next starts another."""
+        watched.begun.set()
         if self._watches.get(root) is watched:
             del self._watches[root]
 

@@ -1,0 +1,241 @@
+"""A server as people start it: its first token, its page, its stream of changes, and what stands in no log."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.access import access_of, create
+from commonplace.access.folder import LOG
+from commonplace.markdown.times import stamp
+
+from ..test_mcp_process import COMMAND, PATIENCE, run
+
+TOKEN = "s3cret"
+
+
+class Server:
+    def __init__(self, process: subprocess.Popen[str], lines: list[str]) -> None:
+        self.process, self.lines = process, lines
+        self.connections: list[http.client.HTTPConnection] = []
+        self.port = int(lines[0].rsplit(":", 1)[1].partition("/")[0])
+
+    def ask(self, path: str, token: str = TOKEN, method: str = "GET", body: str | None = None, **headers: str) -> Any:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        self.connections.append(connection)
+        given = {"Authorization": f"Bearer {token}"} if token else {}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection.request(method, path, body, given)
+        return connection.getresponse()
+
+
+@contextmanager
+def server(home: Path, *options: str, command: str = "serve", told: int = 1, **environment: str) -> Iterator[Server]:
+    argv = [*COMMAND, "--home", str(home), command, "--port", "0", *options]
+    variables = {**os.environ, "XDG_STATE_HOME": str(home.parent / "state"), **environment}
+    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=variables) as process:
+        assert process.stderr
+        started = Server(process, [process.stderr.readline() for _ in range(told)])
+        try:
+            yield started
+        finally:
+            for connection in started.connections:
+                connection.close()
+            process.send_signal(signal.SIGTERM)
+            process.wait(PATIENCE)
+
+
+def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with server(home, told=2) as one:
+        place = Path(re.search(r"the token for it is in (\S+),", one.lines[1])[1])  # type: ignore[index]
+        secret = place.read_text().strip()
+        assert place.is_relative_to(tmp_path / "state")
+        assert place.stat().st_mode & 0o777 == 0o600
+        assert place.parent.stat().st_mode & 0o777 == 0o700
+        assert one.ask("/v1/status", token="").status == 401
+        assert one.ask("/v1/status", token=secret).status == 200
+        assert secret not in "".join(one.lines)
+    with server(home, told=2) as again:
+        assert again.lines[1].split(" in ")[1] == f"{place}, which only you can read\n"
+        assert again.ask("/v1/status", token=secret).status == 200
+    (only,) = access_of(str(home)).tokens()
+    assert (only.role, only.agents, only.note) == ("admin", None, "first start")
+
+
+def test_a_memory_with_tokens_of_its_own_gets_no_other(tmp_path: Path) -> None:
+    Memory(tmp_path / "home")
+    create(access_of(str(tmp_path / "home")), datetime.now(UTC), agents=None, role="read")
+    with server(tmp_path / "home"):
+        assert len(access_of(str(tmp_path / "home")).tokens()) == 1
+        assert not (tmp_path / "state").exists()
+
+
+def test_an_open_server_asks_for_none_and_makes_none(tmp_path: Path) -> None:
+    with server(tmp_path / "home", "--open") as one:
+        assert one.ask("/v1/status", token="").status == 200
+        assert not (tmp_path / "state").exists()
+    refused = run("--home", str(tmp_path / "home"), "serve", "--open", "--host", "0.0.0.0")
+    assert refused.returncode == 2
+    assert "others can reach 0.0.0.0" in refused.stderr
+
+
+def test_a_token_that_can_not_be_kept_is_told(tmp_path: Path) -> None:
+    (tmp_path / "state").write_text("a file")
+    done = run("--home", str(tmp_path / "home"), "serve", "--port", "0", XDG_STATE_HOME=str(tmp_path / "state"))
+    assert done.returncode == 6
+    assert "set XDG_STATE_HOME to another folder" in done.stderr
+
+
+def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = f"{sys.executable} -c \"import sys; open(r'{opened}', 'w').write(sys.argv[1])\" %s"
+    with server(tmp_path / "home", command="web", told=2, BROWSER=browser) as one:
+        while not (opened.exists() and opened.read_text()):
+            assert one.process.poll() is None
+        address = opened.read_text()
+        code = address.partition("#code=")[2]
+        assert address.startswith(f"http://127.0.0.1:{one.port}/#code=")
+        sent = {"Content_Type": "application/json"}
+        answer = one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **sent)
+        key = json.loads(answer.read())["key"]
+        assert one.ask("/v1/status", key).status == 200
+        assert one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **sent).status == 403
+        one.process.send_signal(signal.SIGTERM)
+        assert one.process.stderr
+        told = "".join(one.lines) + one.process.stderr.read()
+    assert code not in told
+    assert key not in told
+    log = (tmp_path / "home" / LOG).read_text()
+    assert code not in log
+    assert key not in log
+
+
+def test_only_reading_holds_for_every_door(tmp_path: Path) -> None:
+    with server(tmp_path / "home", "--read-only", COMMONPLACE_TOKEN=TOKEN) as one:
+        body = {"Content_Type": "application/json"}
+        assert one.ask("/v1/tools/remember", method="POST", body='{"content": "x"}', **body).status == 403
+        assert json.loads(one.ask("/v1/status").read())["read_only"] is True
+
+
+def lines_of(answer: Any) -> Iterator[str]:
+    while line := answer.readline():
+        yield line.decode().rstrip("\n")
+
+
+def event(lines: Iterator[str], kind: str) -> dict[str, str]:
+    """The next event of a kind: its fields."""
+    found: dict[str, str] = {}
+    for line in lines:
+        if not line and found.get("event") == kind:
+            return found
+        name, _, value = line.partition(": ")
+        found = {**found, name: value} if line else {}
+    raise AssertionError(f"the stream ended before {kind}")
+
+
+def test_changes_are_told_whoever_makes_them(tmp_path: Path) -> None:
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        answer = one.ask("/v1/changes")
+        assert answer.headers["content-type"].startswith("text/event-stream")
+        lines = lines_of(answer)
+        event(lines, "ready")
+        done = run("--home", str(tmp_path / "home"), "remember", "by another process")
+        assert done.returncode == 0
+        told = event(lines, "change")
+        assert json.loads(told["data"])["path"].startswith("agents/main/memory/daily/")
+        (tmp_path / "home/memory").mkdir(exist_ok=True)
+        (tmp_path / "home/memory/by-hand.md").write_text("by hand\n")
+        told = event(lines, "change")
+        assert json.loads(told["data"]) == {"path": "memory/by-hand.md", "kind": "changed"}
+
+
+def test_who_was_cut_off_hears_what_it_missed(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home")
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        here, other = one.ask("/v1/changes"), lines_of(one.ask("/v1/changes"))
+        last = event(lines_of(here), "ready")["id"]
+        event(other, "ready")
+        here.close()
+        memory.call("update_world", {"topic": "missed", "content": "while away"})
+        event(other, "change")
+        lines = lines_of(one.ask("/v1/changes", Last_Event_ID=last))
+        assert json.loads(event(lines, "change")["data"])["path"] == "memory/world/missed.md"
+        event(lines_of(one.ask("/v1/changes", Last_Event_ID="0000-7")), "reset")
+
+
+def test_nobody_hears_of_the_pages_of_another_agent(tmp_path: Path) -> None:
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        lines = lines_of(one.ask("/v1/changes"))
+        event(lines, "ready")
+        Memory(tmp_path / "home", "bob").call("remember", {"content": "private"})
+        Memory(tmp_path / "home").call("remember", {"content": "mine"})
+        assert "agents/main/" in event(lines, "change")["data"]
+
+
+def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    Memory(home)
+    access = access_of(str(home))
+    token, secret = create(access, datetime.now(UTC), agents=None, role="read")
+    _, lasting = create(access, datetime.now(UTC), agents=None, role="read")
+    with server(home) as one:
+        ended, lasts = lines_of(one.ask("/v1/changes", secret)), lines_of(one.ask("/v1/changes", lasting))
+        event(ended, "ready")
+        event(lasts, "ready")
+        access.revoke(token.id, stamp(datetime.now(UTC)))
+        assert list(ended) == []
+        one.process.send_signal(signal.SIGTERM)
+        assert [line for line in lasts if line] == []
+
+
+@pytest.mark.slow
+def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
+    """A connection that begins and does not go on is let go, and keeps nobody else out."""
+    with (
+        server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one,
+        closing(socket.create_connection(("127.0.0.1", one.port), 40)) as slow,
+    ):
+        slow.sendall(b"GET /v1/status HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        assert one.ask("/v1/status").status == 200
+        assert slow.recv(1000) == b""
+
+
+def test_no_token_stands_in_any_log(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with server(home, told=2) as one:
+        secret = next((tmp_path / "state/commonplace").iterdir()).read_text().strip()
+        for path in ("/v1/status", "/v1/nothing", "/v1/search?q=x", f"/v1/pages/{secret}.md", "/"):
+            one.ask(path, secret)
+        one.process.send_signal(signal.SIGTERM)
+        assert one.process.stderr
+        told = "".join(one.lines) + one.process.stderr.read()
+    assert secret not in told
+    assert secret not in (home / LOG).read_text()
+    assert not [path for path in home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_the_page_has_a_strict_policy(tmp_path: Path, method: str) -> None:
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        answer = one.ask("/", "", method)
+        assert answer.status == 200
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "unsafe" not in policy
+        assert "frame-ancestors 'none'" in policy
+        assert answer.headers["cross-origin-opener-policy"] == "same-origin"
