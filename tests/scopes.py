@@ -20,7 +20,6 @@ from commonplace.adapters.anthropic import MemoryTool
 from commonplace.adapters.langgraph import CommonplaceStore
 from commonplace.archive import export_to
 from commonplace.errors import CommonplaceError
-from commonplace.ground import in_database
 from commonplace.home import utc_now
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
@@ -119,18 +118,9 @@ def store_private(home: str, clock: FrozenClock) -> None:
     store = CommonplaceStore(home, OWNER, clock=clock)
     store.put(("things", ask("item")), "one", {"text": says("item")})
     store.close()
-    for name, kind in (("file.md", "file"), ("odd.bin", "oddfile")):
-        _keep_file(home, clock, name, says(kind))
-
-
-def _keep_file(home: str, clock: FrozenClock, name: str, text: str) -> None:
-    """As Claude does; in a database, where its tool has no files to work on, as a page."""
-    if in_database(home):
-        with Memory(home, OWNER, clock=clock) as memory:
-            memory.home.pages.write(f"agents/ann/claude/memories/{name}", text)
-        return
     tool = MemoryTool(home, agent=OWNER)
-    tool.call({"command": "create", "path": f"/memories/{name}", "file_text": text})
+    for name, kind in (("file.md", "file"), ("odd.bin", "oddfile")):
+        tool.call({"command": "create", "path": f"/memories/{name}", "file_text": says(kind)})
     tool.close()
 
 
@@ -267,12 +257,8 @@ def stored(view: View) -> str:
 
 
 def _viewed(view: View) -> list[Any]:
-    """What Claude sees; in a database there is nothing for its tool to look at, and its pages are read as pages."""
+    """What Claude sees."""
     found: list[Any] = []
-    if in_database(view.home):
-        with view.memory() as memory:
-            folder = memory.home.layout.memories_folder(view.who.agent)
-            return [memory.home.text(path)[0] for path in memory.home.pages.list(folder, "", deep=True)]
     tool = MemoryTool(view.home, agent=view.who.agent)
     for path in ("", "/file.md", "/odd.bin", "/../../../ann/claude/memories/file.md"):
         with suppress(Exception):  # refusals of the SDK's own

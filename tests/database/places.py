@@ -125,6 +125,10 @@ class Place:
     def exists(self) -> bool:
         return self.path in self._below("") or bool(self._below(self.path))
 
+    def is_dir(self) -> bool:
+        """A folder of which nothing is asked but that it is there, is."""
+        return not self.is_file()
+
     def is_file(self) -> bool:
         return self.path in self._below("")
 

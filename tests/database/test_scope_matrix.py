@@ -14,7 +14,7 @@ from ..test_scope_matrix import Homes, check, compare, filled
 from .conftest import admin, on
 
 pytestmark = pytest.mark.slow
-AGENTS = [name for name, door in DOORS.items() if not door.is_persons]  # archives are made of folders alone
+AGENTS = [name for name, door in DOORS.items() if not door.is_persons]
 
 
 def of(url: str, tenant: str) -> str:
@@ -32,7 +32,7 @@ def homes(server: str, template: str) -> Iterator[Homes]:
 
 
 @pytest.mark.parametrize("person", PEOPLE)
-@pytest.mark.parametrize("door", AGENTS)
+@pytest.mark.parametrize("door", DOORS)
 def test_what_is_shared_is_seen_and_what_is_not_is_not(homes: Homes, person: str, door: str) -> None:
     check(homes, person, door)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 from urllib.parse import unquote
 
 from ...errors import InvalidArgument, MissingArgument, NotFound, WrongType
 from ...markdown.jsontext import is_unicode
 
-_DEEP = 2  # levels of folders that a view shows
+LEVELS = 2  # levels of folders that a view shows
 _WIDTH = 6  # of line numbers
 _MOST_DECODED = 5  # times: nobody who means a name hides it deeper
 
@@ -89,33 +89,12 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def listing(path: str, place: str) -> str:
-    """A folder as a model sees it: two levels, by name, without what is hidden, a link or no file."""
+def listing(path: str, own: int, entries: Iterable[tuple[str, bool, int]]) -> str:
+    """A folder as a model sees it: two levels, by name."""
     shown = os.path.normpath(path).replace(os.sep, "/")
-    head = f"Here're the files and directories up to {_DEEP} levels deep in {shown}, excluding hidden items:"
-    own = f"{size(os.stat(place).st_size)}\t{shown}"
-    return "\n".join([head, own, *_entries(place, shown, 1)])
-
-
-def _entries(place: str, shown: str, level: int) -> Iterator[str]:
-    try:
-        with os.scandir(place) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
-    except OSError:  # gone, or closed to us: what is there to see is shown
-        return
-    for entry in entries:
-        if entry.name[0] == "." or not is_unicode(entry.name):
-            continue
-        is_folder = entry.is_dir(follow_symlinks=False)
-        if not is_folder and not entry.is_file(follow_symlinks=False):
-            continue
-        try:
-            bytes_ = entry.stat(follow_symlinks=False).st_size
-        except FileNotFoundError:
-            continue
-        yield f"{size(bytes_)}\t{shown}/{entry.name}{'/' if is_folder else ''}"
-        if is_folder and level < _DEEP:
-            yield from _entries(entry.path, f"{shown}/{entry.name}", level + 1)
+    head = f"Here're the files and directories up to {LEVELS} levels deep in {shown}, excluding hidden items:"
+    lines = (f"{size(count)}\t{shown}/{name}{'/' * is_folder}" for name, is_folder, count in entries)
+    return "\n".join([head, f"{size(own)}\t{shown}", *lines])
 
 
 def size(count: int) -> str:

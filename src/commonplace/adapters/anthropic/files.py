@@ -8,35 +8,23 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from typing import NamedTuple
+from contextlib import contextmanager
 
 from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
+from ...ground import InDatabase
 from ...home import Home
-from ...markdown.jsontext import is_unicode
 from ...pages import ABSENT
-from ...pages.exchange import CanNot, put
-from ...pages.files import make_folders, storage_errors, sync_folder
+from ...pages.files import storage_errors
 from ...pages.sign import Signature, current, signed
 from ...tools.guard import guarded
-from .answers import climbs, inserted, listing, numbered, replaced, shown_lines, text_of
+from .answers import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
+from .disk import Disk
+from .tree import ROOT, Kind, Spot, Tree
 
-ROOT = "/memories"
 _MOST_LINES = 999_999
+_LONGEST_NAME = 255  # bytes, as file systems have it
 _AROUND = 2  # lines shown before and after a change
 _EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
-
-
-class Spot(NamedTuple):
-    """Where a path leads: as it was given, as a page of the home, and as a file, with no link on the way to it.
-
-    `way` is the file as it was given: links and all.
-    """
-
-    given: str
-    page: str
-    place: str
-    way: str
 
 
 class MemoryFiles:
@@ -44,21 +32,21 @@ class MemoryFiles:
 
     def __init__(self, home: Home, folder: str, *, overwrite: bool = False) -> None:
         self.home, self.folder, self.overwrite = home, folder, overwrite
+        self._tree = _tree(home, folder)
         self.warnings: tuple[str, ...] = ()  # what is to be said of the last call, and has no place in its answer
 
     def ensure(self) -> None:
         """The folder is there from the start, as Claude expects it to be."""
         self.home.check()
-        with storage_errors(self.folder):
-            make_folders(os.path.join(self.home.root, self.folder))
+        self._tree.ensure()
 
     def view(self, path: object, view_range: object = None) -> str:
         with self._call("view"):
             spot = self.spot("path", path)
-            _require(spot)
-            if os.path.isdir(spot.place):
-                return listing(spot.given, spot.place)
-            if not os.path.isfile(spot.place):
+            kind = self._require(spot)
+            if kind == "folder":
+                return listing(spot.given, self._tree.size(spot.place), self._tree.listed(spot.place, LEVELS))
+            if kind != "file":
                 raise NotText(f"Unsupported file type for {spot.given}")
             with _vanishing(spot):
                 page = self.home.pages.read(spot.page)
@@ -75,7 +63,7 @@ class MemoryFiles:
             text = self._clean("file_text", file_text)
             self._refuse_name(spot)
             taken = f"File {spot.given} already exists"
-            if os.path.isdir(spot.place):
+            if self._tree.kind(spot.place) == "folder":
                 raise Conflict(taken)
             try:
                 self.home.pages.write(spot.page, text, None if self.overwrite else ABSENT)
@@ -105,13 +93,12 @@ class MemoryFiles:
             spot = self.spot("path", path)
             if spot.page == self.folder:
                 raise InvalidArgument("Cannot delete the /memories directory itself")
-            place = _itself(spot)
+            place = self._tree.itself(spot)
             with _missing(spot):
-                if _is_folder(place):
-                    self._remove_all(place)
+                if self._tree.is_folder(place):
+                    self._tree.remove_all(place)
                 else:
-                    self._remove(place)
-                    make_folders(os.path.dirname(place))  # it goes with its last page, and nobody asked for that
+                    self._tree.remove(place)
             return f"Successfully deleted {spot.given}"
 
     def rename(self, old_path: object, new_path: object) -> str:
@@ -121,20 +108,20 @@ class MemoryFiles:
                 raise InvalidArgument("Cannot rename the /memories directory itself")
             taken = f"The destination {new.given} already exists"
             with _missing(old):
-                if os.path.lexists(new.place):
+                if self._tree.kind(new.place):
                     raise Conflict(taken)
-                if new.place.startswith(old.place + os.sep) and _is_folder(old.place):
+                if new.place.startswith((f"{old.place}/", old.place + os.sep)) and self._tree.is_folder(old.place):
                     raise InvalidArgument(f"Cannot rename {old.given} to {new.given}, which is inside of it")
                 self._refuse_name(new)
                 try:
-                    self._move(_itself(old), new.place)
+                    self._tree.move(self._tree.itself(old), new.place)
                 except (StaleVersion, FileExistsError) as error:
                     raise Conflict(taken) from error
             return f"Successfully renamed {old.given} to {new.given}"
 
     def clear(self) -> str:
         with self._writing("clear"):
-            self._remove_all(self.spot("path", ROOT).place)
+            self._tree.remove_all(self.spot("path", ROOT).place)
             self.ensure()
         return "All memory cleared"
 
@@ -147,17 +134,7 @@ class MemoryFiles:
             raise OutsideHome(f"Path {given} would escape /memories directory")
         if "\0" in given or "\\" in given:
             raise InvalidArgument(f"Path {given!a} has a null character or a backslash in it: use one like {ROOT}/a.md")
-        top = os.path.join(os.path.realpath(self.home.root), *self.folder.split("/"))
-        if os.path.realpath(top) != top:
-            raise OutsideHome("Path would escape /memories directory via symlink")
-        way = os.path.join(top, given.removeprefix(ROOT).strip("/"))
-        place = os.path.realpath(way)
-        if place != top and not place.startswith(top + os.sep):
-            raise OutsideHome(f"Path {given} would escape /memories directory")
-        return Spot(given, self._page(place), place, way)
-
-    def _page(self, place: str) -> str:
-        return os.path.relpath(place, os.path.realpath(self.home.root)).replace(os.sep, "/")
+        return self._tree.spot(given)
 
     @contextmanager
     def _call(self, command: str) -> Iterator[None]:
@@ -179,8 +156,7 @@ class MemoryFiles:
 
     def _file(self, path: object) -> Spot:
         spot = self.spot("path", path)
-        _require(spot)
-        if not os.path.isfile(spot.place):
+        if self._require(spot) != "file":
             raise NotText(f"The path {spot.given} is not a file.")
         return spot
 
@@ -190,7 +166,7 @@ class MemoryFiles:
 
         def changed(text: str) -> str:
             nonlocal sides
-            if not text and not os.path.lexists(spot.place):
+            if not text and not self._tree.kind(spot.place):
                 raise PageNotFound(spot.page)
             sides = text, change(text)
             return sides[1]
@@ -208,91 +184,28 @@ class MemoryFiles:
 
     def _refuse_name(self, spot: Spot) -> None:
         """A new file is where memory finds it, and nowhere else: it is searched, archived and, one day, forgotten."""
-        _refuse_clash(spot)
+        if blocked := self._tree.blocked(spot):  # nothing can be put below a file
+            raise Conflict(f"The path {spot.given} leads through {blocked}, which is not a directory.")
         if any(part.startswith(".") for part in spot.page.removeprefix(self.folder).split("/")):
             raise InvalidArgument(f"Path {spot.given} is hidden: use names that do not begin with a dot")
+        if any(len(part.encode()) > _LONGEST_NAME for part in spot.page.split("/")):
+            raise InvalidArgument(f"Path {spot.given[:60]}… has a name that is too long: {_LONGEST_NAME} bytes at most")
         if self._clean("path", spot.given) != spot.given:  # a name with a part left out would be another name
             raise HoldsSecret("nothing was written: the path holds what looks like a secret. Use another name")
 
-    def _remove_all(self, folder: str) -> None:
-        files, folders = _below(folder)
-        for file in files:
-            with suppress(FileNotFoundError, PageNotFound):
-                self._remove(file)
-        _remove_empty(folders)
-
-    def _remove(self, place: str) -> None:
-        if self._can_be_page(place):
-            self.home.pages.remove(self._page(place))
-        else:
-            os.unlink(place)
-
-    def _move(self, old: str, new: str) -> None:
-        if not _is_folder(old):
-            self._move_file(old, new)
-            make_folders(os.path.dirname(old))
-            return
-        files, folders = _below(old)
-        for folder in folders:
-            make_folders(new + folder.removeprefix(old))
-        for file in files:
-            with suppress(FileNotFoundError, PageNotFound):
-                self._move_file(file, new + file.removeprefix(old))
-        _remove_empty(folders)
-
-    def _move_file(self, old: str, new: str) -> None:
-        """The page is in its new place before it leaves the old one; what others write to it meanwhile comes along."""
-        pages, page, target = self.home.pages, self._page(old), self._page(new)
-        try:
-            was = pages.read(page) if self._can_be_page(old) else None
-        except NotText:
-            was = None
-        if was is None:
-            _move_as_it_is(old, new)
-            pages.notice(each for each in (page, target) if is_unicode(each))
-            return
-        version = pages.write(target, was.text, ABSENT)
-        while was:
-            try:
-                pages.remove(page, was.version)
-                was = None
-            except StaleVersion:
-                was = pages.read(page)
-                version = pages.write(target, was.text, version)
-            except PageNotFound:  # who deleted it meant what is in the new place, too
-                pages.remove(target, version)
-                raise
-
-    def _can_be_page(self, place: str) -> bool:
-        """Whether pages take it, or would if it were there: no link, no device, no name of bytes that are no text."""
-        page = self._page(place)
-        is_odd = os.path.islink(place) or "\\" in page or not is_unicode(page)
-        return not is_odd and (os.path.isfile(place) or not os.path.lexists(place))
+    def _require(self, spot: Spot) -> Kind:
+        kind = self._tree.kind(spot.place)
+        if not kind:
+            raise NotFound(f"The path {spot.given} does not exist. Please provide a valid path.")
+        return kind
 
 
-def _require(spot: Spot) -> None:
-    if not os.path.lexists(spot.place):
-        raise NotFound(f"The path {spot.given} does not exist. Please provide a valid path.")
+def _tree(home: Home, folder: str) -> Tree:
+    if isinstance(home.ground, InDatabase):
+        from .rows import Rows
 
-
-def _itself(spot: Spot) -> str:
-    """What is deleted or renamed: of a link the link, not what it leads to."""
-    folder, name = os.path.split(spot.way)
-    place = os.path.join(os.path.realpath(folder), name)
-    return place if os.path.islink(place) else spot.place
-
-
-def _is_folder(place: str) -> bool:
-    return os.path.isdir(place) and not os.path.islink(place)
-
-
-def _refuse_clash(spot: Spot) -> None:
-    """Nothing can be put below a file."""
-    above = os.path.dirname(spot.place)
-    while not os.path.lexists(above):
-        above = os.path.dirname(above)
-    if not os.path.isdir(above):
-        raise Conflict(f"The path {spot.given} leads through {os.path.basename(above)}, which is not a directory.")
+        return Rows(home, home.ground, folder)
+    return Disk(home, folder)
 
 
 @contextmanager
@@ -313,31 +226,3 @@ def _missing(spot: Spot) -> Iterator[None]:
         yield
     except (FileNotFoundError, PageNotFound) as error:
         raise NotFound(f"The path {spot.given} does not exist") from error
-
-
-def _below(top: str) -> tuple[list[str], list[str]]:
-    """What is below a folder and no folder, and the folders, each before those in it. Links are links."""
-    files: list[str] = []
-    folders = [top]
-    for folder in folders:
-        with os.scandir(folder) as entries:
-            for entry in sorted(entries, key=lambda entry: entry.name):
-                (folders if entry.is_dir(follow_symlinks=False) else files).append(entry.path)
-    return files, folders
-
-
-def _remove_empty(folders: list[str]) -> None:
-    for folder in reversed(folders):
-        with suppress(OSError):  # gone with its last page; or somebody just put something new there, which stays
-            os.rmdir(folder)
-
-
-def _move_as_it_is(old: str, new: str) -> None:
-    """For what is no text: nobody has to read it to move it."""
-    make_folders(os.path.dirname(new))
-    try:
-        put(old, new)
-    except CanNot:
-        os.rename(old, new)
-    sync_folder(os.path.dirname(new))
-    sync_folder(os.path.dirname(old))
