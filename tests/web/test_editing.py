@@ -208,3 +208,16 @@ def test_where_nothing_may_be_changed_there_is_no_button_to_do_it(home: Path, ch
         page.get_by_role("link", name="History").last.click()
         expect(page.get_by_role("button", name="Undo this change")).to_have_count(0)
     assert note.read_text() == START
+
+
+def test_one_tab_listens_for_all_and_another_goes_on_when_it_closes(look: Look, note: Path) -> None:
+    first, second = look.go(route_of(note)), look.go(route_of(note), look.tab())
+    expect(second.locator(".prose")).to_contain_text("first line")
+    note.write_text(START.replace("first", "changed"))
+    for page in (first, second):
+        expect(page.locator(".prose")).to_contain_text("changed line")
+    assert sum("/v1/changes" in url for url in look.asked) == 1
+    with second.expect_request("**/v1/changes"):
+        first.close()
+    note.write_text(START.replace("first", "again changed"))
+    expect(second.locator(".prose")).to_contain_text("again changed line")

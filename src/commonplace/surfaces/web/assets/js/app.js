@@ -1,8 +1,9 @@
 // The shell: who looks, the rail, and the view the address names.
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
-import { follow, onSignedOut } from "./api.js";
+import { onSignedOut } from "./api.js";
 import { Browse } from "./browse.js";
+import { follow } from "./changes.js";
 import { Context } from "./context.js";
 import { Health } from "./health.js";
 import { Help, NewPage, Note } from "./dialogs.js";

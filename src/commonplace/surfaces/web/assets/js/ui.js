@@ -2,7 +2,7 @@
 // gets what the server has sanitised.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
-import { onChange } from "./api.js";
+import { onChange } from "./changes.js";
 
 const ICONS = {
   search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM20 20l-4.8-4.8",
