@@ -221,3 +221,16 @@ def test_one_tab_listens_for_all_and_another_goes_on_when_it_closes(look: Look, 
         first.close()
     note.write_text(START.replace("first", "again changed"))
     expect(second.locator(".prose")).to_contain_text("again changed line")
+
+
+def test_two_brackets_offer_the_pages_to_link_to(look: Look, note: Path) -> None:
+    page = edit(look, note, START)
+    source = page.get_by_label("Source of the page")
+    source.press("Control+End")
+    source.press_sequentially("See [[fore")
+    expect(page.get_by_role("listbox", name="Pages to link to").get_by_role("option").first).to_contain_text("forecast")
+    page.keyboard.press("Enter")
+    expect(source).to_have_value(f"{START}See [[forecast]]")
+    source.press_sequentially(" and [[zz")
+    page.keyboard.press("Escape")  # nothing to choose: it leaves the editor, and the text is kept
+    expect(page.get_by_text("Text you did not save is kept")).to_be_visible()

@@ -5,6 +5,7 @@ import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { page as read, post, savePage } from "./api.js";
 import { draftOf, dropDraft, keepDraft } from "./draft.js";
 import { modifier, useKeys } from "./keys.js";
+import { Pages, useLinking } from "./linking.js";
 import { Merge } from "./merge.js";
 import { Icon, Rendered, Trouble, ago, tell, useAsked, useDelayed, useTitle } from "./ui.js";
 
@@ -124,6 +125,7 @@ function Notice({ kept, gone, moved, dirty, onLook, onReload }) {
 function Panes({ path, text, onType }) {
   const [pane, setPane] = useState("write");
   const field = useRef(null);
+  const linking = useLinking(field, onType);
   const rendered = useDelayed(text, 200);
   const { data, problem } = useAsked((signal) => post("render", { text: rendered, path }, signal), [rendered]);
   useEffect(() => field.current.focus({ preventScroll: true }), []);
@@ -138,8 +140,11 @@ function Panes({ path, text, onType }) {
       )}
     </div>
     <div class="pane pane-write"><label class="sr" for="source">Source of the page</label>
-      <textarea id="source" ref=${field} spellcheck="true" value=${text} onInput=${(event) => onType(event.target.value)}>
-        </textarea></div>
+      <textarea id="source" ref=${field} spellcheck="true" value=${text} aria-describedby="source-hint"
+        aria-controls=${linking.shown.length ? "linking" : null} aria-activedescendant=${linking.shown.length ? `linking-${linking.at}` : null}
+        onInput=${(event) => (onType(event.target.value), linking.look())} onClick=${linking.look} onKeyDown=${linking.keys}></textarea>
+      <p class="sr" id="source-hint">Two opening brackets offer pages to link to.</p>
+      <${Pages} linking=${linking} /></div>
     <section class="pane pane-preview" aria-label="Preview" tabindex="0"><${Trouble} problem=${problem} />
       ${data && html`<${Rendered} markup=${data.html} />`}</section>
   </div>`;
