@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cache
+from functools import cache, lru_cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 LONGEST = 1_000_000  # characters that are rendered; what comes after them is left out
+_KEPT = 64_000  # characters of a page whose HTML is kept for the next who reads it
 _PREFIX = "note-"
 _TAGS = {
     "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
@@ -43,6 +44,16 @@ def html(text: str, path: str = "", find: Find = lambda name: "") -> str:
 
     `find` gives the path of the page that a wikilink means; one that means none leads to a search.
     """
+    alone = "[[" not in text and len(text) <= _KEPT  # what depends on no other page is as it was
+    return _made_before(text, path) if alone else _made(text, path, find)
+
+
+@lru_cache(maxsize=256)
+def _made_before(text: str, path: str) -> str:
+    return _made(text, path, str)
+
+
+def _made(text: str, path: str, find: Find) -> str:
     try:
         import nh3
     except ImportError as error:

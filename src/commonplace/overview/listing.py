@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import NotFound
 from ..home import Home
 from ..model import Record
 from .sight import size_of, title_of
@@ -66,5 +66,5 @@ def _read(after: str) -> tuple[str, str] | None:
     try:
         at, _, path = base64.b64decode(after + "=" * (-len(after) % 4), b"-_", validate=True).decode().partition(" ")
     except ValueError as error:
-        raise InvalidArgument("after is not what a listing gave as next: list from the start") from error
+        raise NotFound("after is not what a listing gave as next: list from the start") from error
     return at, path

@@ -44,14 +44,13 @@ def app(full: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("app")
 @schema.parametrize()
-@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
 def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
-    # A tool has rules that no schema says (a text that is not blank), and a page is written under a condition.
-    strict = not case.path.startswith(("/v1/tools/", "/v1/pages/"))
-    case.call_and_validate(
-        headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"},
-        excluded_checks=[] if strict else [positive_data_acceptance],
-    )
+    answer = case.call(headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"})
+    # A tool has rules that no schema says (a text that is not blank), a page is written under a condition, and a time
+    # has to be before another.
+    strict = not case.path.startswith(("/v1/tools/", "/v1/pages/")) and "since is later than until" not in answer.text
+    case.validate_response(answer, excluded_checks=[] if strict else [positive_data_acceptance])
 
 
 def test_the_description_is_openapi() -> None:

@@ -11,7 +11,7 @@ from ...overview import sight as seen
 from ...overview.outline import outline
 from ...overview.talk import talk
 from ...overview.web import MOST, as_json, web
-from .endpoints import TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
+from .endpoints import NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
 
 _NAMES = array(TEXT)
 _STATUS = of(
@@ -65,8 +65,13 @@ _TURN = of({"line": WHOLE, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT,
 _RENDER: Schema = {
     "type": "object",
     "properties": {
-        "text": {"type": "string", "maxLength": 4_000_000, "description": "Markdown."},
-        "path": {"type": "string", "maxLength": 1500, "description": "Where it stands, for links to pages beside it."},
+        "text": {"type": "string", "maxLength": 4_000_000, "pattern": NO_NULL, "description": "Markdown."},
+        "path": {
+            "type": "string",
+            "maxLength": 1500,
+            "pattern": NO_NULL,
+            "description": "Where it stands, for links to pages beside it.",
+        },
     },
     "required": ["text"],
     "additionalProperties": False,

@@ -162,6 +162,7 @@ def of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Sche
     return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
 
 
+NO_NULL = r"^[^\x00]*$"
 TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}
 NUMBER: Schema = {"type": "number"}

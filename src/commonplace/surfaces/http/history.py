@@ -10,7 +10,7 @@ from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...overview.sight import sight_to_write
 from ...pages import ABSENT
 from ...pages.versions import Change
-from .endpoints import TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
+from .endpoints import NO_NULL, TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
 
 _AROUND = 3  # lines shown around what changed
 _MOST_LINES = 20_000  # of one side: beyond, the difference takes too long
@@ -47,7 +47,7 @@ _UNDO: Schema = {
 _RESTORE: Schema = {
     "type": "object",
     "properties": {
-        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "description": "The page."},
+        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "pattern": NO_NULL, "description": "The page."},
         "when": {"description": "A change's id, a day or a time.", "anyOf": [_ID, *_SINCE["anyOf"]]},
     },
     "required": ["path", "when"],

@@ -107,8 +107,7 @@ def _problems(endpoint: Endpoint, also: Iterable[str] = ()) -> dict[str, Any]:
 
 
 def _tool(call: Endpoint, offer: catalog.Offer) -> dict[str, Any]:
-    """A tool under its own path. What it refuses it refuses in its own form."""
-    toolset = next(each for each in call.takes if each.name == "toolset")
+    """A tool under its own path; one whose plain name is another's here has that of its toolset before it."""
     body = {
         "type": "object",
         "properties": {each.name: _argument(each) for each in offer.tool.parameters},
@@ -119,7 +118,7 @@ def _tool(call: Endpoint, offer: catalog.Offer) -> dict[str, Any]:
         "summary": offer.tool.description.partition("\n")[0],
         "description": offer.description,
         "tags": ["tools", offer.toolset.name],
-        "parameters": [_parameter(each) for each in (toolset, *_WHO)],
+        "parameters": [_parameter(each) for each in _WHO],
         "requestBody": {"required": True, "content": {JSON: {"schema": body}}},
         "responses": {
             "200": {"description": "The tool's own answer.", "content": {JSON: {"schema": offer.tool.answer.schema()}}},

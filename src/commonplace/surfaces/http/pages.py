@@ -17,7 +17,7 @@ from ...overview.listing import listed
 from ...overview.sight import Sight, heading_of, meant, names_of, sight
 from ...pages import ABSENT
 from .browse import finder
-from .endpoints import JSON, MARKDOWN, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
+from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
 from .problems import Problem
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
@@ -214,9 +214,14 @@ _PART = of(
 _MERGE = {
     "type": "object",
     "properties": {
-        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "description": "The page."},
-        "base": {"type": "string", "maxLength": 100, "description": "The version that was read and then changed."},
-        "text": {"type": "string", "description": "What the page shall say."},
+        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "pattern": NO_NULL, "description": "The page."},
+        "base": {
+            "type": "string",
+            "maxLength": 100,
+            "pattern": NO_NULL,
+            "description": "The version that was read and then changed.",
+        },
+        "text": {"type": "string", "pattern": NO_NULL, "description": "What the page shall say."},
     },
     "required": ["path", "base", "text"],
     "additionalProperties": False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .endpoints import TEXT, Asked, Endpoint, Given, Reply, of
+from .endpoints import NO_NULL, TEXT, Asked, Endpoint, Given, Reply, of
 from .guard import SESSION
 from .problems import Problem
 
@@ -16,7 +16,15 @@ if TYPE_CHECKING:
 
 _BODY = {
     "type": "object",
-    "properties": {"code": {"type": "string", "minLength": 1, "maxLength": 200, "description": "From the address."}},
+    "properties": {
+        "code": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": 200,
+            "pattern": NO_NULL,
+            "description": "From the address.",
+        }
+    },
     "required": ["code"],
     "additionalProperties": False,
 }
