@@ -268,9 +268,8 @@ def main() -> None:
             before = cpu_of(server.pid)
             took = asyncio.run(first_results(port, 100))
             cost = (cpu_of(server.pid) - before) / 105 * 1000
-            print(
-                f"search, one person  p50 {statistics.median(took):.1f} ms   p95 {quantile(took, 0.95):.1f} ms   CPU {cost:.1f} ms"
-            )
+            half, most = statistics.median(took), quantile(took, 0.95)
+            print(f"search, one person  p50 {half:.1f} ms   p95 {most:.1f} ms   CPU {cost:.1f} ms")
             load, memory = asyncio.run(loaded(port, server.pid, options.clients, options.seconds))
             report(load, memory, options.seconds, missing(home, load))
         finally:
