@@ -237,12 +237,6 @@ class Home:
         except TypeError as error:
             raise InvalidArgument(f"unknown filter: {error}".replace("filters_of() got an ", "")) from error
 
-    def require_folder(self, what: str) -> str:
-        """The folder of a home that stands in one; NotAvailable for what keeps files of its own, in a database."""
-        if not self.ground.folder:
-            raise NotAvailable(f"{what} keeps files, and this memory stands in a database: give it a folder as home")
-        return self.ground.folder
-
     def require_search(self) -> None:
         """NotAvailable where the settings switch search off for this agent."""
         if not self.search_settings.enabled:

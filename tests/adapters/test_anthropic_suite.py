@@ -27,18 +27,23 @@ theirs.BetaAsyncLocalFilesystemMemoryTool = AsyncMemoryTool
 
 
 def test_the_suite_of_the_sdk_passes_with_our_tool(tmp_path: Path) -> None:
+    run(tmp_path, CONFTEST, FEWEST)
+
+
+def run(tmp_path: Path, conftest: str, fewest: int, *options: str) -> None:
+    """Run the suite with what a conftest puts in place of the SDK's tool."""
     (tmp_path / "test_filesystem.py").write_bytes(_suite(tmp_path))
-    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "conftest.py").write_text(conftest)
     plugins = ["cacheprovider", "codspeed", "benchmark", "xdist"]
     command = [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(tmp_path), str(tmp_path)]
     command += [part for plugin in plugins for part in ("-p", f"no:{plugin}")]
     done = subprocess.run(
-        [*command, "-o", "asyncio_mode=auto"], cwd=tmp_path, capture_output=True, text=True, check=False
+        [*command, "-o", "asyncio_mode=auto", *options], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     counted = re.search(r"(\d+) passed", done.stdout)
     assert done.returncode == 0, done.stdout[-4000:]
     assert counted
-    assert int(counted[1]) >= FEWEST
+    assert int(counted[1]) >= fewest
 
 
 def _suite(tmp_path: Path) -> bytes:

@@ -72,8 +72,13 @@ def pytest_collection_modifyitems(items):
 
 
 def test_the_suite_of_the_sdk_passes_with_our_session(tmp_path: Path) -> None:
+    run(tmp_path, PLUGIN)
+
+
+def run(tmp_path: Path, plugin: str) -> None:
+    """Run the suite with what a plugin puts in place of the SDK's session."""
     root = _suite(tmp_path)
-    (tmp_path / "ours.py").write_text(PLUGIN)
+    (tmp_path / "ours.py").write_text(plugin)
     plugins = ["cacheprovider", "codspeed", "benchmark", "xdist"]
     command = [sys.executable, "-m", "pytest", "-q", "-c", "/dev/null", "--rootdir", str(root), "-p", "ours"]
     command += [part for plugin in plugins for part in ("-p", f"no:{plugin}")]
