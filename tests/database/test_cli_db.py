@@ -134,18 +134,20 @@ def test_history_is_gone_through_by_ids(used: Shell) -> None:
     assert "Curated twice." in used.ok("show", path)
 
 
-@pytest.mark.parametrize(
-    "command", [["export", "x.tar"], ["import", "x.tar"], ["import", "notes", "--from", "vault"], ["doctor"]]
-)
-def test_what_works_on_files_says_what_to_use_instead(used: Shell, command: list[str]) -> None:
-    (used.folder / "x.tar").write_bytes(bytes(10240))
+def test_archives_imports_and_doctor_work_as_on_a_folder(used: Shell) -> None:
+    used.ok("remember", "Ann drinks rooibos.")
     (used.folder / "notes").mkdir()
-    (used.folder / "notes/a.md").write_text("# A\n")
-    done = used.run(*command, *(["--force"] if command[0] == "export" else []))
-    assert done.returncode == 5
-    assert "is in a database" in done.stderr
-    assert "commonplace copy" in done.stderr
-    assert PASSWORD not in done.stderr
+    (used.folder / "notes/a.md").write_text("# Pots\n")
+    assert "1 page" in used.ok("import", "notes", "--from", "markdown")
+    assert "nothing new" in used.ok("import", "notes", "--from", "markdown")
+    used.ok("export", "x.tar.gz", "--history")
+    used.ok("--home", str(used.folder / "copy"), "import", "x.tar.gz")
+    assert "rooibos" in used.ok("--home", str(used.folder / "copy"), "search", "--keyword", "rooibos")
+    used.ok("undo")
+    assert "memory/notes/a.md" not in used.ok("list")
+    assert "1 added" in used.ok("import", "x.tar.gz")
+    assert "memory/notes/a.md" in used.ok("list")
+    assert "All is well" in used.ok("doctor", "--fix")
 
 
 def test_a_session_starts_with_what_is_known_and_is_kept(used: Shell) -> None:
