@@ -30,7 +30,7 @@ _LATEST = 2**62  # after every number that was given out
 _GLANCE = 0.5  # seconds: how soon one who watches sees that it shall end
 _SOME = 200  # pages in one transaction
 _MANY = 500  # the same of a long build: words that stand in all of them are counted once
-_REST = 4  # so many times as long as following took: a fifth of the time of one who writes goes into it, at the most
+_REST = 9  # so many times as long as following took: a tenth of the time of one who writes goes into it, at the most
 _TRIES = 10  # of a long build that others get in the way of
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from ..embed import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA = 1
+SCHEMA = 2
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -105,7 +105,7 @@ class PostgresIndex:
         condition, more = allowed_passages(viewer, filters)
         values |= more | {"words": list(weights), "terms": terms_of(list(weights)), "limit": limit}
         values["weights"] = list(weights.values())
-        sql = f"""WITH {owners}, {GIVEN}, {found_by_words(condition)}
+        sql = f"""WITH {owners}, {GIVEN}, {found_by_words(condition, filters)}
             SELECT id FROM by_words ORDER BY place"""
         return [row[0] for row in self._tables.rows(sql, values, QUESTION)]
 

@@ -106,7 +106,7 @@ def _statement(asking: Asking, spaces: Mapping[str, Space]) -> tuple[str, Values
         "background": asking.background, "most": asking.most, "limit": asking.limit, "near": at_first(asking.limit),
         "spaces": [name for name, _ in asking.questions],
     }  # fmt: skip
-    found = [owners, FREQUENT, CHOSEN, found_by_words(condition)]
+    found = [owners, FREQUENT, CHOSEN, found_by_words(condition, asking.filters)]
     served = []
     for place, (name, question) in enumerate(asking.questions):
         space = spaces[name]

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from ..model import Passage, Scope
 from . import Entry, weighed_length
 from .postgres_tables import Tables
-from .postgres_visible import OWN, term, terms_of
+from .postgres_visible import OWN, WHERE, term, terms_of
 from .rows import digest_of, passage_row, record_row
 from .words import words
 
@@ -121,12 +121,17 @@ class _Change:
         row = (*passage_row(entry, owner, kept, length), digest)
         more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space either side, for counting
         self._added.append(dict(zip(_PASSAGE, map(_kept, (*row, *more)), strict=True)))
-        different = sorted({*body, *around})
+        self._look_up(counters.passages, body, around)
+        self._noted(owner, length, tokens, sorted({*body, *around}), 1)
+
+    def _look_up(self, number: int, body: Iterable[str], around: Iterable[str]) -> None:
+        """Let a passage be found by its words, and by where they stand."""
         mark = self._tables.own["mark"]
-        for part in range(0, len(different), _PART):
-            lexemes = " ".join(f"'{mark}{term(word)}'" for word in different[part : part + _PART])
-            self._words.append({"id": counters.passages, "part": part // _PART, "words": lexemes})
-        self._noted(owner, length, tokens, different, 1)
+        both = zip(WHERE, (body, around), strict=True)
+        lexemes = [f"'{mark}{where}{term(word)}'" for where, some in both for word in sorted({*some})]
+        for part in range(0, len(lexemes), _PART):
+            words = " ".join(lexemes[part : part + _PART])
+            self._words.append({"id": number, "part": part // _PART, "words": words})
 
     def _noted(self, owner: int, length: int, tokens: int, different: Sequence[str], by: int) -> None:
         """An owner has one passage more, or less, with these words."""

@@ -64,7 +64,7 @@ def quicken(database: Database, space: Large) -> bool:
     name = _name(database.tenant, space.territory, space.id)
     making = sql.SQL(
         "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON commonplace.index_vectors"
-        " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 24, ef_construction = 100)"
+        " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 16, ef_construction = 64)"
         " WHERE tenant = {} AND territory = {} AND space = {}"
     ).format(
         sql.Identifier(name), sql.Literal(space.dims), sql.Literal(database.tenant), sql.Literal(space.territory),

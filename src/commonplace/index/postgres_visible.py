@@ -22,6 +22,7 @@ EXACT = 10_000  # vectors a viewer may see, up to which each is compared
 # The same of a viewer who sees little of all there is: what an index of all finds is mostly what others keep.
 _FEW = "(passages <= 10000 OR (passages <= 50000 AND passages * 10 < all_passages))"
 SATURATION = 0.8  # as in `sqlite`
+WHERE = "ba"  # what a word begins with where it is looked up: it stands in the body of a passage, or around it
 _LONGEST = 120  # characters of a word that is looked up as it is
 _OTHER_WORDS = {
     "instr(char(10) || who || char(10), char(10) || ? || char(10))": (
@@ -57,7 +58,8 @@ def seen_owners(viewer: Viewer) -> tuple[str, Values]:
         size AS MATERIALIZED (
           SELECT coalesce(sum(passages) FILTER (WHERE visible), 0)::float8 AS passages,
             coalesce(sum(length) FILTER (WHERE visible), 0)::float8 AS length,
-            coalesce(sum(passages), 0)::float8 AS all_passages
+            coalesce(sum(passages), 0)::float8 AS all_passages,
+            coalesce(bool_and(visible OR passages = 0), true) AS sees_all
           FROM owners)"""
     return sql, values
 
@@ -110,32 +112,30 @@ CHOSEN = """
       SELECT word, term, weight, turn AS place FROM rarest WHERE turn = 1 OR together <= %(most)s)"""
 
 
-def _stands(column: str) -> str:
-    """Whether a word stands in a column of words, each of which has a space on either side."""
-    return f"(strpos(' ' || {column} || ' ', ' ' || words[held.place] || ' ') > 0)::int"
-
-
-def found_by_words(condition: str) -> str:
+def found_by_words(condition: str, filters: Filters) -> str:
     """`by_words`: the passages that hold the most of the words, in the order in which `sqlite` finds them.
 
-    Passages are read in one go, by all their numbers: by one after another, a server that guesses wrong about the
-    tables would go through all of them for each. For the same reason the words come as arrays of one row.
+    Passages themselves are only read for who may not see all, and in one go, by all their numbers: by one after
+    another, a server that guesses wrong about the tables would go through all of them for each.
     """
+    plain = "(SELECT sees_all FROM size)" if filters == EVERYTHING else "false"
+    lexemes = " || ".join(f"array_agg(quote_literal(%(mark)s || '{where}' || term) ORDER BY place)" for where in WHERE)
     return f"""
     looked_up AS MATERIALIZED (
-      SELECT array_agg(word ORDER BY place) AS words, array_agg(weight ORDER BY place) AS weights,
-        array_agg(quote_literal(%(mark)s || term) ORDER BY place) AS lexemes FROM lookup),
+      SELECT array_agg(weight ORDER BY place) AS weights, count(*) AS words, {lexemes} AS lexemes FROM lookup),
     held AS MATERIALIZED (
       SELECT place, id FROM commonplace.index_lookup(%(territory)s, (SELECT lexemes FROM looked_up))),
-    holding AS MATERIALIZED (
-      SELECT id, body, around FROM commonplace.index_passages AS passages
-      WHERE {OWN} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM held)) AND {condition}),
+    allowed AS MATERIALIZED (
+      SELECT id FROM commonplace.index_passages AS passages WHERE {OWN}
+      AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM held WHERE NOT {plain})) AND {condition}),
+    counted AS (
+      SELECT id, 1 + mod(place - 1, words) AS word,
+        sum(CASE WHEN place <= words THEN 1 ELSE {AROUND} END)::float8 AS times
+      FROM held CROSS JOIN looked_up WHERE {plain} OR id IN (SELECT id FROM allowed) GROUP BY 1, 2),
     by_words AS MATERIALIZED (
       SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
-        SELECT held.id, sum(weights[held.place] * times / (times + {SATURATION}) ORDER BY held.place) AS score
-        FROM held JOIN holding ON holding.id = held.id CROSS JOIN looked_up
-        CROSS JOIN LATERAL (SELECT {_stands("body")} + {AROUND}::float8 * {_stands("around")} OFFSET 0) AS t(times)
-        GROUP BY held.id) AS scored
+        SELECT id, sum(weights[word] * times / (times + {SATURATION}::float8) ORDER BY word) AS score
+        FROM counted CROSS JOIN looked_up GROUP BY id) AS scored
       ORDER BY score DESC, id LIMIT %(limit)s)"""
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ..database import Database
 from ..errors import ConnectionLost, StorageError
-from ..pages.postgres import PostgresPages
 from . import Coverage, Index, Pending, Progress
 from .database import DatabaseFollower
 from .follow import View
@@ -31,9 +30,9 @@ _REST = 10.0  # seconds that a replica which is away is left alone: each try may
 class ReplicaFollower:
     """Follows in the database itself, and asks the replica."""
 
-    def __init__(self, follower: DatabaseFollower, replica: Database, pages: PostgresPages) -> None:
+    def __init__(self, follower: DatabaseFollower, replica: Database, database: Database) -> None:
         self.territory: Territory = follower.territory
-        self._follower, self._replica, self._pages = follower, replica, pages
+        self._follower, self._replica, self._database = follower, replica, database
         self._index = _OnReplica(replica, follower.territory.fingerprint)
         self._away, self._until = "", 0.0
 
@@ -56,7 +55,7 @@ class ReplicaFollower:
             with self._replica.transaction(snapshot=True):
                 standing = self._index.standing()
                 self._away = ""
-                if standing.followed != standing.written or standing.written < self._pages.written:
+                if standing.followed != standing.written or standing.written < self._database.written:
                     raise _Behind
                 return question(View(self._index, False, (), standing.warnings))
         except ConnectionLost as error:
