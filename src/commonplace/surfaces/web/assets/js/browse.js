@@ -104,17 +104,20 @@ function Tree() {
   </section>`;
 }
 
+// By name; of days, the latest first.
+function inOrder(one, other) {
+  const dated = /^\d{4}-\d\d/.test(one.name) && /^\d{4}-\d\d/.test(other.name);
+  return one.name.localeCompare(other.name, "en", { numeric: true }) * (dated ? -1 : 1);
+}
+
 function Folder({ folder, open, depth }) {
   const names = [...folder.folders.keys()].sort((a, b) => a.localeCompare(b));
   return html`<ul class="tree">
     ${names.map((name) => html`<li key=${`${name}/`}>
       <${Branch} name=${name} folder=${folder.folders.get(name)} open=${open} depth=${depth} /></li>`)}
-    ${folder.pages.map(
-      (
-        page,
-      ) => html`<li key=${page.path} class="leaf">
+    ${folder.pages.sort(inOrder).map((page) => html`<li key=${page.path} class="leaf">
         <a href=${toPage(page.path)}>${page.title && page.title !== page.name ? page.title : page.name}</a>
-      <span class="muted path">${page.name}</span><span class="muted size">${bytes(page.size)}</span></li>`,
+      <span class="muted path">${page.name}</span><span class="muted size">${page.size !== undefined && bytes(page.size)}</span></li>`,
     )}
   </ul>`;
 }
@@ -223,10 +226,7 @@ function Channels({ outline }) {
   if (!channels.length)
     return html`<${Empty} title="No channel yet" command=${`commonplace call MemoryTool '{"op": "setChannel", "channelName": "dev", "key": "branch", "value": "main"}'`}>
       <p>What belongs to one conversation is kept with its channel.</p><//>`;
-  return channels.map(
-    (
-      channel,
-    ) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
+  return channels.map((channel) => html`<section key=${channel.name}><h2>${channel.name} <span class="count">${number(channel.records?.length)}</span></h2>
     <${Records} records=${channel.records ?? []} label=${`Records of ${channel.name}`} /></section>`,
   );
 }
@@ -245,10 +245,7 @@ function Sessions({ outline }) {
   if (!sessions.length)
     return html`<${Empty} title="No session was kept" command="commonplace install claude-code">
       <p>Clients that are installed keep what was said, and it can be read and searched here.</p><//>`;
-  return html`<ul class="cards">${sessions.map(
-    (
-      each,
-    ) => html`<li class="card" key=${each.path}><a href=${to("session", each.path)}>${each.title || each.id || each.path}</a>
+  return html`<ul class="cards">${sessions.map((each) => html`<li class="card" key=${each.path}><a href=${to("session", each.path)}>${each.title || each.id || each.path}</a>
     <p class="muted">${each.turns !== undefined && `${plural(each.turns, "turn")} · `}<${When} at=${each.at} /></p></li>`,
   )}</ul>`;
 }

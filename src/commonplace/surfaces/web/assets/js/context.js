@@ -81,12 +81,7 @@ function Form({ form, onChange }) {
   const me = useMe();
   const agents = me.status.agents ?? [];
   const set = (name) => (event) => onChange(name, event.target.value);
-  const typed = (
-    name,
-    label,
-    hint,
-    options = [],
-  ) => html`<label><span>${label}</span>
+  const typed = (name, label, hint, options = []) => html`<label><span>${label}</span>
     <input value=${form[name]} placeholder=${hint} list=${options.length ? `known-${name}` : null} onInput=${set(name)} />
     ${options.length > 0 && html`<datalist id=${`known-${name}`}>
       ${options.map((each) => html`<option value=${each} />`)}</datalist>`}</label>`;

@@ -100,11 +100,7 @@ export function Palette({ onClose, places }) {
       aria-activedescendant=${shown.length ? `palette-${at}` : null} placeholder="Pages, views, actions, agents" autocomplete="off" spellcheck="false"
       value=${wanted} onInput=${(event) => setWanted(event.target.value)} onKeyDown=${keys} />
     <ul id="palette-list" role="listbox" aria-label="What fits" ref=${list}>
-      ${shown.map(
-        (
-          item,
-          index,
-        ) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at} onClick=${() => run(item)} onMouseMove=${() => index !== at && setAt(index)}>
+      ${shown.map((item, index) => html`<li id=${`palette-${index}`} role="option" aria-selected=${index === at} onClick=${() => run(item)} onMouseMove=${() => index !== at && setAt(index)}>
         <${Icon} name=${item.icon} /><span class="palette-name">${item.name}</span>
           ${item.path && html`<span class="muted path">${item.path}</span>`}
         <span class="muted palette-group">${item.group}</span>${item.hint && html`<kbd>${item.hint}</kbd>`}</li>`,

@@ -32,9 +32,9 @@ export function forgetKey() {
 
 // Taken out of the address at once, so that neither history nor a screenshot has it.
 export function takeCode() {
-  const code = new URLSearchParams(location.hash.slice(1)).get("code");
-  if (code !== null) history.replaceState(null, "", `${location.pathname}#/search`);
-  return code;
+  const [, code] = /^#code=([^&]*)/.exec(location.hash) ?? [];
+  if (code !== undefined) history.replaceState(null, "", `${location.pathname}#/search`);
+  return code ?? "";
 }
 
 function askOthers() {
