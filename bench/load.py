@@ -103,7 +103,7 @@ class Load:
 
     def __init__(self, port: int, seconds: float) -> None:
         self.port, self.until = port, time.monotonic() + seconds
-        self.times: dict[str, list[float]] = {"read": [], "search": [], "write": []}
+        self.times: dict[str, list[float]] = {"read": [], "search": [], "write": [], "shared": []}
         self.wrong: Counter[str] = Counter()
         self.written: list[tuple[str, str]] = []  # a page, and what it has to hold
         self.slower = 0
@@ -120,7 +120,7 @@ class Load:
             except (OSError, asyncio.IncompleteReadError) as error:
                 self.wrong[f"{kind}: {type(error).__name__} {error}"] += 1
                 client.close()
-            self.times["write" if kind == "shared" else kind].append(time.perf_counter() - started)
+            self.times[kind].append(time.perf_counter() - started)
         client.close()
 
     async def _read(self, client: Client, chance: random.Random, _: str) -> None:

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 _CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|(`+)(?:(?!\2).)+?\2", re.DOTALL | re.MULTILINE)
 _WIKI = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
 _INLINE = re.compile(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
+_LONGEST = 100_000  # characters that are looked through: what is more is no page to follow links on
 _ELSEWHERE = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
 
 
@@ -24,7 +25,7 @@ class Link(NamedTuple):
 
 def links(text: str, path: str = "") -> list[Link]:
     """The links of a page to other pages, in order, each once."""
-    return list(dict.fromkeys(_links(_CODE.sub("", text), path)))
+    return list(dict.fromkeys(_links(_CODE.sub("", text[:_LONGEST]), path)))
 
 
 def _links(text: str, path: str) -> Iterator[Link]:

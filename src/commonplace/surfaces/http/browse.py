@@ -65,7 +65,7 @@ _TURN = of({"line": WHOLE, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT,
 _RENDER: Schema = {
     "type": "object",
     "properties": {
-        "text": {"type": "string", "maxLength": 4_000_000, "pattern": NO_NULL, "description": "Markdown."},
+        "text": {"type": "string", "pattern": NO_NULL, "description": "Markdown."},
         "path": {
             "type": "string",
             "maxLength": 1500,

@@ -243,6 +243,7 @@ ENDPOINTS = [
         takes=_LISTING,
         tag="pages",
         answers={200: Given("Some pages.", of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))},
+        problems=[404],
     ),
     Endpoint(
         "GET",

@@ -1,0 +1,41 @@
+"""Where the words of a question stand: by the rules that find them, in any script."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.search.marks import in_utf16, marks
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "marked"),
+    [
+        ("Ann prefers green Teas, never coffee.", "does Ann like tea?", ["Ann", "Teas"]),
+        ("Running, RAN, runs", "run", ["Running", "runs"]),
+        ("Cafés and café", "cafe", ["Cafés", "café"]),
+        ("東京都に住んでいます", "東京", ["東京"]),
+        ("서울에서 왔어요", "서울", ["서울"]),
+        ("green tea", "of the", []),
+        ("the of", "the", ["the"]),
+        ("nothing here", "quokka", []),
+    ],
+)
+def test_words_are_marked_as_they_are_found(text: str, question: str, marked: list[str]) -> None:
+    assert [text[start:end] for start, end in marks(text, question)] == marked
+
+
+def test_marks_can_be_counted_as_browsers_count() -> None:
+    text = "💥💥 tea 💥 tea"
+    spans = in_utf16(text, marks(text, "tea"))
+    units = text.encode("utf-16-le")
+    assert [units[2 * start : 2 * end].decode("utf-16-le") for start, end in spans] == ["tea", "tea"]
+
+
+@given(st.text(max_size=60), st.text(max_size=20))
+def test_marks_lie_within_the_text_in_order_and_apart(text: str, question: str) -> None:
+    at = -1
+    for start, end in marks(text, question):
+        assert at < start < end <= len(text)
+        at = end
