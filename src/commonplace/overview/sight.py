@@ -105,6 +105,13 @@ def names_of(paths: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def known_pages(home: Home) -> list[str]:
+    """The pages this agent may see, off the index: what was written this moment by others may not be among them."""
+    territory = home.index.territory
+    every = home.index.ask(lambda view: view.index.stamps())
+    return [path for path in every if (place := territory.place(path)) and place.kind != "data" and home.may_see(place)]
+
+
 def meant(names: Mapping[str, str], target: str) -> str:
     """The page that a wikilink means; empty when it is none of them."""
     return names.get(target.strip().removeprefix("/").removesuffix(".md").casefold(), "")

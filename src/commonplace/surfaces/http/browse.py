@@ -108,7 +108,7 @@ def finder(asked: Asked) -> Any:
 
     def find(name: str) -> str:
         if not names:
-            names.update(seen.names_of(path for path, _ in asked.home.visible_pages()) or {"": ""})
+            names.update(seen.names_of(seen.known_pages(asked.home)) or {"": ""})
         return seen.meant(names, name)
 
     return find

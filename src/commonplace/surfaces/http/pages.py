@@ -14,7 +14,7 @@ from ...markdown.sessions import as_said
 from ...model import Page
 from ...overview.edit import delete, merged, save
 from ...overview.listing import listed
-from ...overview.sight import Sight, heading_of, meant, names_of, sight
+from ...overview.sight import Sight, heading_of, known_pages, meant, names_of, sight
 from ...pages import ABSENT
 from .browse import finder
 from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
@@ -126,7 +126,7 @@ def _links(asked: Asked, page: Page) -> list[dict[str, Any]]:
     found = links(page.text, page.path)
     if not found:
         return []
-    paths = [path for path, _ in asked.home.visible_pages()]
+    paths = known_pages(asked.home)
     names, known = names_of(paths), frozenset(paths)
     out = []
     for link in found:
