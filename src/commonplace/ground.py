@@ -187,7 +187,7 @@ class InDatabase:
         from .index.replica import ReplicaFollower
 
         replica = Database(searching(self.database.address), is_main=False)
-        return ReplicaFollower(follower, replica, self._pages)
+        return ReplicaFollower(follower, replica, self.database)
 
     def stands(self, folder: str, name: str) -> bool:
         return name in self.pages.folders(folder)

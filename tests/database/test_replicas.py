@@ -83,6 +83,7 @@ def test_what_was_written_is_found_though_the_replica_is_behind(memory: Memory, 
     assert not who_answers(memory)
     memory.call("MemoryTool", {"op": "setGlobal", "key": "name", "value": "Ann", "category": "user_info"})
     assert "Ann" in str(memory.call("MemoryTool", {"op": "getGlobal", "key": "name"}))
+    assert found(memory, "Ann")  # the index has followed
     at_the_replica(pair, "SELECT pg_wal_replay_resume()")
     until_in_step(pair)
     assert who_answers(memory)
@@ -162,3 +163,33 @@ def test_what_is_shown_of_a_home_hides_the_password_of_its_replica() -> None:
     assert "geheim" not in shown(home)
     assert "two" in shown(home)
     assert shown("postgresql://ann@one/db?search=two:5432") == "postgresql://ann@one/db?search=two:5432"
+
+
+def test_a_url_that_names_a_replica_first_finds_the_one_that_takes_writes(pair: Pair, home: str) -> None:
+    with Memory(f"postgresql://postgres@/postgres?host={pair.replica},{pair.primary.pgdata}") as memory:
+        memory.call("remember", {"content": "Ann prefers green tea."})
+        assert "green tea" in found(memory, "green tea").hits[0].text
+
+
+def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: str) -> None:
+    """One host goes by the same name, and answers, but takes no writes any more until another is there."""
+    import psycopg
+
+    uri = pair.primary.get_uri()
+    with Memory(f"postgresql://postgres@/postgres?host={pair.primary.pgdata}") as memory:
+        memory.call("remember", {"content": "Ann prefers green tea."})
+        admin(uri, "ALTER SYSTEM SET default_transaction_read_only = on")
+        admin(uri, "SELECT pg_reload_conf()")
+        tries = 0
+
+        def write(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+            nonlocal tries
+            tries += 1
+            if tries == 3:
+                writable = f"{uri}&options=-c%20default_transaction_read_only%3Doff"
+                admin(writable, "ALTER SYSTEM RESET default_transaction_read_only")
+                admin(writable, "SELECT pg_reload_conf()")
+            connection.execute("INSERT INTO commonplace.locks VALUES ('default', 'x')")
+
+        memory.home.ground.database.run(write)  # type: ignore[attr-defined]
+        assert tries > 3

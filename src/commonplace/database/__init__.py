@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConnectionLost, NotInstalled, StorageError
@@ -36,6 +36,7 @@ class Database:
     def __init__(self, address: Address, *, is_main: bool = True) -> None:
         """`is_main`: whether it is waited for. For one that another can stand in for, nobody does for long."""
         self.address, self._is_main = address, is_main
+        self.written = 0  # the number of the last write that was confirmed here; see `listen.tell`
         self._begin()
 
     @property
@@ -73,21 +74,33 @@ class Database:
         outer = self._inside
         with told_errors():
             if outer is not None:
-                with outer.transaction():
-                    yield outer
+                last, self._open.last = self._open.last, None
+                try:
+                    with outer.transaction():
+                        yield outer
+                finally:
+                    self._open.last = last
                 return
             pools = self._pools
             with (
                 lent(pools.work, pools.url) as connection,
                 _isolated(connection, snapshot=snapshot),
+                ExitStack() as last,
                 connection.transaction(),
             ):
                 self._bind(connection, statement_ms)
-                self._open.connection = connection
+                self._open.connection, self._open.last = connection, last
                 try:
                     yield connection
                 finally:
                     self._open.connection = None
+
+    def now_the_last(self, connection: Connection[tuple[Any, ...]]) -> None:
+        """What is sent from here on goes to the server together with the commit: who waits for a row waits for the
+        server, and not for this process to hear and to answer. Its answers are there when the transaction is over. A
+        part of another transaction goes on as ever."""
+        if self._open.last is not None:
+            self._open.last.enter_context(connection.pipeline())
 
     @contextmanager
     def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:

@@ -24,11 +24,12 @@ def channel_of(tenant: str) -> str:
 
 
 def tell(database: Database, seq: int) -> None:
-    """Wake who listens to a tenant, when a write is committed.
+    """Wake who listens to a tenant, when a write is committed. Whoever writes pages says it here.
 
     Not within the write: the server lets only one transaction at a time commit a notice, of all tenants together, and
     each would wait for the disk of the one before. A notice that is lost is made up for by asking.
     """
+    database.written = max(database.written, seq)
     with suppress(StorageError):
         asked = "SELECT pg_notify(%(channel)s, %(seq)s)"
         database.rows(asked, {"channel": channel_of(database.tenant), "seq": str(seq)}, patience=0)

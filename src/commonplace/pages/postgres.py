@@ -27,8 +27,10 @@ from .witness import Witness
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
+    from psycopg import Cursor as _Cursor
 
     Connection = _Connection[tuple[Any, ...]]
+    Cursor = _Cursor[tuple[Any, ...]]
 
 Rows = list[tuple[Any, ...]]
 TRANSCRIPT = ".jsonl"  # what such a page is called: lines are added to it that history does not keep one by one
@@ -60,18 +62,17 @@ class News(NamedTuple):
 
 
 class _Done(NamedTuple):
-    """What came of a change: the version of the page, its size (0: removed) and the number of the write, if any."""
+    """What came of a change: the version of the page, its size (0: removed) and what tells the number of the write."""
 
     version: str
     size: int = 0
-    seq: int | None = None
+    taken: Cursor | None = None
 
 
 class PostgresPages:
     def __init__(self, database: Database, wrote: Callable[[str, int], None], history: PostgresHistory) -> None:
         """`wrote` is told of every page written, with its size in bytes (0: removed), once it is committed."""
         self._database, self._wrote, self.history = database, wrote, history
-        self.written = 0  # the number of the last write that was confirmed here
         self._witness = Witness(history)
         self._holds = Holds(database)
 
@@ -150,15 +151,16 @@ class PostgresPages:
             if tried:
                 self._taken(connection, place)  # waits for the first try, if the server still is at it
                 if self.history.made(connection, name):
-                    return tried[-1]
+                    return tried[-1]._replace(taken=self.history.number(connection, name))
             tried.append(work(connection, name))
             return tried[-1]
 
         done = self._database.run(once)
-        if done.seq is not None:
-            self.written = max(self.written, done.seq)
-            tell(self._database, done.seq)
-            self.history.grew(done.seq)
+        if done.taken is not None:
+            row = done.taken.fetchone()
+            assert row
+            tell(self._database, row[0])
+            self.history.grew(row[0])
             self._wrote(place, done.size)
         return done
 
@@ -190,9 +192,9 @@ class PostgresPages:
             self.history.keep(connection, place, old)
         line = self.history.line(connection, name, place, old, new, current().signature)
         size = len(new or b"")
-        row = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size}).fetchone()
-        assert row
-        return _Done(version_of(new), size, row[0])
+        self._database.now_the_last(connection)  # all others wait for the number that is taken here
+        taken = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size})
+        return _Done(version_of(new), size, taken)
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         flat = "" if deep else " AND strpos(substr(path, %(below)s), '/') = 0"
