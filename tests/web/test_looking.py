@@ -236,6 +236,8 @@ def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None
         page = look.go(VIEWS[view])
         page.wait_for_timeout(300)
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        page.set_viewport_size({"width": 320, "height": 640})  # what four times the size is on a wide screen
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
         expect(page.get_by_role("navigation", name="Views")).to_be_in_viewport()
         assert look.errors == []
 

@@ -144,7 +144,7 @@ function Topics({ outline }) {
 
 function Card({ item, title, children }) {
   return html`<li class="card"><a href=${toPage(item.path)}>${title || item.path}</a>
-    ${item.value ? html`<p class="glance">${item.value}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
+    ${item.value ? html`<p class="glance" dir="auto">${item.value}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
     ${(item.at || item.updated) && html`<p class="muted"><${When} at=${item.at || item.updated} /></p>`}</li>`;
 }
 
@@ -204,7 +204,7 @@ export function Records({ records, label }) {
       <tbody>${rows.map(
         (record) => html`<tr key=${record.path}>
         <th scope="row"><a href=${toPage(record.path)}>${record.key}</a></th>
-        <td class="value">${plain(record.value)}</td><td>${record.category}</td>
+        <td class="value" dir="auto">${plain(record.value)}</td><td>${record.category}</td>
         <td>${(record.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//> `)}</td>
         <td class="nowrap"><${When} at=${record.updated} /></td></tr>`,
       )}</tbody>

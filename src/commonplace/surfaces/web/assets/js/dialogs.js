@@ -33,7 +33,7 @@ export function Note({ onClose }) {
     }}
       onKeyDown=${(event) => (event.ctrlKey || event.metaKey) && ["Enter", "s"].includes(event.key) && (event.preventDefault(), save())}>
       <label for="note">What should be remembered? Markdown is welcome, and #tags.</label>
-      <textarea id="note" rows="6" autofocus value=${text} onInput=${(event) => type(event.target.value)}></textarea>
+      <textarea id="note" dir="auto" rows="6" autofocus value=${text} onInput=${(event) => type(event.target.value)}></textarea>
       <${Trouble} problem=${problem} />
       <footer><span class="muted">${modifier} Enter</span><button type="submit" class="primary">Remember</button></footer>
     </form>

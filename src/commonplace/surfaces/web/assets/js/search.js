@@ -160,7 +160,7 @@ function Hit({ hit, best }) {
     <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>
-    <p class="hit-text">${marked(hit.text, hit.marks ?? [])}</p>
+    <p class="hit-text" dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
     <${Why} hit=${hit} best=${best} />
   </li>`;
 }

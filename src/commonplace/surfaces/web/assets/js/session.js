@@ -42,6 +42,6 @@ function Turn({ turn, found }) {
   const role = turn.role === "user" || turn.role === "human" ? "user" : "agent";
   return html`<li class=${`turn turn-${role} ${found ? "found" : ""}`}>
     <p class="turn-who"><strong>${turn.name || turn.role}</strong> ${turn.at && html`<time datetime=${turn.at} class="muted">${String(turn.at).slice(0, 16).replace("T", " ")}</time>`}</p>
-    ${turn.html ? html`<${Rendered} markup=${turn.html} />` : html`<p class="turn-text">${turn.text}</p>`}
+    ${turn.html ? html`<${Rendered} markup=${turn.html} />` : html`<p class="turn-text" dir="auto">${turn.text}</p>`}
   </li>`;
 }

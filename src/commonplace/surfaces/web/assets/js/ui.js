@@ -36,7 +36,7 @@ export function Icon({ name }) {
 }
 
 export function Rendered({ markup, className = "", inner }) {
-  return html`<div ref=${inner} class=${`prose ${className}`} onClick=${leave} dangerouslySetInnerHTML=${{ __html: markup }} />`;
+  return html`<div ref=${inner} dir="auto" class=${`prose ${className}`} onClick=${leave} dangerouslySetInnerHTML=${{ __html: markup }} />`;
 }
 
 // A link that leads away opens beside this page, which keeps its place and tells nobody where it was.

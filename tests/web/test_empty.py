@@ -1,0 +1,73 @@
+"""A memory with nothing in it, and one with odd things in it, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .looking import Look
+from .serving import served
+from .test_looking import VIEWS, expect
+
+pytestmark = pytest.mark.slow
+ODD = (
+    "# \u202eodd\u202c \u0645\u0631\u062d\u0628\u0627 \U0001f30a\n\n" + "w" * 4000 + "\n\n| " + " | ".join(f"column{n}" for n in range(40)) + " |\n"
+    + "|---" * 40 + "|\n| " + " | ".join("value" for _ in range(40)) + " |\n\n" + "".join(f"{'  ' * n}- deep {n}\n" for n in range(12))
+    + "\n```\n" + "x" * 3000 + "\n```\n\n\u6771\u4eac\u30bf\u30ef\u30fc\u306e\u9ad8\u3055\n"
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("empty") / "home"
+    made.mkdir(mode=0o700)
+    return made
+
+
+@pytest.fixture(scope="module")
+def site(home: Path) -> Iterator[str]:
+    with served(home, "--open") as address:
+        yield address
+
+
+def test_every_view_of_an_empty_memory_says_what_to_do_next(look: Look) -> None:
+    for name, route in VIEWS.items():
+        look.go(route)
+        look.page.locator(".busy").wait_for(state="detached")
+        if name in ("start", "pages", "days", "world", "globals", "channels", "skills", "sessions", "map"):
+            expect(look.page.locator(".empty h2")).to_be_visible()
+            expect(look.page.locator(".empty .command code").first).to_contain_text("commonplace ")
+    assert look.errors == []
+
+
+def test_the_first_note_fills_the_page_by_itself(look: Look, home: Path) -> None:
+    page = look.go()
+    page.get_by_role("button", name="Add a note to today").click()
+    page.get_by_label("What should be remembered?").fill("The first thing")
+    page.get_by_role("button", name="Remember", exact=True).click()
+    expect(page.get_by_role("heading", name="Latest days")).to_be_visible()
+    assert "The first thing" in next((home / "agents/main/memory/daily").iterdir()).read_text()
+
+
+@pytest.mark.parametrize("route", ["#/page/memory/odd.md", "#/page/memory/odd.md?source=1", "#/page/memory/odd.md?edit=1", "#/search?q=odd+deep+value", "#/browse"])  # fmt: skip
+def test_odd_pages_break_no_view(chromium: Any, site: str, home: Path, route: str) -> None:
+    (home / "memory").mkdir(exist_ok=True)
+    (home / "memory" / "odd.md").write_text(ODD)
+    with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
+        page = look.go(route)
+        page.locator(".busy").wait_for(state="detached")
+        page.wait_for_timeout(300)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+        assert look.errors == []
+
+
+def test_words_of_other_scripts_are_marked_where_they_stand(look: Look, home: Path) -> None:
+    (home / "memory").mkdir(exist_ok=True)
+    (home / "memory" / "tower.md").write_text(
+        "# \U0001f5fc\n\n\U0001f5fc \u6771\u4eac\u30bf\u30ef\u30fc\u306e\u9ad8\u3055 is 333 metres\n"
+    )
+    page = look.go("#/search?q=\u6771\u4eac")
+    expect(page.locator(".hit", has_text="333 metres").locator("mark").first).to_contain_text("\u6771\u4eac")
