@@ -231,10 +231,15 @@ def test_a_batch_reads_before_it_writes_and_the_last_write_counts(store: Commonp
     assert store.get(("a",), "k").value == {"n": 2}  # type: ignore[union-attr]
 
 
+def deep(levels: int) -> dict[str, Any]:
+    return {"x": deep(levels - 1)} if levels else {}
+
+
 @pytest.mark.parametrize(
     ("op", "problem"),
     [
         ("nothing", "Unknown operation type"),
+        (SearchOp((), filter=deep(900)), "nests at most 50 levels"),
         (SearchOp((), filter={"x": {"$near": 1}}), r"Unsupported operator: \$near"),
         (SearchOp((), filter={"x": {"deep": {"$near": 1}}}), r"Unsupported operator: \$near"),
         (SearchOp((), filter={"x' OR '1": 1}), "Invalid filter key"),

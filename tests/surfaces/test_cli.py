@@ -71,6 +71,15 @@ def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: S
     assert shell.ok("search", "unheard-of").strip() == "Nothing found."
 
 
+def test_a_folder_that_was_removed_under_ones_feet_is_told(shell: Shell) -> None:
+    gone = shell.folder / "gone"
+    gone.mkdir()
+    line = f"cd '{gone}' && rmdir '{gone}' && exec '{sys.executable}' -m commonplace status"
+    done = subprocess.run(["sh", "-c", line], env=shell.environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 6
+    assert "the folder you are in was removed" in done.stderr
+
+
 def test_the_home_is_found_like_git_finds_its_own(tmp_path: Path) -> None:
     deep = tmp_path / "a/b/c"
     deep.mkdir(parents=True)

@@ -15,6 +15,7 @@ _ORDER: dict[str, Callable[[Any, Any], bool]] = {
     "$lt": operator.lt,
     "$lte": operator.le,
 }
+_DEEPEST = 50  # levels of a filter: nobody means more
 _OPERATORS = ("$eq", "$ne", *_ORDER)
 
 
@@ -28,13 +29,18 @@ def check(wanted: Mapping[str, Any]) -> None:
         _check_value(each)
 
 
-def _check_value(wanted: Any) -> None:
+def _check_value(wanted: Any, level: int = 0) -> None:
+    if level > _DEEPEST:
+        raise ValueError(f"A filter nests at most {_DEEPEST} levels deep.")
     if isinstance(wanted, Mapping):
         unknown = [key for key in wanted if key not in _OPERATORS] if _has_operators(wanted) else []
         if unknown:
             raise ValueError(f"Unsupported operator: {unknown[0]}. There are {', '.join(_OPERATORS)}.")
         for each in wanted.values():
-            _check_value(each)
+            _check_value(each, level + 1)
+    elif isinstance(wanted, (list, tuple)):
+        for each in wanted:
+            _check_value(each, level + 1)
 
 
 def matches(value: Mapping[str, Json], wanted: Mapping[str, Any]) -> bool:

@@ -60,7 +60,18 @@ def options() -> dict[str, Any]:
 
 
 def home_path() -> str:
-    return os.path.expanduser(options().get("home") or find_home(os.getcwd(), os.environ))
+    named = options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    return os.path.expanduser(named or find_home(here(), os.environ))
+
+
+def here() -> str:
+    """The folder one is in; StorageError when it is not there any more."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise StorageError(
+            "the folder you are in was removed: go to another one, or say which memory with --home"
+        ) from error
 
 
 def placed(home: str) -> str:
