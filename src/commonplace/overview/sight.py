@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, PageNotFound, Refused
@@ -110,6 +111,25 @@ def known_pages(home: Home) -> list[str]:
     territory = home.index.territory
     every = home.index.ask(lambda view: view.index.stamps())
     return [path for path in every if (place := territory.place(path)) and place.kind != "data" and home.may_see(place)]
+
+
+class Names:
+    """What the links of a page may mean to this agent. The pages are listed once, when the first one is asked for."""
+
+    def __init__(self, home: Home) -> None:
+        self._home = home
+
+    @cached_property
+    def paths(self) -> frozenset[str]:
+        return frozenset(known_pages(self._home))
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return names_of(self.paths)
+
+    def find(self, target: str) -> str:
+        """The page that a wikilink means; empty when it is none."""
+        return meant(self._names, target)
 
 
 def meant(names: Mapping[str, str], target: str) -> str:

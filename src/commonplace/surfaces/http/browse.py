@@ -99,19 +99,7 @@ def status(asked: Asked) -> dict[str, Any]:
 
 def render(asked: Asked) -> dict[str, Any]:
     path = asked.body.get("path", "")
-    return {"html": html(asked.body["text"], path, finder(asked))}
-
-
-def finder(asked: Asked) -> Any:
-    """Finds the page that a wikilink means; the pages are listed once, when there is such a link."""
-    names: dict[str, str] = {}
-
-    def find(name: str) -> str:
-        if not names:
-            names.update(seen.names_of(seen.known_pages(asked.home)) or {"": ""})
-        return seen.meant(names, name)
-
-    return find
+    return {"html": html(asked.body["text"], path, seen.Names(asked.home).find)}
 
 
 def session(asked: Asked) -> dict[str, Any]:

@@ -14,9 +14,8 @@ from ...markdown.sessions import as_said
 from ...model import Page
 from ...overview.edit import delete, merged, save
 from ...overview.listing import listed
-from ...overview.sight import Sight, heading_of, known_pages, meant, names_of, sight
+from ...overview.sight import Names, Sight, heading_of, sight
 from ...pages import ABSENT
-from .browse import finder
 from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
 from .problems import Problem
 
@@ -102,15 +101,16 @@ def _wants_json(asked: Asked) -> bool:
 
 
 def _described(asked: Asked, page: Page, found: Sight) -> dict[str, Any]:
+    names = Names(asked.home)
     return {
         "path": page.path,
         "text": page.text,
         "kind": found.kind,
         "scope": str(found.scope),
         "title": heading_of(page.text) or found.title,
-        "html": html(page.text, page.path, finder(asked)),
+        "html": html(page.text, page.path, names.find),
         "front": _front(page.text),
-        "links": _links(asked, page),
+        "links": _links(page, names),
     }
 
 
@@ -122,17 +122,13 @@ def _front(text: str) -> dict[str, Any]:
         return {}
 
 
-def _links(asked: Asked, page: Page) -> list[dict[str, Any]]:
-    found = links(page.text, page.path)
-    if not found:
-        return []
-    paths = known_pages(asked.home)
-    names, known = names_of(paths), frozenset(paths)
-    out = []
-    for link in found:
-        target = meant(names, link.target) if link.is_wiki else link.target
-        out.append({"target": link.target, "text": link.text, **({"path": target} if target in known else {})})
-    return out
+def _links(page: Page, names: Names) -> list[dict[str, Any]]:
+    """Where a page points to, with the page that is meant where there is one."""
+    found = [(link, names.find(link.target) if link.is_wiki else link.target) for link in links(page.text, page.path)]
+    return [
+        {"target": link.target, "text": link.text, **({"path": path} if path in names.paths else {})}
+        for link, path in found
+    ]
 
 
 def write(asked: Asked) -> Reply:
