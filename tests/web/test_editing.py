@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -234,3 +235,18 @@ def test_two_brackets_offer_the_pages_to_link_to(look: Look, note: Path) -> None
     source.press_sequentially(" and [[zz")
     page.keyboard.press("Escape")  # nothing to choose: it leaves the editor, and the text is kept
     expect(page.get_by_text("Text you did not save is kept")).to_be_visible()
+
+
+def test_the_page_says_when_the_server_is_gone_and_when_it_is_back(home: Path, chromium: Any, note: Path) -> None:
+    gone = "The server does not answer. What you see may be old"
+    with ExitStack() as looking:
+        with served(home, "--open") as address:
+            look = looking.enter_context(Look.at(chromium, address))
+            page = look.go(route_of(note))
+            expect(page.locator(".prose")).to_contain_text("first line")
+            expect(page.get_by_text(gone)).to_have_count(0)
+        expect(page.get_by_text(gone)).to_be_visible()
+        note.write_text(START.replace("first", "changed"))
+        with served(home, "--open", "--port", address.rpartition(":")[2]):
+            expect(page.get_by_text(gone)).to_have_count(0)
+            expect(page.locator(".prose")).to_contain_text("changed line")

@@ -3,7 +3,7 @@
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
 import { onSignedOut } from "./api.js";
 import { Browse } from "./browse.js";
-import { follow } from "./changes.js";
+import { follow, onLink } from "./changes.js";
 import { Context } from "./context.js";
 import { Health } from "./health.js";
 import { Help, NewPage, Note } from "./dialogs.js";
@@ -123,7 +123,11 @@ const Nowhere = () =>
   html`<h1>Nothing here</h1><p>This address names no view. <a href=${to("search")}>Search</a> finds what is there.</p>`;
 
 function Banners({ status }) {
+  const [isUp, setUp] = useState(true);
+  useEffect(() => onLink(setUp), []);
   return html`
+    <div role="status">${!isUp && html`<p class="banner"><${Icon} name="warning" />
+      The server does not answer. What you see may be old; what you type is kept in this tab.</p>`}</div>
     ${status.read_only && html`<p class="banner">
       <${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
     ${(status.warnings ?? []).map((text) => html`<p class="banner"><${Icon} name="warning" /> ${text}</p>`)}`;

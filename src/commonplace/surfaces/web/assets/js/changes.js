@@ -13,12 +13,25 @@ export function onChange(listener) {
   return () => listeners.delete(listener);
 }
 
+// Whether the server is there, as far as the one who listens knows.
+const watchers = new Set();
+export function onLink(watcher) {
+  watchers.add(watcher);
+  return () => watchers.delete(watcher);
+}
+
+function link(isUp) {
+  watchers.forEach((watcher) => watcher(isUp));
+  channel?.postMessage({ agent: who.agent, isUp, last });
+}
+
 const tellAll = (change) => listeners.forEach((listener) => listener(change));
 
 channel?.addEventListener("message", ({ data }) => {
   if (data.agent !== who.agent) return;
   last = data.last;
   if (data.change) tellAll(data.change);
+  if ("isUp" in data) watchers.forEach((watcher) => watcher(data.isUp));
 });
 
 let last = ""; // what was heard last, here or in the tab that listens: who takes its place goes on from there
@@ -38,7 +51,8 @@ async function listen(signal) {
   for (let wait = SHORTEST; !signal.aborted; wait = Math.min(wait * 2, LONGEST)) {
     const began = performance.now();
     const ended = await hear(signal).catch(() => false);
-    if (ended) return;
+    if (ended || signal.aborted) return;
+    link(false);
     if (performance.now() - began > LONGEST) wait = SHORTEST; // it held for a while: the server is well
     await new Promise((resolve) => setTimeout(resolve, wait));
   }
@@ -49,6 +63,7 @@ async function hear(signal) {
   const headers = last ? { "Last-Event-ID": last } : {};
   const answer = await send("GET", "changes", { headers, signal, accept: "text/event-stream" });
   if (!answer.ok) return answer.status === 401 || answer.status === 404;
+  link(true);
   for await (const event of events(answer.body)) {
     last = event.id || last;
     pass(event);
