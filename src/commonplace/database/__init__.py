@@ -210,10 +210,13 @@ def _set(connection: Connection[tuple[Any, ...]], settings: Mapping[str, str]) -
 @contextmanager
 def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Iterator[None]:
     from psycopg import IsolationLevel
+    from psycopg.pq import TransactionStatus
 
     connection.isolation_level = IsolationLevel.REPEATABLE_READ if snapshot else None
     try:
         yield
     finally:
-        if not connection.closed:
+        if connection.info.transaction_status == TransactionStatus.IDLE:
             connection.isolation_level = None
+        else:  # what came of the commit is not known: nobody uses this connection again
+            connection.close()

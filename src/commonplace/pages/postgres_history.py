@@ -21,8 +21,10 @@ from .versions import DEEPEST, Change, Line, content, contents, line_of, sized, 
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
+    from psycopg import Cursor as _Cursor
 
     Connection = _Connection[tuple[Any, ...]]
+    Cursor = _Cursor[tuple[Any, ...]]
 
 Row = tuple[Any, ...]
 _SELDOM = 1000  # writes of a tenant, from one look at the size of its history to the next
@@ -93,6 +95,12 @@ class PostgresHistory:
             f"SELECT {_CHANGE} FROM commonplace.history WHERE tenant = %s AND id = %s", (self._database.tenant, name)
         ).fetchone()
         return Change(*found) if found else None
+
+    def number(self, connection: Connection, name: str) -> Cursor:
+        """What tells the number of the change of this id."""
+        return connection.execute(
+            "SELECT seq FROM commonplace.history WHERE tenant = %s AND id = %s", (self._database.tenant, name)
+        )
 
     def head(self, path: str) -> Head | None:
         if not _can_be(path):
