@@ -2,6 +2,7 @@
 
     ./dev load                    both, with 10,000 passages
     ./dev load --seconds 10 --clients 50 --passages 1000
+    ./dev load --clients 0        only the search
 
 Every write that was acknowledged is looked for afterwards, in the pages themselves.
 """
@@ -270,6 +271,8 @@ def main() -> None:
             cost = (cpu_of(server.pid) - before) / 105 * 1000
             half, most = statistics.median(took), quantile(took, 0.95)
             print(f"search, one person  p50 {half:.1f} ms   p95 {most:.1f} ms   CPU {cost:.1f} ms")
+            if not options.clients:
+                return
             load, memory = asyncio.run(loaded(port, server.pid, options.clients, options.seconds))
             report(load, memory, options.seconds, missing(home, load))
         finally:
