@@ -88,14 +88,15 @@ export const removePage = (path, version) =>
 
 export const tool = (name, args, toolset) => ask("POST", `tools/${name}`, { body: args, params: { toolset } });
 
-// All pages that can be seen, a bounded number of answers after each other.
-export async function allPages(signal, most = 20) {
+// All pages that can be seen, a bounded number of answers after each other. `onSome` is told how far it is.
+export async function allPages(signal, most = 20, onSome = () => {}) {
   const found = [];
   for (let after, turn = 0; turn < most; turn++) {
     const answer = await get("pages", { limit: 1000, after }, signal);
     found.push(...answer.pages);
     after = answer.next;
     if (!after) break;
+    if (!signal?.aborted) onSome([...found]);
   }
   return found;
 }

@@ -83,7 +83,10 @@ const sizeOf = (folder) =>
   folder.pages.length + [...folder.folders.values()].reduce((sum, each) => sum + sizeOf(each), 0);
 
 function Tree() {
-  const { data, problem, again } = useAsked(allPages, []);
+  const [some, setSome] = useState(null); // of a large memory, what is known while the rest is on its way
+  const asked = useAsked((signal) => allPages(signal, 20, setSome), []);
+  const { problem, again } = asked;
+  const data = asked.data ?? some;
   const [wanted, setWanted] = useState("");
   useFreshness(again);
   const shown = useMemo(() => {
@@ -99,7 +102,7 @@ function Tree() {
       <p>Every note, fact and record is a page of Markdown. The first one makes the tree grow.</p><//>`;
   return html`<section aria-label="Tree of pages">
     <input type="search" class="narrow" aria-label="Narrow the tree" placeholder="Narrow by name or title" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
-    <p class="said" role="status">${plural(shown.length, "page")}</p>
+    <p class="said" role="status">${plural(shown.length, "page")}${!asked.data && ", and more to come"}</p>
     <${Folder} folder=${treeOf(shown)} open=${Boolean(wanted) || shown.length < 60} depth=${0} />
   </section>`;
 }

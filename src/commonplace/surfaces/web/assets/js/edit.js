@@ -142,7 +142,8 @@ function Panes({ path, text, onType }) {
     <div class="pane pane-write"><label class="sr" for="source">Source of the page</label>
       <textarea id="source" dir="auto" ref=${field} spellcheck="true" value=${text} aria-describedby="source-hint"
         aria-controls=${linking.shown.length ? "linking" : null} aria-activedescendant=${linking.shown.length ? `linking-${linking.at}` : null}
-        onInput=${(event) => (onType(event.target.value), linking.look())} onClick=${linking.look} onKeyDown=${linking.keys}></textarea>
+        onInput=${(event) => (onType(event.target.value), linking.look())} onClick=${linking.look} onKeyDown=${linking.keys}>
+          </textarea>
       <p class="sr" id="source-hint">Two opening brackets offer pages to link to.</p>
       <${Pages} linking=${linking} /></div>
     <section class="pane pane-preview" aria-label="Preview" tabindex="0"><${Trouble} problem=${problem} />

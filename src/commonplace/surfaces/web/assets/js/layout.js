@@ -5,45 +5,62 @@ const APART = 0.81; // how wide a cell may look, squared, to push as one
 const PUSH = 38;
 const LENGTH = 46;
 const HOLD = 0.035;
+const ROOM = 26; // around what nothing ties
+const TURN = 2.399963; // the golden angle
 
 onmessage = ({ data }) => arrange(data.count, data.edges, data.quiet);
 
-function arrange(count, edges, quiet) {
-  const x = new Float64Array(count);
-  const y = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const radius = 12 * Math.sqrt(i + 0.5);
-    x[i] = radius * Math.cos(i * 2.399963);
-    y[i] = radius * Math.sin(i * 2.399963);
-  }
-  const state = {
-    count,
-    edges,
-    x,
-    y,
-    vx: new Float64Array(count),
-    vy: new Float64Array(count),
-    degree: degrees(count, edges),
-    tree: makeTree(count),
+// What nothing ties stands around the rest, and neither pushes nor is pushed.
+function arrange(all, edges, quiet) {
+  const ends = degrees(all, edges);
+  const tied = Int32Array.from(ends.keys()).filter((node) => ends[node]);
+  const loose = Int32Array.from(ends.keys()).filter((node) => !ends[node]);
+  const number = new Int32Array(all);
+  tied.forEach((node, index) => (number[node] = index));
+  const state = begin(
+    tied.length,
+    edges.map((end) => number[end]),
+  );
+  const tell = (settled) => {
+    const places = placed(all, state, tied, loose);
+    postMessage({ places, settled }, [places.buffer]);
   };
   let told = performance.now();
-  for (let tick = 0; tick < TICKS; tick++) {
+  for (let tick = 0; tick < TICKS && tied.length; tick++) {
     step(state, Math.pow(0.001, tick / TICKS));
     if (!quiet && performance.now() - told > 40) {
-      tell(state, false);
+      tell(false);
       told = performance.now();
     }
   }
-  tell(state, true);
+  tell(true);
 }
 
-function tell({ count, x, y }, settled) {
-  const places = new Float32Array(2 * count);
+function begin(count, edges) {
+  const [x, y] = [new Float64Array(count), new Float64Array(count)];
   for (let i = 0; i < count; i++) {
-    places[2 * i] = x[i];
-    places[2 * i + 1] = y[i];
+    x[i] = 12 * Math.sqrt(i + 0.5) * Math.cos(i * TURN);
+    y[i] = 12 * Math.sqrt(i + 0.5) * Math.sin(i * TURN);
   }
-  postMessage({ places, settled }, [places.buffer]);
+  const [vx, vy] = [new Float64Array(count), new Float64Array(count)];
+  return { count, edges, x, y, vx, vy, degree: degrees(count, edges), tree: makeTree(count) };
+}
+
+// Where everything is, two numbers a node: as a sunflower has its seeds, outside of what is tied.
+function placed(all, { count, x, y }, tied, loose) {
+  const places = new Float32Array(2 * all);
+  let widest = 0;
+  for (let i = 0; i < count; i++) {
+    places[2 * tied[i]] = x[i];
+    places[2 * tied[i] + 1] = y[i];
+    widest = Math.max(widest, Math.hypot(x[i], y[i]));
+  }
+  loose.forEach((node, index) => {
+    const far = Math.sqrt((widest + (count ? ROOM : 0)) ** 2 + ((index + 1) * (ROOM * ROOM)) / Math.PI);
+    places[2 * node] = far * Math.cos(index * TURN);
+    places[2 * node + 1] = far * Math.sin(index * TURN);
+  });
+  return places;
 }
 
 function degrees(count, edges) {
@@ -58,7 +75,7 @@ function step(state, heat) {
   build(state);
   for (let i = 0; i < count; i++) push(state, i, heat);
   for (let i = 0; i < count; i++) {
-    const hold = HOLD * heat * (degree[i] > 2 ? 1 : degree[i] ? 1.6 : 2.5); // what little ties is kept from drifting off
+    const hold = HOLD * heat * (degree[i] > 2 ? 1 : 1.6); // what little ties is kept from drifting off
     vx[i] = (vx[i] - x[i] * hold) * 0.6;
     vy[i] = (vy[i] - y[i] * hold) * 0.6;
     x[i] += vx[i];

@@ -24,7 +24,8 @@ export function useLinking(field, onType) {
   useEffect(() => setAt(0), [open?.name]);
   const look = () => {
     const { value, selectionStart, selectionEnd } = field.current;
-    const found = selectionStart === selectionEnd && OPEN.exec(value.slice(Math.max(0, selectionStart - 90), selectionStart));
+    const found =
+      selectionStart === selectionEnd && OPEN.exec(value.slice(Math.max(0, selectionStart - 90), selectionStart));
     setOpen(found ? { name: found[1], caret: selectionStart } : null);
   };
   const take = (page) => {
@@ -55,7 +56,10 @@ function choose(name, pages) {
     .filter((page) => page.path.endsWith(".md"))
     .map((page) => [fit(name, `${page.title ?? ""} ${page.path}`), page])
     .filter(([weight]) => weight !== null);
-  return fits.sort((a, b) => b[0] - a[0]).slice(0, SHOWN).map(([, page]) => page);
+  return fits
+    .sort((a, b) => b[0] - a[0])
+    .slice(0, SHOWN)
+    .map(([, page]) => page);
 }
 
 export function Pages({ linking }) {

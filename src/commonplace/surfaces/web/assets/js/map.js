@@ -84,7 +84,8 @@ function Graph({ graph, route, again }) {
   };
   return html`<div class="map">
     <header class="view-head"><h1>Map</h1>
-      <p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "tie")}</p>
+      <p class="muted" role="status">${plural(shown.filter(Boolean).length, "node")}, ${plural(edges.length, "tie")}
+        ${graph.left_out > 0 && `; ${number(graph.left_out)} older pages are not drawn`}</p>
       <button type="button" class="quiet" onClick=${again}>Draw again</button></header>
     <div class="map-tools">
       <input type="search" aria-label="Find in the map" placeholder="Find in the map" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
