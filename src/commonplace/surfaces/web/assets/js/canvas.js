@@ -75,6 +75,7 @@ export function makeDrawing(canvas, { onHover, onChoose, onOpen }) {
     places: (places, settled) => {
       state.places = places;
       if (!state.moved) fit(canvas, state);
+      if (settled && !state.moved && state.chosen >= 0) centre(canvas, state, state.chosen);
       canvas.dataset.settled = settled ? "yes" : "no";
       draw();
     },
