@@ -128,7 +128,7 @@ def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping
 
 def _read(parameter: Parameter, values: list[str]) -> Any:
     value = values if parameter.repeats else _as(parameter.schema.get("type"), values[0], parameter.name)
-    fit(parameter.schema, value, parameter.name)
+    fit({"description": parameter.description, **parameter.schema}, value, parameter.name)
     return value
 
 

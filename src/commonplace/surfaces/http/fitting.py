@@ -65,7 +65,8 @@ def _fit_text(schema: Schema, value: str, name: str) -> None:
     if len(value) < schema.get("minLength", 0):
         raise InvalidArgument(f"{name} must not be empty")
     if "pattern" in schema and not re.search(schema["pattern"], value):
-        raise InvalidArgument(f"{name} must look like {schema['pattern']}")
+        said = schema.get("description") or f"it must look like {schema['pattern']}"
+        raise InvalidArgument(f"{name} is not understood: {said}")
     if schema.get("format") == "date" and not (_DAY.fullmatch(value) and parse(value)):
         raise InvalidArgument(f"{name} must be a day like 2026-03-14")
     if schema.get("format") == "date-time" and not ("T" in value and parse(value)):

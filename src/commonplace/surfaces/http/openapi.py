@@ -9,7 +9,7 @@ from typing import Any
 from ... import __version__
 from ...tools import catalog
 from ...tools.define import Parameter as Argument
-from .endpoints import JSON, MARKDOWN, TEXT, WHOLE, Asked, Endpoint, Given, Parameter, Schema, of
+from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, Asked, Endpoint, Given, Parameter, Schema, of
 from .problems import MEDIA
 
 _PROBLEM = of({"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT)
@@ -83,9 +83,17 @@ def _name(endpoint: Endpoint) -> str:
 def _parameter(each: Parameter) -> dict[str, Any]:
     said: dict[str, Any] = {
         "name": each.name, "in": each.where, "required": each.required, "description": each.description,
-        "schema": each.schema,
+        "schema": each.schema if each.where == "header" else _without_null(each.schema),
     }  # fmt: skip
     return said | ({"style": "form", "explode": True} if each.repeats else {})
+
+
+def _without_null(schema: Schema) -> Schema:
+    """Text in an address is text without a null, where nothing else says what it looks like."""
+    if schema.get("type") == "array":
+        return {**schema, "items": _without_null(schema["items"])}
+    is_free = schema.get("type") == "string" and not {"pattern", "enum"} & schema.keys()
+    return {**schema, "pattern": NO_NULL} if is_free else schema
 
 
 def _answer(given: Given) -> dict[str, Any]:

@@ -63,7 +63,7 @@ _SCOPE = {
     "pattern": r"^(shared|world|global|channel|skill|agent|extra)(:[^\x00-\x1f]+)?$",
 }
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
-_QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"\S"}
+_QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 _TAKES = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
     Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}, "How many hits at the most."),
@@ -78,7 +78,7 @@ _TAKES = [
     Parameter("source", {"type": "string", "enum": ["memory", "session", "extra"]}, "Only from there."),
     Parameter(
         "path",
-        {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*]*(\*\*?[^*]+){0,5}\*?\*?$"},
+        {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*\x00]*(\*\*?[^*\x00]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
     Parameter("explain", {"type": "boolean"}, "Whether to say why each hit stands where it does; yes, if not said."),
