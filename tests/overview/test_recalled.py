@@ -62,6 +62,17 @@ def test_a_record_that_can_not_be_written_fails_no_answer(home: Path, memory: Me
     assert most(memory) == {}
 
 
+def test_a_link_is_not_written_through(home: Path, memory: Memory, tmp_path: Path) -> None:
+    memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
+    memory.search("tea")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.write_text("theirs")
+    (home / ".index" / record.FILES[0]).unlink()
+    (home / ".index" / record.FILES[0]).symlink_to(elsewhere)
+    assert memory.search("tea")
+    assert elsewhere.read_text() == "theirs"
+
+
 def test_a_line_that_nobody_understands_is_passed_over(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.search("tea")

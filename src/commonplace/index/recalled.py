@@ -16,7 +16,7 @@ from typing import NamedTuple
 FILES = ("recalled.jsonl", "recalled.1.jsonl")
 _LARGEST = 2_000_000  # bytes
 _MOST = 100  # pages of one answer
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
+_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 _quiet: ContextVar[bool] = ContextVar("unnoted", default=False)
 
 
@@ -45,9 +45,10 @@ class Recalls(NamedTuple):
 
 
 def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
-    """Pages have answered somebody. `folder` is the index's own; one that is not there is not made."""
+    """Pages have answered somebody. `folder` is the index's own; one that is not there is not made, nor is a link
+    followed."""
     some = list(dict.fromkeys(paths))[:_MOST]
-    if not some or _quiet.get():
+    if not some or _quiet.get() or os.path.islink(folder):
         return
     line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
     with suppress(OSError, UnicodeError):
