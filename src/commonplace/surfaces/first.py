@@ -47,7 +47,7 @@ def _keep(place: str, secret: str) -> None:
     os.makedirs(os.path.dirname(place), 0o700, exist_ok=True)
     handle = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
     try:
-        os.fchmod(handle, 0o600)
+        os.chmod(place, 0o600)  # one that was there before may be open to others
         os.write(handle, f"{secret}\n".encode())
     finally:
         os.close(handle)

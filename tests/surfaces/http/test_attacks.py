@@ -263,6 +263,8 @@ def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
     assert (nothing.status_code, nothing.headers["content-type"]) == (404, "application/problem+json")
     wrong = asked.send("PATCH", f"pages/{PAGE}")
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "DELETE, GET, HEAD, PUT")
+    assert asked.send("HEAD", "changes").status_code == 405, "a stream for nobody"
+    assert asked.send("HEAD", "status").status_code == 200
     assert asked.client.get("/elsewhere").headers["content-type"] == "application/problem+json"
 
 

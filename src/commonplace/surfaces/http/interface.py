@@ -188,7 +188,10 @@ def _pattern(path: str) -> str:
 def _route(interface: Interface, methods: dict[str, Endpoint]) -> Callable[[Request], Any]:
     async def route(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
-        return await interface.answer(methods[method], request)
+        endpoint = methods[method]
+        if request.method == "HEAD" and endpoint.streams:  # it would go on for nobody
+            return problem(405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))})
+        return await interface.answer(endpoint, request)
 
     return route
 
