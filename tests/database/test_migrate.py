@@ -5,11 +5,12 @@ from __future__ import annotations
 import secrets
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from commonplace.database import Database, address_of
-from commonplace.database.migrate import Migration, known, migrate, status
+from commonplace.database.migrate import Migration, known, migrate, require, status
 from commonplace.errors import ConnectionLost, StorageError
 from commonplace.pages.postgres import PostgresPages
 from commonplace.pages.postgres_history import PostgresHistory
@@ -57,9 +58,42 @@ def test_a_database_of_a_newer_program_is_left_as_it_is(bare: Database) -> None:
     migrate(bare)
     with bare.maintenance() as connection:
         connection.execute("INSERT INTO commonplace.migrations (number, name) VALUES (9000, 'later')")
-    assert status(bare).unknown == ((9000, "later"),)
+    assert status(bare).unknown == ((9000, "later", 9000),)
     with pytest.raises(StorageError, match=r"newer commonplace .*9000_later.*nothing was changed"):
         migrate(bare)
+
+
+def test_a_program_goes_on_with_newer_tables_that_are_made_for_it_too(bare: Database, clock: FrozenClock) -> None:
+    migrate(bare)
+    later = "INSERT INTO commonplace.migrations (number, name, since) VALUES (%s, 'later', %s)"
+    with bare.maintenance() as connection:
+        connection.execute(later, (9000, known()[-1].number))
+    require(bare, "the database")
+    assert migrate(bare) == ()
+    PostgresPages(bare, lambda path, size: None, PostgresHistory(bare, clock)).write("memory/a.md", "x")
+    with bare.maintenance() as connection:
+        connection.execute(later, (9001, 9000))
+    with pytest.raises(StorageError, match="made by a newer commonplace"):
+        require(Database(bare.address._replace(tenant="another")), "the database")
+
+
+def test_tables_of_a_program_that_said_nothing_of_older_ones_are_brought_up_to_date(bare: Database) -> None:
+    migrate(bare)
+    with bare.maintenance() as connection:
+        connection.execute("ALTER TABLE commonplace.migrations DROP COLUMN since")
+        assert status(bare) == (known(), (), ())
+        connection.execute("DELETE FROM commonplace.migrations WHERE number > 1")
+        connection.execute("DROP TABLE commonplace.index_vectors")
+    with pytest.raises(StorageError):  # the others are there: it is the column that is looked at
+        migrate(bare)
+    with bare.maintenance() as connection:
+        assert connection.execute("SELECT since FROM commonplace.migrations").fetchall() == [(None,)]
+
+
+def test_a_migration_is_for_its_own_programs_unless_it_says_otherwise(tmp_path: Path) -> None:
+    (tmp_path / "0001_one.sql").write_text("-- One.\nSELECT 1;")
+    (tmp_path / "0002_two.sql").write_text("-- For programs from 0001 on: a column more.\nSELECT 1;")
+    assert known(str(tmp_path)) == ((1, "one", 1), (2, "two", 1))
 
 
 def test_who_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
@@ -88,6 +122,8 @@ def test_an_owner_who_is_no_superuser_migrates_and_writes(
     bare: Database, template: str, users: tuple[Database, Database], clock: FrozenClock
 ) -> None:
     owner, guest = users
+    with pytest.raises(StorageError, match=r"may not make tables \(permission denied .*as who owns the database"):
+        migrate(guest)
     with pytest.raises(StorageError, match=r"0001_pages could not be applied .*migrate as a user who may"):
         migrate(owner)  # the role is there, made by somebody else, and not theirs to take
     assert status(owner).pending == known()
@@ -99,6 +135,10 @@ def test_an_owner_who_is_no_superuser_migrates_and_writes(
         assert connection.execute("SELECT count(*) FROM commonplace.pages").fetchone() == (0,)
     with pytest.raises(StorageError, match="GRANT commonplace_member TO"):
         PostgresPages(guest, lambda path, size: None, PostgresHistory(guest, clock)).read("memory/a.md")
+    with pytest.raises(
+        StorageError, match=r"may not use the memory .*`commonplace db grant` .*GRANT commonplace_member"
+    ):
+        status(guest)
 
 
 def owner_name(database: Database) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.doctor import examine
-from commonplace.errors import Refused
+from commonplace.errors import ConnectionLost
 from commonplace.ground import in_database, shown
 from commonplace.surfaces.cli.common import find_home, placed
 
@@ -67,6 +67,13 @@ def test_a_url_that_can_not_be_read_says_how_to_write_it_and_not_what_it_was(she
     assert "ses" not in done.stderr
 
 
+def test_a_tenant_that_is_spelled_wrongly_in_a_url_is_told_apart_from_a_password(shell: Shell) -> None:
+    done = shell.run("--home", "postgresql://ann:sesame@host/db?tenent=acme", "status")
+    assert done.returncode == 2
+    assert "can not be read: it says nearly tenant: write it like ?tenant=NAME" in done.stderr
+    assert "sesame" not in done.stderr
+
+
 def test_a_url_of_another_kind_is_not_taken_for_a_folder(shell: Shell) -> None:
     done = shell.run("--home", "mysql://ann:sesame@host/db", "remember", "tea")
     assert done.returncode == 2
@@ -117,7 +124,7 @@ def test_a_url_without_a_password_installs_without_a_warning(shell: Shell) -> No
     assert "password" not in done.stderr
 
 
-def test_a_doctor_of_files_says_what_to_use_for_a_database() -> None:
-    with pytest.raises(Refused, match="commonplace db status") as refused:
+def test_a_doctor_who_reaches_no_database_says_so() -> None:
+    with pytest.raises(ConnectionLost, match="see that it runs") as lost:
         examine(NOWHERE)
-    assert "sesame" not in str(refused.value)
+    assert "sesame" not in str(lost.value)

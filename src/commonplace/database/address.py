@@ -63,7 +63,16 @@ def parts_of(url: str) -> dict[str, Any]:
     try:
         return dict(conninfo_to_dict(url))
     except ProgrammingError:  # what it says may hold the password
-        raise InvalidArgument(f"the URL of the database can not be read: {_SPELLING}") from None
+        raise InvalidArgument(f"the URL of the database can not be read: {_meant(url) or _SPELLING}") from None
+
+
+def _meant(url: str) -> str:
+    """Ours, where something in a URL is spelled nearly so. Nothing else is repeated."""
+    from difflib import get_close_matches
+
+    said = (each.partition("=")[0].lower() for each in url.partition("?")[2].split("&"))
+    near = [name for each in said for name in get_close_matches(each, _OURS, 1, 0.7)]
+    return f"it says nearly {near[0]}: write it like ?{near[0]}=NAME" if near else ""
 
 
 def searching(address: Address) -> Address:

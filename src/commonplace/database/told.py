@@ -16,7 +16,7 @@ _NEXT_STEPS = (
     ("no pg_hba.conf entry", "have an administrator let this user in from here, in pg_hba.conf"),
     ('database ".*" does not exist', "see its name in the URL, or make it: createdb, then `commonplace db init`"),
     ('role ".*" does not exist', "see the user in the URL, or have an administrator make it with CREATE ROLE"),
-    ("certificate", "see sslmode, sslrootcert and the name of the host in the URL"),
+    ("certificate|SSL was required|SSL is not enabled", "see sslmode, sslrootcert and the name of the host in the URL"),
 )
 _FULL = ("too many clients", "remaining connection slots", "no more connections allowed")
 
@@ -42,8 +42,9 @@ def told(error: Exception) -> CommonplaceError:
         return StorageError("the database has not all tables of commonplace: run `commonplace db migrate`")
     if isinstance(error, psycopg.errors.QueryCanceled):
         return StorageError("the database took too long over a statement: try again, or ask for less")
-    if isinstance(error, psycopg.errors.InsufficientPrivilege) and "set role" in text:
-        return StorageError(f"this user may not use the memory: have an owner run GRANT {ROLE} TO the user")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and ("set role" in text or "for schema" in text):
+        step = f"have an owner run `commonplace db grant` for one tenant, or GRANT {ROLE} TO the user for all"
+        return StorageError(f"this user may not use the memory ({text}): {step}")
     if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
         step = "name all hosts in the URL, with target_session_attrs=read-write"
         return ConnectionLost(f"the server that answered takes no writes ({text}): {step}")

@@ -72,7 +72,7 @@ def _info(mode: int, size: int = 0, modified: int = 0) -> os.stat_result:
 def tables(database: Database) -> Iterator[Finding]:
     """Tables that another version of the program made."""
     now = status(database)
-    if now.unknown:
+    if now.is_too_new:
         what = f"a newer commonplace changed the tables (there is {now.unknown[-1]})"
         yield Finding("tables", "commonplace", what, "update this program; nothing else was looked at")
     elif now.pending:

@@ -92,7 +92,7 @@ def _show(url: str) -> None:
     reply: dict[str, Any] = {
         "home": shown(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
         "applied": [str(each) for each in now.applied], "pending": [str(each) for each in now.pending],
-        "unknown": [str(each) for each in now.unknown], "ready": not now.pending and not now.unknown,
+        "unknown": [str(each) for each in now.unknown], "ready": now.is_ready,
     }  # fmt: skip
     with suppress(StorageError):  # there are no tables, or this user may not read them: the rest is said
         reply["vectors"] = [
@@ -112,8 +112,10 @@ def _show(url: str) -> None:
 
 
 def _advice(now: Status, url: str) -> str:
-    if now.unknown:
+    if now.is_too_new:
         return "A newer commonplace changed these tables: update this one."
     if now.pending:
         return f"Run `commonplace db {'migrate' if now.applied else 'init'} '{url}'`."
+    if now.unknown:
+        return "A newer commonplace changed these tables, and this one can go on with them."
     return "The tables are up to date."
