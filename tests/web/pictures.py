@@ -74,7 +74,9 @@ def _lighter(file: Path) -> None:
         from PIL import Image
 
         with Image.open(file) as picture:
-            picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(file, optimize=True)
+            picture.convert("RGB").quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE).save(
+                file, optimize=True
+            )
 
 
 def _two_write(page: Any, site: str, note: Path) -> None:
