@@ -9,12 +9,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory
-from commonplace.archive import export_to
+from commonplace.archive import export_file, export_to
+from commonplace.archive.whole import whole_file
 from commonplace.errors import LockTimeout, OutsideHome
 from commonplace.home import Home
 from commonplace.pages.locks import everything, lock
@@ -195,7 +198,8 @@ def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Pat
 
 HOLDER = """
 import sys
-from commonplace.archive import export_to
+from commonplace.archive import export_file, export_to
+from commonplace.archive.whole import whole_file
 from commonplace.home import Home
 from commonplace.pages.locks import everything
 what, home = sys.argv[1:]
@@ -235,20 +239,64 @@ def test_an_export_killed_at_any_time_leaves_the_whole_file_or_none(home: Path, 
     out = tmp_path / "out"
     out.mkdir()
     whole = exported(home)
-    outcomes = set()
+
+    def running(name: str) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-m", "commonplace", "--home", str(home), "export", str(out / name)]
+        return subprocess.Popen(command, stdout=subprocess.DEVNULL)
+
+    since = time.monotonic()
+    assert running("whole.tar").wait() == 0
+    took = time.monotonic() - since
     for number in range(25):
-        target = out / f"{number}.tar"
-        command = [sys.executable, "-m", "commonplace", "--home", str(home), "export", str(target)]
-        running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-        try:
-            running.wait(0.15 + number * 0.03)
-        except subprocess.TimeoutExpired:
-            running.kill()
-        running.wait()
-        outcomes.add(target.exists())
-        assert not target.exists() or target.read_bytes() == whole
-    assert {path.suffix for path in out.iterdir()} <= {".tar"}
-    assert outcomes == {True, False}
+        export = running(f"{number}.tar")
+        with suppress(subprocess.TimeoutExpired):
+            export.wait(took * number / 20)
+        export.kill()
+        export.wait()
+    assert {path.suffix for path in out.iterdir()} == {".tar"}
+    assert {path.read_bytes() == whole for path in out.iterdir()} == {True}
+    assert len([*out.iterdir()]) < 26
+
+
+KILLED_AT_THE_LAST = """
+import os, signal, sys
+from commonplace.archive import export_file
+from commonplace.home import Home
+os.replace = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
+export_file(Home(sys.argv[1]), sys.argv[2], force=True)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="where a file that is open can not be removed")
+def test_what_an_export_left_that_was_killed_while_it_replaced_a_file_is_cleared_by_the_next(
+    memory: Memory, home: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "b.tar").write_bytes(b"as it was")
+    (out / ".other.tar.0123456789ab.tmp").write_bytes(b"of another file")
+    done = subprocess.run([sys.executable, "-c", KILLED_AT_THE_LAST, str(home), str(out / "b.tar")], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert (out / "b.tar").read_bytes() == b"as it was"
+    assert len([*out.iterdir()]) == 3
+    export_file(memory.home, str(out / "b.tar"), force=True)
+    assert sorted(path.name for path in out.iterdir()) == [".other.tar.0123456789ab.tmp", "b.tar"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="where a file that is open can not be removed")
+@pytest.mark.parametrize("nameless", [True, False])
+def test_what_another_export_is_writing_is_not_cleared(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool
+) -> None:
+    if not nameless:  # a system that knows no files without a name
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    place = tmp_path / "b.tar"
+    with whole_file(str(place), replace=True) as file:
+        file.write(b"slowly")
+        export_file(memory.home, str(place), force=True)
+        assert place.read_bytes() != b"slowly"
+    assert place.read_bytes() == b"slowly"
+    assert [path.name for path in tmp_path.iterdir() if path.is_file()] == ["b.tar"]
 
 
 @pytest.mark.slow

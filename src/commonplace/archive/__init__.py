@@ -20,7 +20,7 @@ from .reading import Limits, receive
 from .restore import carry_out, plan
 from .snapshot import Snapshot, one_moment
 from .spool import Spool
-from .whole import whole_file
+from .whole import clear_left, whole_file
 from .writing import FORMATS, Format, write
 
 __all__ = ["FORMATS", "Exported", "Format", "Imported", "Limits", "export_file", "export_to", "import_from"]
@@ -78,6 +78,7 @@ def export_file(
         raise Conflict(f"{path} exists already: give another name, or --force to replace it")
     plain = path.lower().removesuffix(".gz")
     chosen: Format = format or ("jsonl" if plain.endswith(".jsonl") else "tar")
+    clear_left(path)
     try:
         with whole_file(path, replace=force) as file:
             return export_to(home, file, chosen, history=history, compress=path.lower().endswith((".gz", ".tgz")))

@@ -1,6 +1,7 @@
 """Many new files at once: all of them on disk under other names, with their times and rights, and then in their places.
 
-One by one each of them would wait for the disk twice, which takes many times as long.
+One by one each of them would wait for the disk twice, which takes many times as long. A page comes with its history, or
+not at all.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ from itertools import islice
 
 from ..errors import PageNotFound, StaleVersion, StorageError
 from ..home import Home
-from ..pages.files import make_folders, read_bytes_or_none, storage_errors, sync_folder, write_all
+from ..pages.exchange import CanNot, exchange
+from ..pages.files import (
+    Overtaken,
+    make_folders,
+    read_bytes_or_none,
+    storage_errors,
+    sync_folder,
+    take_away,
+    write_all,
+)
 from ..pages.locks import lock
 from ..pages.sign import current
 from .extent import locks_of
@@ -37,7 +47,7 @@ def add_all(home: Home, items: Mapping[str, Item], spool: Spool, *, instead: Map
                 with storage_errors(path), lock(locks, "page", path):
                     _put(temporary, place, path, instead.get(path))
                     if not told:
-                        _tell(home, path, spool.read(some[path]))
+                        _tell(home, path, spool.read(some[path]), waiting[path])
         finally:
             for temporary, _ in waiting.values():
                 with suppress(OSError):
@@ -84,7 +94,10 @@ def _written(home: Home, items: Mapping[str, Item], spool: Spool, waiting: dict[
 
 def _put(temporary: str, place: str, path: str, instead_of: bytes | None) -> None:
     if instead_of is not None and read_bytes_or_none(place, path) == instead_of:
-        os.replace(temporary, place)
+        try:
+            exchange(temporary, place)
+        except CanNot:
+            os.replace(temporary, place)
         return
     try:
         put_new(temporary, place)
@@ -92,10 +105,19 @@ def _put(temporary: str, place: str, path: str, instead_of: bytes | None) -> Non
         raise StaleVersion(path) from error
 
 
-def _tell(home: Home, path: str, data: bytes) -> None:
-    """Keep it in history, by who holds the lock. The page is there whether or not that can be done."""
+def _tell(home: Home, path: str, data: bytes, where: tuple[str, str]) -> None:
+    """Keep it in history, by who holds the lock; or take it back, which needs no space on the disk."""
     try:
         home.history.noticed(path, None)
         home.history.changed(path, None, data, current().signature)
-    except (OSError, StorageError) as error:
-        current().warnings.append(f"what was imported is not in history: {error}")
+    except (OSError, StorageError):
+        with suppress(OSError, Overtaken):  # what somebody saved since is theirs, and stays
+            _take_back(*where, data)
+        raise
+
+
+def _take_back(temporary: str, place: str, data: bytes) -> None:
+    if os.path.lexists(temporary):  # it is what stood there before
+        exchange(temporary, place)
+    else:
+        take_away(place, data)
