@@ -353,6 +353,29 @@ def test_an_older_copy_is_never_written_over(desk: Desk) -> None:
     assert len(copies) == len({(path.parent / name).read_bytes() for name in copies})
 
 
+@pytest.mark.parametrize("name", CLIENTS)
+def test_removing_what_was_made_only_for_us_gives_the_folder_back_as_it_was(desk: Desk, name: str) -> None:
+    def there() -> list[Path]:
+        return [*desk.user.rglob("*"), *desk.project.rglob("*")]
+
+    before = there()
+    desk.run(name)
+    desk.run(name, "--tools", "notes")  # with a copy of what was only ours
+    assert there() != before
+    desk.run(name, "--remove")
+    assert there() == before
+
+
+def test_what_people_added_to_our_entry_is_kept_in_a_copy_when_it_goes(desk: Desk) -> None:
+    desk.run("cursor")
+    path = desk.user / ".cursor/mcp.json"
+    theirs = path.read_text().replace('"command"', '"env": {"KEY": "mine"},\n      "command"')
+    path.write_text(theirs)
+    assert files.BACKUP in desk.run("cursor", "--remove")
+    assert not path.exists() or "commonplace" not in path.read_text()
+    assert Path(f"{path}{files.BACKUP}").read_text() == theirs
+
+
 BROKEN = [
     ("cursor", '{\n  "mcpServers": {\n    "x": 1\n    "y": 2\n  }\n}', "mcp.json:4: a comma or } is missing"),
     ("cursor", '{"mcpServers": [1]}', "mcp.json:1: mcpServers must be an object there"),

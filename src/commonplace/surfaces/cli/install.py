@@ -41,9 +41,12 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     where = _where(home)
     scope = _scope(known, scope, home, where)
     wanted = _wanted(known, scope, home, where, chosen)
-    edits = plan.edits_for(known, scope, where, wanted, os.path.abspath(os.path.expanduser(file)) if file else "")
+    file = os.path.abspath(os.path.expanduser(file)) if file else ""
+    edits = plan.edits_for(known, scope, where, wanted, file)
     changes = plan.removing(edits) if chosen["remove"] else _installing(edits, only_print=chosen["only_print"])
     kept = {} if chosen["only_print"] else {each.path: _write(each) for each in changes if each.is_one}
+    for gone in (each for each in changes if each.path in kept and each.after is None and each.path != file):
+        files.clear_folders(gone.path, (where.home, where.project, os.getcwd()))
     reply = {
         "client": known.name, "scope": scope, "home": shown(home), "removed": chosen["remove"],
         "files": [_told(each, kept.get(each.path, ""), home, whole=chosen["only_print"]) for each in changes],
@@ -124,7 +127,7 @@ def _toolsets(given: str | None) -> str:
 
 
 def _write(change: plan.Change) -> str:
-    return files.write(change.path, change.before, change.after)
+    return files.write(change.path, change.before, change.after, change.with_it)
 
 
 def _told(change: plan.Change, backup: str, home: str, *, whole: bool) -> dict[str, Any]:

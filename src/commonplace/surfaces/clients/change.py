@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import Any
 
 from . import jsonc
-from .edits import Add, CanNotEdit, Edit, Path, Put, at
+from .edits import Add, CanNotEdit, Edit, Path, Put, Unreadable, at
 
 Spot = tuple[str | int, ...]
 
@@ -42,6 +42,24 @@ def take_out(form: str, text: str, edits: Sequence[Edit], earlier: Sequence[str]
     for edit in found:
         text = _taken(form, text, edit, known)
     return text
+
+
+def only_ours(form: str, text: str, edits: Sequence[Edit]) -> bool:
+    """Whether a file holds nothing but what we wrote: not even what people added to our entry."""
+    with suppress(CanNotEdit, Unreadable):
+        ours = {edit.path: {*_fields(edit)} for edit in edits}
+        found = _as_they_are(form, text, edits)
+        return take_out(form, text, edits) is None and all({*_fields(each)} <= ours[each.path] for each in found)
+    return False
+
+
+def _fields(edit: Edit) -> Iterator[str]:
+    waiting: list[Any] = [edit.element if isinstance(edit, Add) else edit.value]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            yield from value
+        waiting += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
 def parse(form: str, text: str) -> Any:

@@ -6,7 +6,7 @@ A link to a file in another place, as people link their dotfiles, stays a link: 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from ...errors import Conflict, NotText, SettingsError, StorageError
@@ -49,13 +49,18 @@ def changed(path: str, before: bytes | None, change: Callable[[str], str | None]
     return None if text is None else text.encode()
 
 
-def write(path: str, before: bytes | None, after: bytes | None) -> str:
-    """Put the new bytes in place, with a copy of the old ones beside them; where that copy is, if one was made."""
+def write(path: str, before: bytes | None, after: bytes | None, with_it: Sequence[str] | None = None) -> str:
+    """Put the new bytes in place, with a copy of the old ones beside them; where that copy is, if one was made.
+
+    `with_it`: the file goes, as nobody's but ours, and so do these copies of it.
+    """
     real = os.path.realpath(path)
     with _told(path):
-        backup = _backed_up(path, before) if before is not None else ""
+        backup = _backed_up(path, before) if before is not None and with_it is None else ""
         if after is None:
             take_away(real, before or b"")
+            for copy in with_it or ():
+                os.unlink(copy)
             return backup
         os.makedirs(os.path.dirname(real), exist_ok=True)
         replace(real, after, before)
@@ -65,14 +70,23 @@ def write(path: str, before: bytes | None, after: bytes | None) -> str:
         return backup
 
 
-def backups(path: str) -> list[str]:
-    """What the copies beside a file say, the newest first."""
-    found: list[str] = []
+def backups(path: str) -> dict[str, str]:
+    """What the copies beside a file say, by their names, the newest first."""
+    found: dict[str, str] = {}
     with _told(path):
-        for name in _names(path):
+        for name in [*_names(path)][::-1]:
             with suppress(UnicodeDecodeError, NotText):
-                found.append(read_bytes(name, name).decode())
-    return found[::-1]
+                found[name] = read_bytes(name, name).decode()
+    return found
+
+
+def clear_folders(path: str, within: Iterable[str]) -> None:
+    """Remove the folders of a file that went, as far as they are empty, below those that are given."""
+    above, folder = {os.path.realpath(each) for each in within}, os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):  # one that is not empty stays
+        while folder not in above and folder.startswith(tuple(f"{each}{os.sep}" for each in above)):
+            os.rmdir(folder)
+            folder = os.path.dirname(folder)
 
 
 def _backed_up(path: str, data: bytes) -> str:

@@ -6,6 +6,7 @@ import os
 import shlex
 from collections.abc import Sequence
 from functools import partial
+from itertools import takewhile
 from typing import NamedTuple
 
 from . import change, files
@@ -30,11 +31,12 @@ class Wanted(NamedTuple):
 
 
 class Change(NamedTuple):
-    """One file. `after` is None where it goes."""
+    """One file. `after` is None where it goes; `with_it` are copies that go as well, where only ours was in it."""
 
     path: str
     before: bytes | None
     after: bytes | None
+    with_it: Sequence[str] | None = None
 
     @property
     def is_one(self) -> bool:
@@ -86,14 +88,19 @@ def installing(edits: Edits, *, alone: bool = False) -> list[Change]:
 
 def removing(edits: Edits) -> list[Change]:
     """The files without them."""
-    out = []
-    for path, (form, some) in edits.items():
-        before = after = files.read(path)
-        if before is not None:
-            take = partial(change.take_out, form, edits=some, earlier=files.backups(path))
-            after = files.changed(path, before, take, "remove the entry by hand")
-        out.append(Change(path, before, after))
-    return out
+    return [_removing(path, form, some) for path, (form, some) in edits.items()]
+
+
+def _removing(path: str, form: str, edits: list[Edit]) -> Change:
+    before = files.read(path)
+    if before is None:
+        return Change(path, None, None)
+    copies = files.backups(path)
+    take = partial(change.take_out, form, edits=edits, earlier=[*copies.values()])
+    after = files.changed(path, before, take, "remove the entry by hand")
+    if after is not None or not change.only_ours(form, before.decode(), edits):
+        return Change(path, before, after)
+    return Change(path, before, None, [*takewhile(lambda name: change.only_ours(form, copies[name], edits), copies)])
 
 
 def program(executable: str, argv0: str) -> list[str]:
