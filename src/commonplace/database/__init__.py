@@ -10,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConnectionLost, NotInstalled, StorageError
@@ -64,43 +64,32 @@ class Database:
 
     @contextmanager
     def transaction(
-        self, *, statement_ms: int = _STATEMENT, snapshot: bool = False
+        self, *, statement_ms: int = _STATEMENT, snapshot: bool = False, in_flights: bool = False
     ) -> Iterator[Connection[tuple[Any, ...]]]:
         """All or nothing, as one tenant. What goes wrong with the server is a StorageError.
 
         One inside of another, in the same thread, is a part of it: it sees what that one did. With `snapshot` all its
-        statements see one state, whatever others commit meanwhile.
+        statements see one state, whatever others commit meanwhile. `in_flights`: see `run`.
         """
         outer = self._inside
         with told_errors():
             if outer is not None:
-                last, self._open.last = self._open.last, None
-                try:
-                    with outer.transaction():
-                        yield outer
-                finally:
-                    self._open.last = last
+                with outer.transaction():
+                    yield outer
                 return
             pools = self._pools
             with (
-                lent(pools.work, pools.url) as connection,
+                lent(pools.asking if in_flights else pools.work, pools.url) as connection,
                 _isolated(connection, snapshot=snapshot),
-                ExitStack() as last,
+                connection.pipeline() if in_flights else nullcontext(),
                 connection.transaction(),
             ):
                 self._bind(connection, statement_ms)
-                self._open.connection, self._open.last = connection, last
+                self._open.connection = connection
                 try:
                     yield connection
                 finally:
                     self._open.connection = None
-
-    def now_the_last(self, connection: Connection[tuple[Any, ...]]) -> None:
-        """What is sent from here on goes to the server together with the commit: who waits for a row waits for the
-        server, and not for this process to hear and to answer. Its answers are there when the transaction is over. A
-        part of another transaction goes on as ever."""
-        if self._open.last is not None:
-            self._open.last.enter_context(connection.pipeline())
 
     @contextmanager
     def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
@@ -111,6 +100,7 @@ class Database:
         with (
             told_errors(),
             lent(pools.holding, pools.url) as connection,
+            connection.pipeline(),
             connection.transaction(force_rollback=True),
         ):
             self._bind(connection, statement_ms)
@@ -134,8 +124,18 @@ class Database:
             (self.tenant, ROLE, str(statement_ms)),
         )
 
-    def run(self, work: Callable[[Connection[tuple[Any, ...]]], Answer], *, statement_ms: int = _STATEMENT) -> Answer:
+    def run(
+        self,
+        work: Callable[[Connection[tuple[Any, ...]]], Answer],
+        *,
+        statement_ms: int = _STATEMENT,
+        in_flights: bool = False,
+    ) -> Answer:
         """What some work answers, in a transaction of its own, tried again when another writer got in its way.
+
+        With `in_flights` a statement is sent when its answer, or that of a later one, is asked for; the last ones go
+        together with the commit, and their answers are there afterwards. So who waits for a row waits for the server,
+        and not for this process to hear and to answer.
 
         It may run more than once, and its last run may have been committed although the server's word did not arrive:
         work that writes must say by itself, from what it finds, that it is done already.
@@ -150,7 +150,7 @@ class Database:
         inside = self._inside is not None
         while True:
             try:
-                with self.transaction(statement_ms=statement_ms) as connection:
+                with self.transaction(statement_ms=statement_ms, in_flights=in_flights) as connection:
                     return work(connection)
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
                 if inside:  # only the whole can be tried again

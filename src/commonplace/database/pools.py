@@ -41,7 +41,7 @@ class Pools:
 
     @cached_property
     def _holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return self._new(checked=self.is_main)
+        return self._new(checked=False)
 
     @cached_property
     def _asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
@@ -54,13 +54,14 @@ class Pools:
 
     @property
     def holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For transactions that last while others work: they must not take the connections that work needs."""
+        """For transactions that last while others work: they must not take the connections that work needs. Who
+        wants to hold something tries again."""
         with self._making:
             return self._holding
 
     @property
     def asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For single statements that only read: they are tried again, so nobody looks first whether the wire stands."""
+        """For what is tried again when the wire turns out to be cut: nobody looks first whether it stands."""
         with self._making:
             return self._asking
 

@@ -116,13 +116,13 @@ class PostgresPages:
         place = located(path)
 
         def changed(connection: Connection, name: str) -> _Done:
-            old = self._taken(connection, place)
+            old, head = self._taken(connection, place)
             new = change(old)
             if new is None or new == old:
                 self._let_go(connection, place)
                 return _Done(version_of(new))
             self._witness.replaced(place, old, new)
-            return self._put(connection, place, name, old, new)
+            return self._put(connection, place, name, old, new, head)
 
         done = self._made_once(place, changed)
         self._witness.saw(place, done.version)
@@ -132,12 +132,12 @@ class PostgresPages:
         place = located(path)
 
         def removed(connection: Connection, name: str) -> _Done:
-            old = self._locked(connection, place)
+            old = self._lock(connection, place).fetchone()
             if old is None or old[0] is None:
                 raise PageNotFound(path)
             if if_version is not None and version_of(old[0]) != if_version:
                 raise StaleVersion(path)
-            return self._put(connection, place, name, old[0], None)
+            return self._put(connection, place, name, old[0], None, self.history.ask_head(connection, place))
 
         self._made_once(place, removed)
         self._witness.forget(place)
@@ -155,7 +155,7 @@ class PostgresPages:
             tried.append(work(connection, name))
             return tried[-1]
 
-        done = self._database.run(once)
+        done = self._database.run(once, in_flights=True)
         if done.taken is not None:
             row = done.taken.fetchone()
             assert row
@@ -164,22 +164,24 @@ class PostgresPages:
             self._wrote(place, done.size)
         return done
 
-    def _taken(self, connection: Connection, place: str) -> bytes | None:
-        """What stands in a page whose row is ours until the end of the transaction; one is made if there is none."""
-        while (row := self._locked(connection, place)) is None:
+    def _taken(self, connection: Connection, place: str) -> tuple[bytes | None, Cursor]:
+        """What stands in a page whose row is ours until the end of the transaction, and what tells its last change; a
+        row is made if there is none. All is asked in one flight."""
+        while True:
             connection.execute(
                 "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
                 " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
                 (self._database.tenant, place),
             )
-        data: bytes | None = row[0]
-        return data
+            locked, head = self._lock(connection, place), self.history.ask_head(connection, place)
+            if row := locked.fetchone():
+                return row[0], head
 
-    def _locked(self, connection: Connection, place: str) -> tuple[Any, ...] | None:
+    def _lock(self, connection: Connection, place: str) -> Cursor:
         return connection.execute(
             "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
             (self._database.tenant, place),
-        ).fetchone()
+        )
 
     def _let_go(self, connection: Connection, place: str) -> None:
         """A row that was made to be locked, and that nothing was written to, does not stay."""
@@ -187,12 +189,15 @@ class PostgresPages:
             "DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (self._database.tenant, place)
         )
 
-    def _put(self, connection: Connection, place: str, name: str, old: bytes | None, new: bytes | None) -> _Done:
+    def _put(
+        self, connection: Connection, place: str, name: str, old: bytes | None, new: bytes | None, head: Cursor
+    ) -> _Done:
         if old is not None and place.endswith(TRANSCRIPT):
             self.history.keep(connection, place, old)
-        line = self.history.line(connection, name, place, old, new, current().signature)
+            head = self.history.ask_head(connection, place)
+        line = self.history.line(connection, name, place, old, new, current().signature, head)
         size = len(new or b"")
-        self._database.now_the_last(connection)  # all others wait for the number that is taken here
+        # All others wait for the number that is taken here: it goes to the server together with the commit.
         taken = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size})
         return _Done(version_of(new), size, taken)
 

@@ -74,10 +74,17 @@ class PostgresHistory:
         return self._database.run(work)
 
     def line(
-        self, connection: Connection, name: str, path: str, old: bytes | None, new: bytes | None, by: Signature
+        self,
+        connection: Connection,
+        name: str,
+        path: str,
+        old: bytes | None,
+        new: bytes | None,
+        by: Signature,
+        asked: Cursor | None = None,
     ) -> Line:
-        """What is to be kept of a change, by who holds the row of the page."""
-        head = self._head(connection, path)
+        """What is to be kept of a change, by who holds the row of the page. `asked`: for the head, since then."""
+        head = _head_of(asked or self.ask_head(connection, path))
         before = head.version if head else ABSENT
         change = Change(name, stamp(self._clock()), path, version_of(new), before, *by)
         return line_of(change, old, new, head.depth if head and version_of(old) == before else -1)
@@ -108,12 +115,15 @@ class PostgresHistory:
         return self._database.run(lambda connection: self._head(connection, path))
 
     def _head(self, connection: Connection, path: str) -> Head | None:
-        row = connection.execute(
+        return _head_of(self.ask_head(connection, path))
+
+    def ask_head(self, connection: Connection, path: str) -> Cursor:
+        """What tells the last change of a page."""
+        return connection.execute(
             "SELECT version, depth, at, tool, agent, session, why, call FROM commonplace.history"
             " WHERE tenant = %s AND path = %s ORDER BY seq DESC LIMIT 1",
             (self._database.tenant, path),
-        ).fetchone()
-        return Head(row[0], row[1], Signature(*row[3:]), row[2]) if row else None
+        )
 
     def changes(self, path: str | None = None) -> list[Change]:
         if path is not None:
@@ -237,6 +247,11 @@ class PostgresHistory:
             lambda connection: connection.execute(asked, (self._database.tenant, *arguments)).fetchall(),
             statement_ms=_LONG,
         )
+
+
+def _head_of(asked: Cursor) -> Head | None:
+    row = asked.fetchone()
+    return Head(row[0], row[1], Signature(*row[3:]), row[2]) if row else None
 
 
 def values(tenant: str, line: Line) -> dict[str, Any]:

@@ -74,18 +74,17 @@ class Holds:
 
         left = max(1, int(1000 * min(_AT_ONCE, deadline - time.monotonic())))
         key = self._key(name)
+        signed = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
         connection.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '0', true)",
             (str(left),),
         )
+        connection.execute("INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)", (self._database.tenant, key))
+        named = connection.execute("SELECT set_config('application_name', %s, true)", (signed,))
         try:
-            connection.execute(
-                "INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)", (self._database.tenant, key)
-            )
+            named.fetchone()  # all of it went in one flight: here is whether it arrived
         except psycopg.errors.LockNotAvailable as error:
             raise _Taken from error
-        signed = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
-        connection.execute("SELECT set_config('application_name', %s, true)", (signed,))
 
     def _complaint(self, name: str) -> str:
         """With who holds it, as far as the server shows."""
