@@ -10,7 +10,7 @@ from ..pages.names import topic_name
 from .jsonparts import lines
 from .source import PEEK, Source, only_file
 from .transcripts import turns
-from .values import CLAUDE_CODE, Into, Item, Missed, Session, Text
+from .values import CLAUDE_CODE, Into, Item, Missed, Session, Text, plain
 
 _HELPERS = "agent-"  # how the transcripts of its helpers begin
 _UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # names that no two sessions have
@@ -114,5 +114,15 @@ def _session(source: Source, into: Into, path: str) -> Iterator[Item]:
     said, title = turns(data, path, source.missed)
     if said:
         at = next((turn.at for turn in said if turn.at), "")
-        item = f"session {name}" if _UNIQUE.fullmatch(name) else f"{source.place}/{path}"
-        yield Session(item, into.agent, CLAUDE_CODE, name, said, title, at)
+        if _UNIQUE.fullmatch(name):
+            yield Session(f"session {name}", into.agent, CLAUDE_CODE, name, said, title, at)
+        else:
+            known_as = _known_as(data, path)
+            yield Session(f"{source.place}/{path}", into.agent, CLAUDE_CODE, name, said, title, at, known_as)
+
+
+def _known_as(data: bytes, path: str) -> str:
+    """The id of a session whose file has another name, where all of its lines say the same."""
+    ignored: list[Missed] = []
+    ids = {plain(event.get("sessionId")) for _, event in lines(data, path, ignored)} - {""}
+    return ids.pop() if len(ids) == 1 else ""

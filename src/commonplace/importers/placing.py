@@ -163,7 +163,8 @@ def _session(home: Home, item: Session) -> File:
     day = f"-{item.at[:10]}" if item.at else ""
     name = file_name(item.name)
     folder = f"{home.layout.agent_folder(item.agent)}/sessions"
-    kept = item.name if item.source == CLAUDE_CODE else ""  # a hook keeps its sessions under their own name
+    # A hook keeps sessions of Claude Code under their own names.
+    kept = (item.known_as or item.name) if item.source == CLAUDE_CODE else ""
     path = f"{folder}/{item.source}{day}-{name}.jsonl"
     return File(item.id, "session", path, data, when, key=kept, warning=warning)
 

@@ -62,7 +62,10 @@ class Said(NamedTuple):
 
 
 class Session(NamedTuple):
-    """A conversation. `source` and `name` make its file name, which stays the same however it goes on."""
+    """A conversation. `source` and `name` make its file name, which stays the same however it goes on.
+
+    `known_as`: what its program calls it, where a copy has another name.
+    """
 
     id: str
     agent: str
@@ -71,6 +74,7 @@ class Session(NamedTuple):
     turns: tuple[Said, ...]
     title: str = ""
     at: str = ""
+    known_as: str = ""
 
 
 class Missed(NamedTuple):
