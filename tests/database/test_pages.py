@@ -196,3 +196,16 @@ def test_a_write_within_a_transaction_of_the_same_thread_is_a_part_of_it(
         write_and_fail()
     assert pages.list("memory") == []
     assert rows(database) == 0
+
+
+def test_nothing_is_a_page_and_a_folder_at_once(database: Database, pages: PostgresPages) -> None:
+    pages.write("memory/a.md", "x")
+    pages.write("memory/b/c/d.md", "x")
+    for path, other in (("memory/a.md/b.md", "memory/a.md"), ("memory/b", "memory/b/c/d.md"), ("memory/b/c", "d.md")):
+        with pytest.raises(StorageError, match=rf"can not be a page beside the page .*{other}: use another name"):
+            pages.write(path, "y")
+    assert rows(database) == 2
+    pages.write("memory/a.md0", "a neighbour")
+    pages.write("memory/a", "and one whose name goes on")
+    pages.remove("memory/a.md")
+    pages.write("memory/a.md/b.md", "what was removed is in nobody's way")

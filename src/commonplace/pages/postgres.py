@@ -51,6 +51,9 @@ _WHOLE = (
 _NO_TEXT = r"regexp_replace(encode(data, 'escape'), %(whole)s, '', 'g') ~ '\\[23][0-7][0-7]'"
 _THERE = "tenant = %(tenant)s AND data IS NOT NULL"
 _BELOW = f"{_THERE} AND path >= %(start)s AND path < %(end)s"
+# As among files: nothing is a page and a folder at once, or a memory could not be copied into one.
+_IN_THE_WAY = f"""(SELECT path FROM commonplace.pages WHERE {_THERE} AND path = ANY(%(above)s) LIMIT 1)
+UNION ALL (SELECT path FROM commonplace.pages WHERE {_BELOW} LIMIT 1)"""
 
 
 class News(NamedTuple):
@@ -174,7 +177,10 @@ class PostgresPages:
                 (self._database.tenant, place),
             )
             locked, head = self._lock(connection, place), self.history.ask_head(connection, place)
+            in_the_way = connection.execute(_IN_THE_WAY, {"tenant": self._database.tenant, **_around(place)})
             if row := locked.fetchone():
+                if row[0] is None and (other := in_the_way.fetchone()):
+                    raise StorageError(f"{place} can not be a page beside the page {other[0]}: use another name")
                 return row[0], head
 
     def _lock(self, connection: Connection, place: str) -> Cursor:
@@ -298,6 +304,13 @@ def located(path: str) -> str:
     if len(path.encode()) > LONGEST:
         raise StorageError(f"{path[:60]}… is longer than a path may be ({LONGEST} bytes): give it a shorter name")
     return posixpath.normpath(path)
+
+
+def _around(place: str) -> dict[str, Any]:
+    """The folders that a page is in, and where the pages begin and end that would be in it."""
+    parts = place.split("/")
+    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
+    return {"above": above, "start": f"{place}/", "end": f"{place}0"}
 
 
 def _is_shown(path: str, folder: str) -> bool:
