@@ -366,7 +366,7 @@ def viewing(
 ) -> Iterator[View]:
     """A view, with a server that is asked with a token for this agent alone."""
     access = access_of(home)
-    _, token = create(access, utc_now(), agents=[who.agent], role="write")
+    _, token = create(access, utc_now(), agents=[who.agent], role="admin")
     access.close()
     with web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel}) as server:
         yield View(home, who, clock, *known, server.as_(token))

@@ -12,7 +12,6 @@ from commonplace.surfaces.mcp.resources import uri_of
 from commonplace.testing import FrozenClock
 
 from .scopes import (
-    DOORS,
     KINDS,
     OWNER,
     PEOPLE,
@@ -26,6 +25,7 @@ from .scopes import (
     viewing,
     what_there_is,
 )  # fmt: skip
+from .scopes_v1 import DOORS
 
 Homes = tuple[str, str, FrozenClock, tuple[tuple[str, ...], tuple[str, ...]]]
 OTHERS = {name: who for name, who in PEOPLE.items() if who.is_tenant and who.agent != "ann"}

@@ -9,7 +9,8 @@ import pytest
 
 from commonplace.testing import FrozenClock
 
-from ..scopes import DOORS, PEOPLE, Someone
+from ..scopes import PEOPLE, Someone
+from ..scopes_v1 import DOORS
 from ..test_scope_matrix import Homes, check, compare, filled
 from .conftest import admin, on
 

@@ -25,11 +25,11 @@ _STATUS = of(
         "channels": _NAMES,
         "users": _NAMES,
         "pages": WHOLE,
-        "passages": WHOLE,
         "search": TEXT,
         "index_up_to_date": YES,
         "warnings": _NAMES,
     },
+    passages=WHOLE,
     layout=TEXT,
     timezone=TEXT,
 )
@@ -87,7 +87,7 @@ def status(asked: Asked) -> dict[str, Any]:
     except CommonplaceError:
         owners = set()
     return {
-        **asked.memory.status(),
+        **held_to_own(asked, asked.memory.status()),
         "version": __version__,
         "role": grant.role,
         "read_only": grant.is_held_to_reading,
@@ -95,6 +95,19 @@ def status(asked: Asked) -> dict[str, Any]:
         "channels": home.channels.names()[0],
         "users": sorted(owners - {"global"}),
     }
+
+
+def held_to_own(asked: Asked, counted: dict[str, Any]) -> dict[str, Any]:
+    """What is counted, for who may be some agents alone: without what the others' pages weigh in."""
+    if asked.grant.agents is None:
+        return counted
+    told = {name: value for name, value in counted.items() if name not in ("passages", "spaces")}
+    return {**told, "pages": len(seen.known_pages(asked.home))}
+
+
+def outlined(asked: Asked) -> dict[str, Any]:
+    found = outline(asked.home)
+    return {**found, "agents": [name for name in found["agents"] if asked.grant.may_be(name)]}
 
 
 def render(asked: Asked) -> dict[str, Any]:
@@ -119,7 +132,7 @@ ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/outline",
-        lambda asked: outline(asked.home),
+        outlined,
         "What there is to browse.",
         answers={200: Given("Days, topics, records, channels, skills, sessions.", _OUTLINE)},
     ),

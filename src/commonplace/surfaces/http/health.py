@@ -6,8 +6,9 @@ from typing import Any
 
 from ...doctor import CHECKS, examine
 from ...errors import Refused
-from ...overview.growth import growth, sizes
+from ...overview.growth import Day, Sizes, growth, sizes
 from ...overview.recalls import recalled
+from .browse import held_to_own
 from .endpoints import ANY, TEXT, WHOLE, YES, Asked, Endpoint, Given, array, of
 
 _OR_NULL = {"type": ["integer", "null"]}
@@ -30,12 +31,18 @@ def health(asked: Asked) -> dict[str, Any]:
     grown = growth(home)
     return {
         "findings": _findings(asked, notes),
-        "index": home.index_status(),
-        "sizes": sizes(home, grown)._asdict(),
+        "index": held_to_own(asked, home.index_status()),
+        "sizes": _sizes(asked, grown)._asdict(),
         "growth": [day._asdict() for day in grown],
         "recalled": recalled(home),
         "notes": notes,
     }
+
+
+def _sizes(asked: Asked, grown: list[Day]) -> Sizes:
+    """History and index are everybody's: who may be some agents alone is not told how much others weigh in them."""
+    found = sizes(asked.home, grown)
+    return found if asked.grant.agents is None else found._replace(history_bytes=None, index_bytes=None)
 
 
 def _findings(asked: Asked, notes: list[str]) -> list[dict[str, Any]]:

@@ -219,7 +219,7 @@ function Start() {
       <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
       ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
     <//>`;
-  return html`<p class="said muted">${plural(me.status.pages, "page")} with ${plural(me.status.passages, "passage")}, for ${me.status.agent}</p>
+  return html`<p class="said muted">${plural(me.status.pages, "page")}${me.status.passages != null && ` with ${plural(me.status.passages, "passage")}`}, for ${me.status.agent}</p>
   <div class="start">
     <section><h2>Latest days</h2><ul class="plain">
       ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}
