@@ -1,6 +1,7 @@
 """Transcripts that are rows: the server adds lines to what it has, so that no more than these goes over the wire.
 
-Who adds holds the row of the page. History is kept when a transcript is replaced or removed, not line by line.
+Who adds holds the row of the page, which the server writes anew: it is kept uncompressed, so that this is quick.
+History is kept when a transcript is replaced or removed, not line by line.
 """
 
 from __future__ import annotations
