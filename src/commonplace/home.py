@@ -14,12 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from . import directive
 from . import settings as settings_of
-from .errors import (
-    CommonplaceError,
-    InvalidArgument,
-    NotAvailable,
-    PageNotFound,
-)
+from .errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound
 from .ground import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
 from .markdown.jsontext import is_unicode
 from .markdown.times import stamp
@@ -250,17 +245,24 @@ class Home:
         mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
         # A database is asked once: it takes as long for all pages as for one.
         times = {} if self.ground.folder else {change.path: change.at for change in self.history.changes()}
-        dated = ((path, at) for path in mine if (at := times.get(path) or self.written(path)) is not None)
+        dated = ((path, at) for path in mine if (at := times.get(path) or self._swept(path)) is not None)
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
 
     def written(self, path: str) -> str | None:
         """When a page was last written; None when it is gone meanwhile, nothing when no calendar knows the time."""
         try:
-            return stamp(datetime.fromtimestamp(self.pages.modified(path), UTC))
+            return _dated(self.pages.modified(path))
         except PageNotFound:
             return None
-        except (ValueError, OverflowError, OSError):
-            return ""
+
+    def _swept(self, path: str) -> str | None:
+        """The same, of a page that a sweep has just come by: it went there without a link, and need not ask again."""
+        if not self.ground.folder:
+            return self.written(path)
+        try:
+            return _dated(os.lstat(os.path.join(self.ground.folder, path)).st_mtime)
+        except OSError:
+            return None
 
     def warnings(self, view: View) -> tuple[str, ...]:
         """What is to be said about the index, and about the pages this agent may see."""
@@ -347,6 +349,13 @@ class Home:
             self._unfollowed.append(path)
         elif "index" in self.__dict__:
             self.index.look_again()
+
+
+def _dated(seconds: float) -> str:
+    try:
+        return stamp(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return ""
 
 
 def _check_filters(filters: Filters) -> None:

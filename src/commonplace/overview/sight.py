@@ -142,7 +142,7 @@ def size_of(home: Home, path: str) -> int | None:
     if not home.ground.folder:
         return None
     try:
-        return os.stat(os.path.join(home.ground.folder, path)).st_size
+        return os.lstat(os.path.join(home.ground.folder, path)).st_size
     except OSError:
         return None
 

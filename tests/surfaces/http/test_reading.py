@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from commonplace import Memory, __version__
@@ -199,3 +200,16 @@ def test_the_page_is_served_beside_it(asked: Api) -> None:
     assert page.status_code == 200
     assert "script-src 'self'" in page.headers["content-security-policy"]
     assert asked.client.get("/assets/../../__init__.py").status_code == 404
+
+
+def test_a_list_has_the_times_and_sizes_of_pages_and_no_links(asked: Api, full: Path) -> None:
+    secret = full.parent / "secret.md"
+    secret.write_text("outside of memory")
+    (full / "memory/link.md").symlink_to(secret)
+    (full / "memory/out").symlink_to(full.parent)
+    os.utime(full / "memory/world/people.md", (0, 0))
+    rows = {row["path"]: row for row in asked.get("pages", limit=1000)["pages"]}
+    assert not [path for path in rows if "link" in path or "out" in path]
+    assert rows["memory/world/people.md"]["at"].startswith("1970-01-01")
+    assert {path: (full / path).stat().st_size for path in rows} == {path: row["size"] for path, row in rows.items()}
+    assert asked.get("pages", limit=1000)["pages"][-1]["path"] == "memory/world/people.md", "the oldest is the last"
