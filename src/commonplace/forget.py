@@ -54,7 +54,8 @@ def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     pages = {path: data for path, data in search.pages() if search.left(path, data) != data}
     traces = [Trace("page", path, search.told(path, data)) for path, data in pages.items()]
     traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
-    kept = {path: count for path in home.history.paths() if (count := search.versions_of(path))}
+    counted = ((path, search.meant(path, versions)) for path, versions in home.history.each())
+    kept = dict(sorted((path, count) for path, count in counted if count))
     traces += [Trace("history", path, f"{count} earlier version{'s' * (count > 1)}") for path, count in kept.items()]
     indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
@@ -140,9 +141,8 @@ class _Search:
             out.append((self._unmarked(change)._replace(version=version_of(left)), left))
         return out if any(data is not None for _, data in out) else []
 
-    def versions_of(self, path: str) -> int:
+    def meant(self, path: str, versions: Versions) -> int:
         """How many versions of a page hold it."""
-        versions = self.home.history.versions(path)
         if self._goes_whole(path):
             return len(versions)
         return sum(data is not None and self.left(path, data) != data for _, data in versions)

@@ -10,7 +10,7 @@ from commonplace.database import Database
 from commonplace.errors import Conflict, NotFound
 from commonplace.markdown.times import stamp
 from commonplace.pages import ABSENT
-from commonplace.pages.past import Bounds, Past
+from commonplace.pages.past import Bounds, Past, Versions
 from commonplace.pages.postgres import PostgresPages
 from commonplace.pages.postgres_history import PostgresHistory
 from commonplace.pages.sign import Signature, signed
@@ -197,6 +197,37 @@ def test_what_is_forgotten_leaves_no_row_and_not_even_its_name(
     now = pages.changed_since(before + 2).seq
     pages.append("memory/a.md", "more\n")
     assert pages.changed_since(now) == (now + 1, ["memory/a.md"], [])
+
+
+def test_who_forgets_one_page_does_not_wait_for_who_writes_another(
+    database: Database, pages: PostgresPages, history: PostgresHistory
+) -> None:
+    for path in ("memory/a.md", "memory/b.md", "memory/b.md", "memory/c.md"):
+        pages.append(path, "x")
+    assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
+    with database.aside() as another:
+        another.execute("SELECT 1 FROM commonplace.pages WHERE path = 'memory/c.md' FOR UPDATE").fetchone()
+        another.execute("SELECT 1").fetchone()
+        assert history.rewrite(lambda path, versions: versions[-1:] if path == "memory/b.md" else versions) == 1
+    assert texts(history, "memory/b.md") == ["xx"]
+
+
+def test_a_version_that_comes_while_others_are_chosen_is_chosen_too(
+    pages: PostgresPages, history: PostgresHistory
+) -> None:
+    pages.write("memory/a.md", "one")
+    pages.write("memory/a.md", "two")
+    looks: list[int] = []
+
+    def choose(_path: str, versions: Versions) -> Versions:
+        looks.append(len(versions))
+        if len(looks) == 1:
+            pages.write("memory/a.md", "three")
+        return versions[-1:]
+
+    assert history.rewrite(choose) == 2
+    assert looks == [2, 3]
+    assert texts(history, "memory/a.md") == ["three"]
 
 
 def test_what_is_kept_of_some_versions_is_still_made_out(pages: PostgresPages, history: PostgresHistory) -> None:

@@ -331,3 +331,11 @@ def test_a_conflict_error_tells_the_way_out(tmp_path: Path) -> None:
     (undone,) = undo(pages, history, [change])
     assert "not there any more" in undone.problem
     assert "restore" in undone.problem
+
+
+def test_every_page_comes_with_its_versions(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    for number in range(300):  # more than there are files of history
+        pages.write(f"{number % 290}.md", f"{number}")
+    assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
+    assert sum(len(versions) for _, versions in history.each()) == 300

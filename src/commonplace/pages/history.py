@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -118,6 +118,11 @@ class History:
         """Every version of a page that can be made out, oldest first."""
         return list(contents(self._lines(path)))
 
+    def each(self) -> Iterator[tuple[str, Versions]]:
+        for slot in self._slots():
+            for path, some in _by_page(lines(self._raw(slot))).items():
+                yield path, list(contents(some))
+
     def paths(self) -> list[str]:
         return sorted({line.change.path for slot in self._slots() for line in lines(self._raw(slot))})
 
@@ -142,10 +147,8 @@ class History:
     def _rewrite_slot(self, slot: str, choose: Choose) -> int:
         raw = self._raw(slot)
         before = list(lines(raw))
-        pages: dict[str, list[Line]] = {}
-        for line in before:
-            pages.setdefault(line.change.path, []).append(line)
-        after = [line for path, some in pages.items() for line in again(choose(path, list(contents(some))))]
+        pages = _by_page(before).items()
+        after = [line for path, some in pages for line in again(choose(path, list(contents(some))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(written, after))
@@ -252,6 +255,13 @@ class History:
 def id_in(slot: str, name: str) -> str:
     """An id as a change of a slot has it: it begins with the slot. One from elsewhere keeps what tells it apart."""
     return name if len(name) == 10 and name.startswith(slot) else slot + name[-8:].rjust(8, "0")
+
+
+def _by_page(some: Iterable[Line]) -> dict[str, list[Line]]:
+    pages: dict[str, list[Line]] = {}
+    for line in some:
+        pages.setdefault(line.change.path, []).append(line)
+    return pages
 
 
 def _last(raw: bytes, path: str) -> Line | None:

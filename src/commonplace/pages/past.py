@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 from .sign import Signature
@@ -65,6 +65,10 @@ class Past(Protocol):
 
     def versions(self, path: str) -> Versions:
         """Every version of a page that can be made out, oldest first."""
+        ...
+
+    def each(self) -> Iterator[tuple[str, Versions]]:
+        """Every page that has a history, in no order, with its versions: quicker than asking for one after another."""
         ...
 
     def paths(self) -> list[str]:

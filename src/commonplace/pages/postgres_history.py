@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import timedelta
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ..database import Database
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 Row = tuple[Any, ...]
 _SELDOM = 1000  # writes of a tenant, from one look at the size of its history to the next
+_AT_ONCE = 100  # pages whose history is read in one go
 _LONG = 300_000  # milliseconds: what goes over the whole history
 _CHANGE = ", ".join(Change._fields)
 _FIELDS = (*Change._fields, "depth", "span_start", "span_end", "data")
@@ -155,6 +157,17 @@ class PostgresHistory:
     def versions(self, path: str) -> Versions:
         return list(contents(line_of_row(row) for row in self._rows(LINE, "path = %s ORDER BY seq", path)))
 
+    def each(self) -> Iterator[tuple[str, Versions]]:
+        for path, some in self._pages(self.paths()):
+            yield path, list(contents(some))
+
+    def _pages(self, paths: list[str]) -> Iterator[tuple[str, list[Line]]]:
+        """What is kept of pages, many at a time."""
+        for start in range(0, len(paths), _AT_ONCE):
+            rows = self._rows(LINE, "path = ANY(%s) ORDER BY path, seq", paths[start : start + _AT_ONCE])
+            for path, some in groupby(map(line_of_row, rows), key=lambda line: line.change.path):
+                yield path, list(some)
+
     def paths(self) -> list[str]:
         return sorted(path for (path,) in self._rows("DISTINCT path", "true"))
 
@@ -164,7 +177,7 @@ class PostgresHistory:
     def collect(self, bounds: Bounds) -> int:
         moment = max(stamp(self._clock() - timedelta(days=bounds.days)), self._fitting(bounds.size))
         old = [path for (path,) in self._rows("DISTINCT path", "at < %s", moment)]
-        return sum(self._rewritten(path, since(moment)) for path in sorted(old))
+        return self._all_rewritten(sorted(old), since(moment))
 
     def _fitting(self, most: int) -> str:
         """The moment from which on everything fits into so many bytes."""
@@ -192,10 +205,19 @@ class PostgresHistory:
             self.grew(seq - seq % _SELDOM)
 
     def rewrite(self, choose: Choose) -> int:
-        return sum(self._rewritten(path, choose) for path in self.paths())
+        return self._all_rewritten(self.paths(), choose)
 
-    def _rewritten(self, path: str, choose: Choose) -> int:
-        """One page at a time, so that writers of others do not wait."""
+    def _all_rewritten(self, paths: list[str], choose: Choose) -> int:
+        """Only pages of which something goes are locked, one at a time, so that writers of others do not wait."""
+        gone = 0
+        for path, before in self._pages(paths):
+            after = again(choose(path, list(contents(before))))
+            if after != before:
+                gone += self._rewritten(path, choose, before, after)
+        return gone
+
+    def _rewritten(self, path: str, choose: Choose, seen: list[Line], wanted: list[Line]) -> int:
+        """`wanted` is what is chosen of the lines that were `seen`; chosen again, where others came since."""
 
         def work(connection: Connection) -> int:
             self._lock(connection, path)
@@ -204,7 +226,7 @@ class PostgresHistory:
                 (self._database.tenant, path),
             ).fetchall()
             before = [line_of_row(row[1:]) for row in rows]
-            after = again(choose(path, list(contents(before))))
+            after = wanted if before == seen else again(choose(path, list(contents(before))))
             if after != before:
                 self._replace(connection, path, after, {row[1]: row[0] for row in rows})
             return len(before) - len(after)
