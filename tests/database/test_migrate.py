@@ -81,7 +81,8 @@ def test_tables_of_a_program_that_said_nothing_of_older_ones_are_brought_up_to_d
     migrate(bare)
     with bare.maintenance() as connection:
         connection.execute("ALTER TABLE commonplace.migrations DROP COLUMN since")
-        assert status(bare) == (known(), (), ())
+        assert [str(each) for each in status(bare).applied] == [str(each) for each in known()]
+        assert status(bare).is_ready
         connection.execute("DELETE FROM commonplace.migrations WHERE number > 1")
         connection.execute("DROP TABLE commonplace.index_vectors")
     with pytest.raises(StorageError):  # the others are there: it is the column that is looked at
