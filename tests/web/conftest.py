@@ -20,12 +20,12 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make(tmp_path_factory.mktemp("demo") / "home", days=25)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return Path(shutil.copytree(demo, tmp_path_factory.mktemp("web") / "home"))
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def site(home: Path) -> Iterator[str]:
     with served(home, "--open") as address:
         yield address

@@ -7,6 +7,30 @@ from contextlib import contextmanager
 from typing import Any
 
 PATIENCE = 20_000  # milliseconds: the machine may be busy
+# Counts what a tab is waiting for. The stream of changes is never done.
+_COUNTING = """
+window.underway = 0;
+const plain = window.fetch;
+window.fetch = (...given) => {
+  const asked = plain(...given);
+  if (String(given[0]?.url ?? given[0]).includes("/v1/changes")) return asked;
+  window.underway += 1;
+  asked.then((answer) => answer.clone().text()).catch(() => {}).then(() => (window.underway -= 1));
+  return asked;
+};
+"""
+_CALM = """(patience) => new Promise((done, fail) => {
+  const until = performance.now() + patience;
+  let calm = 0;
+  const look = () => {
+    const moves = document.getAnimations().some((each) => each.playState === "running");
+    calm = window.underway || moves || document.querySelector(".busy") ? 0 : calm + 1;
+    if (calm > 3) done();
+    else if (performance.now() > until) fail(new Error("the page does not come to rest"));
+    else requestAnimationFrame(look);
+  };
+  look();
+})"""
 
 
 class Look:
@@ -17,6 +41,7 @@ class Look:
         self.errors: list[str] = []
         self.asked: list[str] = []
         context.set_default_timeout(PATIENCE)
+        context.add_init_script(_COUNTING)
         self.page = self.tab()
 
     @classmethod
@@ -45,6 +70,12 @@ class Look:
         page.goto("about:blank")
         page.goto(f"{self.site}/{route}")
         page.wait_for_selector("main h1", state="attached")
+        return page
+
+    def settle(self, page: Any = None) -> Any:
+        """Wait until a tab has all it asked for, shows it, and nothing in it moves."""
+        page = page or self.page
+        page.evaluate(_CALM, PATIENCE)
         return page
 
     @property

@@ -62,8 +62,7 @@ def _picture(chromium: Any, site: str, file: Path, route: str, size: Any, *, dar
             act(page)
         if page.locator("canvas").count():
             page.locator("canvas[data-settled=yes]").wait_for()
-        page.locator(".busy").wait_for(state="detached")
-        page.wait_for_timeout(900)
+        look.settle()
         page.screenshot(path=file)
     _lighter(file)
 

@@ -58,8 +58,7 @@ def test_odd_pages_break_no_view(chromium: Any, site: str, home: Path, route: st
     (home / "memory" / "odd.md").write_text(ODD)
     with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
         page = look.go(route)
-        page.locator(".busy").wait_for(state="detached")
-        page.wait_for_timeout(300)
+        look.settle()
         assert page.evaluate("document.documentElement.scrollWidth") <= 390
         assert look.errors == []
 

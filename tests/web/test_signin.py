@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
 import stat
 from datetime import UTC, datetime
@@ -12,7 +14,7 @@ import pytest
 
 from commonplace.access import access_of, create
 
-from .looking import Look
+from .looking import PATIENCE, Look
 from .serving import served
 from .test_looking import expect
 
@@ -21,28 +23,34 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def opener(tmp_path: Path) -> Path:
-    """A browser that only writes down what it was asked to open."""
+    """A browser that only says what it was asked to open."""
+    os.mkfifo(tmp_path / "opened")
     script = tmp_path / "opener.sh"
-    script.write_text(
-        f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened.part && mv {tmp_path}/opened.part {tmp_path}/opened\n'
-    )
+    script.write_text(f'#!/bin/sh\nprintf %s "$1" > {tmp_path}/opened\n')
     script.chmod(0o700)
     return script
 
 
-def opened(opener: Path, page: Any) -> str:
-    for _ in range(200):
-        if (opener.parent / "opened").exists():
-            return (opener.parent / "opened").read_text()
-        page.wait_for_timeout(50)
-    raise AssertionError("nothing was opened")
+def opened(opener: Path) -> str:
+    pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        assert select.select([pipe], [], [], PATIENCE / 1000)[0], "nothing was opened"
+        return os.read(pipe, 4096).decode()
+    finally:
+        os.close(pipe)
+
+
+@pytest.fixture(scope="module")
+def home(demo: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its own: one with tokens is open to nobody."""
+    return Path(shutil.copytree(demo, tmp_path_factory.mktemp("signin") / "home"))
 
 
 def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
     home: Path, chromium: Any, opener: Path
 ) -> None:
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
-        link = opened(opener, look.page)
+        link = opened(opener)
         code = link.partition("#code=")[2]
         assert len(code) > 20
         look.page.goto(link)
@@ -59,7 +67,7 @@ def test_the_page_that_web_opens_is_signed_in_and_its_address_keeps_no_code(
 
 def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
     with served(home, command="web", opener=f"{opener} %s") as address, Look.at(chromium, address) as look:
-        link = opened(opener, look.page)
+        link = opened(opener)
         look.page.goto(link)
         expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()
         with Look.at(chromium, address) as other:

@@ -4,6 +4,7 @@ slow, and pages that hold what should not run."""
 from __future__ import annotations
 
 import asyncio
+import gzip
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -46,7 +47,9 @@ def guarded(full: Path) -> Iterator[Api]:
 
 
 @pytest.mark.parametrize("path", ["/", "/v1/status", "/mcp", "/assets/app.js", "/v1/session"])
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil.example", "", "[::1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.1.evil.example", "evil.example@localhost", "localhost/evil", "", "[::1"]
+)
 def test_a_name_that_is_not_ours_gets_nothing(asked: Api, path: str, host: str) -> None:
     """DNS rebinding: the page of another site reaches this address under its own name."""
     answer = asked.client.get(path, headers={"Host": host})
@@ -206,6 +209,20 @@ def test_too_much_is_refused_by_what_it_says_and_by_what_comes(asked: Api, monke
     assert asked.send("GET", "pages/memory/x.md").status_code == 404
 
 
+@pytest.mark.parametrize("packed", [gzip.compress(b'{"content": "x"}'), b'{"content": "x"}'], ids=["gzip", "plain"])
+def test_a_packed_body_is_not_unpacked(asked: Api, packed: bytes) -> None:
+    headers = {"Content-Type": "application/json", "Content-Encoding": "gzip"}
+    answer = asked.send("POST", "tools/remember", content=packed, headers=headers)
+    assert (answer.status_code, answer.headers["accept-encoding"]) == (415, "identity")
+
+
+def test_a_body_of_two_lengths_is_refused(asked: Api) -> None:
+    """A proxy that believes the other one would see a second request in what is left of the first."""
+    headers = {"Content-Type": "application/json", "Content-Length": "2", "Transfer-Encoding": "chunked"}
+    answer = asked.send("POST", "tools/recall", content=b"{}", headers=headers)
+    assert (answer.status_code, answer.headers["connection"]) == (400, "close")
+
+
 def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "LONGEST_ADDRESS", 1000)
     assert asked.send("GET", "search", params={"q": "x" * 1000}).status_code == 414
@@ -246,7 +263,7 @@ def test_a_body_that_is_no_object_is_a_problem(asked: Api, body: bytes) -> None:
     ("asks", "told"),
     [
         ("search", "the parameter q is missing"), ("search?q=%20", "q is not understood: What you want to know"), ("search?q=x&limit=0", "limit must be from 1 to"),
-        ("search?q=x&limit=x", "whole number"), ("search?q=x&q=y", "more than once"), ("search?q=x&nothing=1", "is not known here"),
+        ("search?q=x&limit=x", "whole number"), ("search?q=x&limit=1_0", "whole number"), ("search?q=x&limit=%D9%A3", "whole number"), ("search?q=x&q=y", "more than once"), ("search?q=x&nothing=1", "is not known here"),
         ("search?q=x&since=soon", "A day like"), ("search?q=x&scope=mars", "scope is not understood: Only shared"), ("search?q=x&min_score=nan", "must be a"),
         ("search?q=x&since=2026-03-02&until=2026-03-01", "since is later than until"), ("context?budget=-1", "budget must be from 0"), ("history/zz", "id is not understood: The id of a change"), ("map?limit=5000", "limit must be from 1 to 2000"),
         ("pages/memory/world/people.md?at=soon", "A day like"), ("export?format=zip", "format must be one of tar, jsonl"),
@@ -269,7 +286,8 @@ def test_unknown_places_and_methods_are_problems(asked: Api) -> None:
 
 
 def test_answers_are_kept_by_nobody_and_shown_in_no_frame(asked: Api, guarded: Api) -> None:
-    for answer in (asked.send("GET", "status"), guarded.send("GET", "status"), asked.send("GET", "nothing")):
+    elsewhere = asked.client.get("/elsewhere")
+    for answer in (asked.send("GET", "status"), guarded.send("GET", "status"), asked.send("GET", "nothing"), elsewhere):
         assert answer.headers["cache-control"] == "no-store"
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "no-referrer"

@@ -3,6 +3,7 @@ published schema is read off it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
@@ -21,6 +22,7 @@ from .fitting import fit
 Schema = dict[str, Any]
 Where = Literal["query", "path", "header"]
 JSON, MARKDOWN = "application/json", "text/markdown"
+_DIGITS = re.compile(r"[-+]?[0-9][0-9.eE+-]*")
 _TRUE, _FALSE = ("true", "1"), ("false", "0")
 
 
@@ -139,9 +141,16 @@ def _as(kind: Any, text: str, name: str) -> Any:
         return text in _TRUE
     if kind in ("integer", "number"):
         try:
-            return int(text) if kind == "integer" else _number(text)
+            return int(_digits(text)) if kind == "integer" else _number(_digits(text))
         except ValueError as error:
             raise InvalidArgument(f"{name} must be a {'whole ' * (kind == 'integer')}number") from error
+    return text
+
+
+def _digits(text: str) -> str:
+    """As it is; ValueError for what only Python takes for a number: 1_000, and digits of other scripts."""
+    if not _DIGITS.fullmatch(text):
+        raise ValueError(text)
     return text
 
 

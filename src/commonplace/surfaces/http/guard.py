@@ -63,9 +63,10 @@ class Guard:
             await self._app(scope, receive, send)
             return
         answer = await self._refusal(scope)
+        if answer or scope["path"].rstrip("/") != "/mcp":  # which has headers of its own
+            send = _sealed(send)
         if answer or scope["path"].startswith("/v1") or not scope[GRANT].token:
-            is_ours = answer or scope["path"].startswith("/v1")
-            await (answer or self._app)(scope, receive, _sealed(send) if is_ours else send)
+            await (answer or self._app)(scope, receive, send)
         else:
             await while_it_holds(self._app, scope, receive, send, lambda: self._holds(scope))
 
@@ -79,10 +80,13 @@ class Guard:
     async def _refusal(self, scope: Scope) -> Response | None:
         """Why a request does not come in; None when it does, and then it carries its grant."""
         headers = Headers(scope=scope)
-        if not self._is_ours(_host_of(f"//{headers.get('host', '')}")):
+        if not self._is_ours(_named(headers.get("host", ""))):
             return problem(421, "this server does not go by that name: see --allow-host", title="Wrong host")
         if not self._is_from_us(scope, headers):
             return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
+        if "transfer-encoding" in headers and "content-length" in headers:  # what is a request to us is two to a proxy
+            said = "say how long the body is once: Content-Length, or Transfer-Encoding"
+            return problem(400, said, title="Not understood", headers={"Connection": "close"})
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             return problem(414, "the address is too long: send less in it", title="Too long")
         path = scope["path"]
@@ -139,6 +143,11 @@ def _sealed(send: Send) -> Send:
         await send(message)
 
     return sealed
+
+
+def _named(host: str) -> str:
+    """The name in the header Host; empty where more stands in it than a name and a port."""
+    return "" if set(host) & set("@/\\?#") else _host_of(f"//{host}")
 
 
 def _host_of(address: str) -> str:

@@ -16,6 +16,8 @@ DEADLINE = 60.0  # seconds for an answer that only reads
 async def body_of(request: Request) -> bytes:
     """The body; Problem for one that is too large, by what it says or by what comes, and for one that is too slow."""
     largest, patience = LARGEST, PATIENCE
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Problem(415, "send the body as it is: a packed one may be of any size", {"Accept-Encoding": "identity"})
     said = request.headers.get("content-length", "0")
     if not said.isdecimal() or int(said) > largest:
         raise _too_large(largest)

@@ -71,6 +71,7 @@ class Notices:
         self._agents: dict[tuple[str, str], _Agent] = {}
         self._watches: OrderedDict[str, _Watch] = OrderedDict()
         self._ears: dict[str, Ear] = {}
+        self._telling: set[asyncio.Task[None]] = set()
 
     def hear(self, root: str, ear: Ear) -> None:
         """Tell of all that changes in a home, for as long as the server runs and somebody has it followed."""
@@ -132,9 +133,14 @@ class Notices:
             self._watches.popitem(last=False)[1].stop.set()
         loop = asyncio.get_running_loop()
 
+        def tell(seen: Seen) -> None:
+            telling = loop.create_task(self._tell(home.root, watched.known, seen))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+
         def told(seen: Seen) -> None:
             with suppress(RuntimeError):  # the server has ended meanwhile
-                asyncio.run_coroutine_threadsafe(self._tell(home.root, watched.known, seen), loop)
+                loop.call_soon_threadsafe(tell, seen)
 
         def starts(_: object) -> None:
             with suppress(RuntimeError):
