@@ -80,10 +80,12 @@ def test_both_formats_carry_the_same_and_are_read_by_any_tool(home: Path, clock:
     assert {line["path"] for line in lines if "base64" in line} == {"skills/brew/picture.png"}
 
 
-def test_a_tar_that_somebody_unpacked_and_packed_again_is_taken_too(home: Path, clock: FrozenClock) -> None:
+def test_a_tar_that_somebody_unpacked_and_packed_again_is_taken_too(
+    home: Path, clock: FrozenClock, tmp_path: Path
+) -> None:
     furnish(home, clock)
     put(home, f"memory/{'deep/' * 30}long.md", "a path that an old tar has no room for")
-    unpacked = home.parent / "unpacked"
+    unpacked = tmp_path / "unpacked"
     with tarfile.open(fileobj=io.BytesIO(exported(home))) as tar:
         tar.extractall(unpacked, filter="data")
     out = io.BytesIO()
