@@ -128,6 +128,26 @@ def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
     assert asked.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
 
 
+@pytest.mark.parametrize("given", [("main", "admin"), ("", "write"), ("", "read")])
+def test_settings_are_seen_and_taken_back_by_none_but_who_may_do_everything(
+    guarded: Api, full: Path, given: Any
+) -> None:
+    """They name folders and servers: one earlier version of them could send a memory elsewhere."""
+    before, after = "timezone: UTC\n", "timezone: Europe/Oslo\n"
+    for text in (before, after):
+        Memory(full).home.pages.write("commonplace.yaml", text)
+    person = guarded.as_(token(full))
+    (change, _) = [each["id"] for each in person.get("history", what="commonplace.yaml")["changes"]]
+    other = guarded.as_(token(full, *filter(None, given[:1]), role=given[1]))
+    assert other.get("history", what="commonplace.yaml")["changes"] == []
+    assert "commonplace.yaml" not in {each["path"] for each in other.get("history")["changes"]}
+    assert other.send("GET", f"history/{change}").status_code == 404
+    assert other.send("POST", "undo", json={"changes": [change]}).status_code in (403, 404)
+    assert (full / "commonplace.yaml").read_text() == after
+    assert person.post("undo", changes=[change])["undone"][0]["done"] is True
+    assert (full / "commonplace.yaml").read_text() == before
+
+
 @pytest.mark.parametrize("endpoint", CHANGES, ids=lambda each: each.name)
 def test_a_reader_changes_nothing(guarded: Api, full: Path, endpoint: Any) -> None:
     before = {path: path.read_bytes() for path in full.rglob("*.md")}

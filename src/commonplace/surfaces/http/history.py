@@ -10,6 +10,7 @@ from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...overview.sight import sight_to_write
 from ...pages import ABSENT
 from ...pages.versions import Change
+from ...settings import FILE as SETTINGS
 from .endpoints import NO_NULL, TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
 
 _AROUND = 3  # lines shown around what changed
@@ -64,7 +65,7 @@ def changes(asked: Asked) -> dict[str, Any]:
         )
     except NotFound:  # history knows nothing of it: it has no changes
         found = []
-    newest = found[::-1]
+    newest = [each for each in found if _is_for(asked, each.path)][::-1]
     if "before" in given:
         ids = [change.id for change in newest]
         if given["before"] not in ids:
@@ -72,6 +73,20 @@ def changes(asked: Asked) -> dict[str, Any]:
         newest = newest[ids.index(given["before"]) + 1 :]
     limit = given.get("limit", 100)
     return {"changes": [_row(change) for change in newest[:limit]], "more": len(newest) > limit}
+
+
+def _is_for(asked: Asked, path: str) -> bool:
+    """Settings say where memory is and who reads along: they are for who may do everything, in pages and history."""
+    if path != SETTINGS and not path.endswith("/agent.yaml"):
+        return True
+    return asked.grant.agents is None and asked.grant.role == "admin"
+
+
+def _named(asked: Asked, name: str) -> Change:
+    found = timeline.change(asked.home, name)
+    if not _is_for(asked, found.path):
+        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+    return found
 
 
 def _row(change: Change) -> dict[str, Any]:
@@ -92,7 +107,7 @@ def _row(change: Change) -> dict[str, Any]:
 
 
 def change(asked: Asked) -> dict[str, Any]:
-    found = timeline.change(asked.home, asked.given["id"])
+    found = _named(asked, asked.given["id"])
     before, after = timeline.sides(asked.home, found)
     return {**_row(found), "hunks": hunks(before, after), "before": before, "after": after}
 
@@ -126,8 +141,9 @@ def _skip(out: list[dict[str, str]], count: int) -> None:
 def undo(asked: Asked) -> dict[str, Any]:
     home = asked.home
     timeline.look(home)
-    named = [timeline.change(home, name) for name in dict.fromkeys(asked.body["changes"])]
-    chosen = [each for each in timeline.together(home, named) if timeline.may_see(home, each.path)]
+    named = [_named(asked, name) for name in dict.fromkeys(asked.body["changes"])]
+    every = timeline.together(home, named)
+    chosen = [each for each in every if timeline.may_see(home, each.path) and _is_for(asked, each.path)]
     done = timeline.undo(home, chosen)
     rows = [
         {
