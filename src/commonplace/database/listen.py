@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from ..errors import StorageError
 from . import Database
 
-_OFTEN, _SELDOM = 1.0, 15.0  # seconds between questions: before a notice has proved that notices arrive, and after
+_OFTEN, _SELDOM = 1.0, 5.0  # seconds between questions: before a notice has proved that notices arrive, and after
 _GLANCE = 0.2  # seconds: how soon a listener sees that it shall end
 
 
