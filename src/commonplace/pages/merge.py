@@ -14,14 +14,14 @@ def merge(base: str, theirs: str, ours: str) -> str | None:
     """Both changes of a text in one; None where they meet, or touch."""
     if theirs == ours:
         return ours
-    from difflib import SequenceMatcher  # only who meets a conflict pays for it
+    from .lines import opcodes  # only who meets a conflict pays for it
 
     start = base.splitlines(keepends=True)
     sides = (theirs.splitlines(keepends=True), ours.splitlines(keepends=True))
     changes: list[tuple[int, int, list[str]]] = []
     for side in sides:
-        opcodes = SequenceMatcher(None, start, side, autojunk=False).get_opcodes()
-        changes += [(one, two, side[three:four]) for what, one, two, three, four in opcodes if what != "equal"]
+        found = opcodes(start, side)
+        changes += [(one, two, side[three:four]) for what, one, two, three, four in found if what != "equal"]
     changes.sort(key=lambda change: change[:2])
     out: list[str] = []
     at = -1  # the end of the last change: the next one has to leave a line between
@@ -85,10 +85,9 @@ def parts(base: str, theirs: str, ours: str) -> list[Part]:
 
 def _map(start: list[str], side: list[str]) -> dict[int, int]:
     """Which line of a side each line of the start became; those that changed became none."""
-    from difflib import SequenceMatcher
+    from .lines import blocks
 
-    blocks = SequenceMatcher(None, start, side, autojunk=False).get_matching_blocks()
-    return {one + step: two + step for one, two, size in blocks for step in range(size)}
+    return {one + step: two + step for one, two, size in blocks(start, side) for step in range(size)}
 
 
 def _part(base: str, theirs: str, ours: str) -> Part:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from difflib import SequenceMatcher
 from typing import Any
 
 from ... import timeline
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...overview.sight import sight_to_write
 from ...pages import ABSENT
+from ...pages.lines import opcodes
 from ...pages.versions import Change
 from ...settings import FILE as SETTINGS
 from .endpoints import NO_NULL, TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
 
 _AROUND = 3  # lines shown around what changed
-_MOST_LINES = 20_000  # of one side: beyond, the difference takes too long
+_MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference
 _CHANGE = of(
     {
         "id": TEXT,
@@ -117,20 +117,25 @@ def hunks(before: str, after: str) -> list[dict[str, str]]:
     old, new = before.splitlines(), after.splitlines()
     if max(len(old), len(new)) > _MOST_LINES:
         return [{"op": "skip", "text": f"{len(old)} lines before, {len(new)} after: too many to compare"}]
+    found = opcodes(old, new)
     out: list[dict[str, str]] = []
-    last = 0
-    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(_AROUND):
-        _skip(out, group[0][1] - last)
-        for tag, a, b, c, d in group:
-            if tag == "equal":
-                out += [{"op": "same", "text": line} for line in old[a:b]]
-                continue
-            out += [{"op": "remove", "text": line} for line in old[a:b]]
-            out += [{"op": "add", "text": line} for line in new[c:d]]
-        last = group[-1][2]
-    if out:
-        _skip(out, len(old) - last)
+    for number, (tag, a, b, c, d) in enumerate(found):
+        if tag == "equal":
+            around = _AROUND * (number > 0), _AROUND * (number < len(found) - 1)
+            out += _same(old[a:b], *around) if len(found) > 1 else []
+            continue
+        out += [{"op": "remove", "text": line} for line in old[a:b]]
+        out += [{"op": "add", "text": line} for line in new[c:d]]
     return out
+
+
+def _same(lines: list[str], after: int, before: int) -> list[dict[str, str]]:
+    """Lines that stayed: some after the change before them, some before the next, and how many are between."""
+    if len(lines) <= after + before:
+        return [{"op": "same", "text": line} for line in lines]
+    out = [{"op": "same", "text": line} for line in lines[:after]]
+    _skip(out, len(lines) - after - before)
+    return out + [{"op": "same", "text": line} for line in lines[len(lines) - before :]]
 
 
 def _skip(out: list[dict[str, str]], count: int) -> None:
