@@ -174,7 +174,8 @@ class World:
 
     def copy(self, old: str, new: str) -> None:
         if not f"{new}/".startswith(f"{old}/"):
-            shutil.copytree(self.root / old, self.root / new, dirs_exist_ok=True)
+            # Links as links: one that leads to a folder around it would be followed into itself, again and again.
+            shutil.copytree(self.root / old, self.root / new, symlinks=True, dirs_exist_ok=True)
 
     def make_folder(self, path: str) -> None:
         self.do("delete", path)
