@@ -20,7 +20,7 @@ _SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidy
 _MANY = 1_000  # vectors, from which on it matters what the server knows of their table
 # A question is short: to compile it, or to start others for it, takes longer than it does. What it reads fits here.
 QUESTION = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
-SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "200", "hnsw.max_scan_tuples": "100000"}
+SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
 
 
 class Space(NamedTuple):
