@@ -9,7 +9,7 @@ import pytest
 from ..adapters import test_anthropic_suite as anthropic
 from ..adapters import test_openai_agents_suite as openai_agents
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.thorough]  # on files they run each time
 TENANTS = """
 import hashlib
 import itertools
