@@ -84,6 +84,8 @@ def compared(found: Survey, path: str, known: Known, changed: Callable[[], set[s
     seen = changed() if other or gone or told else set()
     behind = other | gone if seen is None else (other | gone) & seen
     wrong = {page for page in (other | gone) - behind - told.keys() if _is_wrong(found, page, known)}
+    if wrong:  # but for those that somebody wrote since: the index will see that they changed
+        wrong -= changed() or set()
     if behind:
         advice = "the next search catches up by itself; --fix does it now"
         what = f"the index has not seen the last change of {_some(behind)}"
