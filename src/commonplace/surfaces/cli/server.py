@@ -169,7 +169,9 @@ def _secret(given: str) -> str:
 
 def _listening(host: str, port: int) -> socket.socket:
     try:
-        return socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        made = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits for 40 ms
+        return made
     except OSError as error:
         raise StorageError(
             f"{host}:{port} can not be listened on ({error.strerror or error}): choose another --port"
