@@ -16,15 +16,13 @@ from starlette.types import ASGIApp
 from .. import web
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Serving
-from . import browse, changes, export, health, history, openapi, pages, search, session, tools
+from . import MCP, browse, changes, export, health, history, openapi, pages, search, session, tools
 from .guard import Guard, Rules
 from .impatient import Impatient
-from .interface import Interface, refused
-from .interface import application as interface_application
+from .interface import Interface, application_of, refused
 from .keys import Keys
 from .limits import LONGEST_ADDRESS
 
-MCP = "/mcp"
 _MOST = 2000  # connections at once
 _LARGEST = 16 * 1024 * 1024  # bytes of a request: a megabyte of text, however it is escaped
 ENDPOINTS = [
@@ -37,7 +35,6 @@ ENDPOINTS = [
     *export.ENDPOINTS,
     *health.ENDPOINTS,
     *tools.ENDPOINTS,
-    tools.CALL,
     *session.ENDPOINTS,
 ]
 
@@ -54,7 +51,7 @@ def _application(server: MemoryServer, rules: Rules, keys: Keys) -> tuple[ASGIAp
         transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
     )
     interface = Interface(server, keys)
-    app.router.routes.append(Mount("/v1", interface_application(interface, ENDPOINTS)))
+    app.router.routes.append(Mount("/v1", application_of(interface, ENDPOINTS)))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, refused)
     guard = Guard(_closing(app, server), rules, server.doors, keys)

@@ -11,7 +11,22 @@ from ...overview import sight as seen
 from ...overview.outline import outline
 from ...overview.talk import talk
 from ...overview.web import MOST, as_json, web
-from .endpoints import NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
+from .endpoints import (
+    LONGEST_PATH,
+    TEXT,
+    WHOLE,
+    YES,
+    Asked,
+    Endpoint,
+    Given,
+    Parameter,
+    array,
+    closed,
+    of,
+    one_of,
+    whole,
+    words,
+)
 
 _NAMES = array(TEXT)
 _STATUS = of(
@@ -55,27 +70,14 @@ _OUTLINE = of(
 _MAP = of(
     {
         "nodes": array(of({"id": TEXT, "label": TEXT, "kind": TEXT, "scope": TEXT, "size": WHOLE})),
-        "edges": array(
-            of({"a": TEXT, "b": TEXT, "why": {"type": "string", "enum": ["link", "tag", "key"]}, "label": TEXT})
-        ),
+        "edges": array(of({"a": TEXT, "b": TEXT, "why": one_of("link", "tag", "key"), "label": TEXT})),
         "left_out": WHOLE,
     }
 )
 _TURN = of({"line": WHOLE, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT, "html": TEXT})
-_RENDER: Schema = {
-    "type": "object",
-    "properties": {
-        "text": {"type": "string", "pattern": NO_NULL, "description": "Markdown."},
-        "path": {
-            "type": "string",
-            "maxLength": 1500,
-            "pattern": NO_NULL,
-            "description": "Where it stands, for links to pages beside it.",
-        },
-    },
-    "required": ["text"],
-    "additionalProperties": False,
-}
+_RENDER = closed(
+    {"text": words("Markdown.")}, path=words("Where it stands, for links to pages beside it.", most=LONGEST_PATH)
+)
 
 
 def status(asked: Asked) -> dict[str, Any]:
@@ -141,7 +143,7 @@ ENDPOINTS = [
         "/v1/map",
         lambda asked: as_json(web(asked.home, asked.given.get("limit", MOST))),
         "Which pages hang together: by links, keys and tags.",
-        takes=[Parameter("limit", {"type": "integer", "minimum": 1, "maximum": MOST}, "How many pages at the most.")],
+        takes=[Parameter("limit", whole(1, MOST), "How many pages at the most.")],
         answers={200: Given("A graph.", _MAP)},
     ),
     Endpoint(

@@ -5,24 +5,21 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...memory import Memory
-from .endpoints import Asked, Endpoint, Given, Parameter
+from .endpoints import TEXT, Asked, Endpoint, Given, Parameter
 from .feeds import Feed, News
+from .interface import Interface
 from .problems import Problem
-
-if TYPE_CHECKING:
-    from .interface import Interface
 
 MEDIA = "text/event-stream"
 _BEAT = 15.0  # seconds after which a quiet stream says that it is there
 _CHECK = 2.0  # seconds after which a token is looked at again
 _HELLO = "retry: 2000\n\n"
-RESET = "event: reset\ndata: {}\n\n"
+_RESET = "event: reset\ndata: {}\n\n"
 
 
 async def changes(interface: Interface, request: Request, asked: Asked | None) -> Response:
@@ -39,12 +36,12 @@ async def _events(interface: Interface, request: Request, memory: Memory, feed: 
     interface.feeds.listening += 1
     try:
         run, number, missed = _resumed(feed, request.headers.get("last-event-id", ""))
-        yield _HELLO + (RESET if missed else _at(run, number))
+        yield _HELLO + (_RESET if missed else _at(run, number))
         said = time.monotonic()
         while not feed.closed and await interface.still(request):
             told = ""
             if feed.run != run or not feed.reaches(number):
-                run, number, told = feed.run, feed.last, RESET
+                run, number, told = feed.run, feed.last, _RESET
             for news in feed.since(number):
                 number = news.number
                 told += _event(run, news) if _may_hear(memory, news.path) else ""
@@ -88,8 +85,8 @@ ENDPOINTS = [
         "/v1/changes",
         None,
         "Changes as they happen: `change` with {path, kind}; `reset` when some were missed.",
-        takes=[Parameter("Last-Event-ID", {"type": "string"}, "Where to go on from.", "header")],
-        answers={200: Given("Server-sent events, until the token ends.", {"type": "string"}, MEDIA)},
+        takes=[Parameter("Last-Event-ID", TEXT, "Where to go on from.", "header")],
+        answers={200: Given("Server-sent events, until the token ends.", TEXT, MEDIA)},
         streams=changes,
         tag="history",
     ),

@@ -107,6 +107,11 @@ class Endpoint:
     def changes(self) -> bool:
         return self.needs != "read"
 
+    @property
+    def takes_media(self) -> tuple[str, ...]:
+        """The kinds of body that it takes."""
+        return (MARKDOWN, "text/plain") if self.body_media == MARKDOWN else (self.body_media,)
+
 
 def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
     """What was given in the address, as it was declared; InvalidArgument for what was not."""
@@ -171,9 +176,36 @@ def of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Sche
     return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
 
 
+def closed(required: Mapping[str, Schema], **optional: Schema) -> Schema:
+    """The same, with nothing else in it: what a body has to look like."""
+    return {**of(required, **optional), "additionalProperties": False}
+
+
+def one_of(*choices: str) -> Schema:
+    return {"type": "string", "enum": [*choices]}
+
+
+def whole(least: int, most: int) -> Schema:
+    return {"type": "integer", "minimum": least, "maximum": most}
+
+
+def words(description: str, *, least: int = 0, most: int | None = None) -> Schema:
+    """Text in a body, of so many characters."""
+    bounds = ({"minLength": least} if least else {}) | ({"maxLength": most} if most is not None else {})
+    return {"type": "string", **bounds, "pattern": NO_NULL, "description": description}
+
+
 NO_NULL = r"^[^\x00]*$"
+LONGEST_PATH = 1500  # characters
 TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}
+WHOLE_OR_NULL: Schema = {"type": ["integer", "null"]}
 NUMBER: Schema = {"type": "number"}
 YES: Schema = {"type": "boolean"}
 ANY: Schema = {}
+PAGE = words("The page.", least=1, most=LONGEST_PATH)
+DAY: Schema = {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"}
+MOMENT: Schema = {
+    "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",
+    "anyOf": [DAY, {"type": "string", "format": "date-time", "pattern": r"^[12]\d{3}-"}],
+}

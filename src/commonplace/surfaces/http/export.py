@@ -7,7 +7,7 @@ import queue
 import threading
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
@@ -15,11 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from ...archive import Format, export_to
 from ...errors import CommonplaceError, Refused
 from ...home import Home
-from .endpoints import Asked, Endpoint, Given, Parameter
+from .endpoints import TEXT, Asked, Endpoint, Given, Parameter, one_of
+from .interface import Interface, in_thread
 from .problems import Problem
-
-if TYPE_CHECKING:
-    from .interface import Interface
 
 _WAITING = 16  # pieces that nobody has taken yet
 _PIECE = 64 * 1024
@@ -63,8 +61,6 @@ class _Pipe(io.RawIOBase):
 
 
 async def export(interface: Interface, request: Request, asked: Asked | None) -> Response:
-    from .interface import in_thread
-
     assert asked
     if asked.grant.agents is not None:
         raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
@@ -74,7 +70,7 @@ async def export(interface: Interface, request: Request, asked: Asked | None) ->
     pipe = _Pipe()
     threading.Thread(target=_export, args=(asked.home, pipe, form), name="export", daemon=True).start()
     first = await in_thread(pipe.take)
-    if isinstance(first, CommonplaceError):
+    if isinstance(first, Exception):  # nothing was sent yet: it can still be told
         raise first
     name = f'attachment; filename="memory.{form}"'
     return StreamingResponse(_pieces(pipe, first), media_type=_MEDIA[form], headers={"Content-Disposition": name})
@@ -96,8 +92,6 @@ def _export(home: Home, pipe: _Pipe, form: Format) -> None:
 
 async def _pieces(pipe: _Pipe, piece: bytes | Exception | None) -> AsyncIterator[bytes]:
     """What was exported, to the end. An error in the middle breaks the connection off: half a file is no export."""
-    from .interface import in_thread
-
     try:
         while piece is not None:
             if isinstance(piece, Exception):
@@ -114,8 +108,8 @@ ENDPOINTS = [
         "/v1/export",
         None,
         "All of memory, of all agents, as it is at one moment.",
-        takes=[Parameter("format", {"type": "string", "enum": ["tar", "jsonl"]}, "tar, if not said.")],
-        answers={200: Given("A tar, or JSON lines.", {"type": "string"}, _MEDIA["tar"], also=(_MEDIA["jsonl"],))},
+        takes=[Parameter("format", one_of(*_MEDIA), "tar, if not said.")],
+        answers={200: Given("A tar, or JSON lines.", TEXT, _MEDIA["tar"], also=(_MEDIA["jsonl"],))},
         needs="admin",
         streams=export,
         problems=[422],

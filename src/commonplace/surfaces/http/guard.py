@@ -24,7 +24,7 @@ from ...errors import CommonplaceError
 from ..mcp.doors import GRANT, Doors
 from ..mcp.lasting import while_it_holds
 from ..web import is_page
-from . import LOOPBACK
+from . import LOOPBACK, MCP
 from .keys import Keys
 from .limits import LONGEST_ADDRESS
 from .problems import problem
@@ -55,15 +55,15 @@ class Rules(NamedTuple):
 
 
 class Guard:
-    def __init__(self, app: ASGIApp, rules: Rules, doors: Doors, keys: Keys | None = None) -> None:
-        self._app, self._rules, self._doors, self._keys = app, rules, doors, keys or Keys()
+    def __init__(self, app: ASGIApp, rules: Rules, doors: Doors, keys: Keys) -> None:
+        self._app, self._rules, self._doors, self._keys = app, rules, doors, keys
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         answer = await self._refusal(scope)
-        if answer or scope["path"].rstrip("/") != "/mcp":  # which has headers of its own
+        if answer or scope["path"].rstrip("/") != MCP:  # which has headers of its own
             send = _sealed(send)
         if answer or scope["path"].startswith("/v1") or not scope[GRANT].token:
             await (answer or self._app)(scope, receive, send)
@@ -81,14 +81,14 @@ class Guard:
         """Why a request does not come in; None when it does, and then it carries its grant."""
         headers = Headers(scope=scope)
         if not self._is_ours(_named(headers.get("host", ""))):
-            return problem(421, "this server does not go by that name: see --allow-host", title="Wrong host")
+            return problem(421, "this server does not go by that name: see --allow-host")
         if not self._is_from_us(scope, headers):
             return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
         if "transfer-encoding" in headers and "content-length" in headers:  # what is a request to us is two to a proxy
             said = "say how long the body is once: Content-Length, or Transfer-Encoding"
-            return problem(400, said, title="Not understood", headers={"Connection": "close"})
+            return problem(400, said, headers={"Connection": "close"})
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
-            return problem(414, "the address is too long: send less in it", title="Too long")
+            return problem(414, "the address is too long: send less in it")
         path = scope["path"]
         if is_page(path) or (path == SESSION and scope["method"] == "POST"):
             scope[GRANT] = _NOBODY
@@ -96,10 +96,10 @@ class Guard:
         try:
             grant = await self.grant(headers)
         except CommonplaceError:  # what it is stands in no answer to a stranger: `commonplace token list` says it
-            return problem(503, "the tokens of this memory can not be read: look at the server", title="Not now")
+            return problem(503, "the tokens of this memory can not be read: look at the server")
         if grant is None:
             said = "send the header Authorization: Bearer TOKEN, with one that holds"
-            return problem(401, said, title="No token", headers={"WWW-Authenticate": "Bearer"})
+            return problem(401, said, headers={"WWW-Authenticate": "Bearer"})
         scope[GRANT] = grant
         if grant.token:  # so that a session is of use only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))

@@ -9,16 +9,15 @@ from ...errors import Refused
 from ...overview.growth import Day, Sizes, growth, sizes
 from ...overview.recalls import recalled
 from .browse import held_to_own
-from .endpoints import ANY, TEXT, WHOLE, YES, Asked, Endpoint, Given, array, of
+from .endpoints import ANY, TEXT, WHOLE, WHOLE_OR_NULL, YES, Asked, Endpoint, Given, array, of
 
-_OR_NULL = {"type": ["integer", "null"]}
 _FINDING = of({"check": TEXT, "about": TEXT, "path": TEXT, "line": WHOLE, "what": TEXT, "advice": TEXT, "fixable": YES})
 _COUNTED = of({"path": TEXT, "title": TEXT}, times=WHOLE, last=TEXT)
 _HEALTH = of(
     {
         "findings": array(_FINDING),
         "index": ANY,
-        "sizes": of({"pages": WHOLE, "bytes": WHOLE, "history_bytes": _OR_NULL, "index_bytes": _OR_NULL}),
+        "sizes": of({"pages": WHOLE, "bytes": WHOLE, "history_bytes": WHOLE_OR_NULL, "index_bytes": WHOLE_OR_NULL}),
         "growth": array(of({"day": TEXT, "pages": WHOLE, "bytes": WHOLE, "changes": WHOLE})),
         "recalled": of({"most": array(_COUNTED), "never": array(_COUNTED), "since": TEXT}),
         "notes": array(TEXT),

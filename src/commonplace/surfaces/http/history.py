@@ -11,7 +11,22 @@ from ...pages import ABSENT
 from ...pages.lines import opcodes
 from ...pages.versions import Change
 from ...settings import FILE as SETTINGS
-from .endpoints import NO_NULL, TEXT, YES, Asked, Endpoint, Given, Parameter, Schema, array, of
+from .endpoints import (
+    LONGEST_PATH,
+    MOMENT,
+    PAGE,
+    TEXT,
+    YES,
+    Asked,
+    Endpoint,
+    Given,
+    Parameter,
+    array,
+    closed,
+    of,
+    one_of,
+    whole,
+)
 
 _AROUND = 3  # lines shown around what changed
 _MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference
@@ -26,34 +41,15 @@ _CHANGE = of(
         "session": TEXT,
         "reason": TEXT,
         "call": TEXT,
-        "kind": {"type": "string", "enum": ["created", "changed", "removed"]},
+        "kind": one_of("created", "changed", "removed"),
         "version": TEXT,
     }
 )
-_HUNKS = array(of({"op": {"type": "string", "enum": ["same", "add", "remove", "skip"]}, "text": TEXT}))
+_HUNKS = array(of({"op": one_of("same", "add", "remove", "skip"), "text": TEXT}))
 _ID = {"type": "string", "pattern": "^[0-9a-f]{4,16}$"}
-_SINCE = {
-    "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",
-    "anyOf": [
-        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
-        {"type": "string", "format": "date-time", "pattern": r"^[12]\d{3}-"},
-    ],
-}
-_UNDO: Schema = {
-    "type": "object",
-    "properties": {"changes": {"type": "array", "items": _ID, "minItems": 1, "maxItems": 500, "description": "Ids."}},
-    "required": ["changes"],
-    "additionalProperties": False,
-}
-_RESTORE: Schema = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "pattern": NO_NULL, "description": "The page."},
-        "when": {"description": "A change's id, a day or a time.", "anyOf": [_ID, *_SINCE["anyOf"]]},
-    },
-    "required": ["path", "when"],
-    "additionalProperties": False,
-}
+_UNDO = closed({"changes": {**array(_ID), "minItems": 1, "maxItems": 500, "description": "Ids."}})
+_WHEN = {"description": "A change's id, a day or a time.", "anyOf": [_ID, *MOMENT["anyOf"]]}
+_RESTORE = closed({"path": PAGE, "when": _WHEN})
 _UNDONE = of({"path": TEXT, "changes": array(TEXT), "done": YES, "problem": TEXT})
 
 
@@ -178,11 +174,13 @@ def restore(asked: Asked) -> dict[str, Any]:
 
 _LIST = [
     Parameter(
-        "what", {"type": "string", "minLength": 1, "maxLength": 1500}, "A page, or a key; everything, if not said."
+        "what",
+        {"type": "string", "minLength": 1, "maxLength": LONGEST_PATH},
+        "A page, or a key; everything, if not said.",
     ),
-    Parameter("since", _SINCE, "Only from then on."),
+    Parameter("since", MOMENT, "Only from then on."),
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
-    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at the most; 100 if not said."),
+    Parameter("limit", whole(1, 1000), "How many at the most; 100 if not said."),
     Parameter("before", _ID, "Go on after this change."),
 ]
 _ONE = of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 import anyio
@@ -15,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ...access import Grant, Outcome
+from ...access import ROLES, Grant, Outcome
 from ...errors import CommonplaceError, InvalidArgument
 from ...markdown.jsontext import loads
 from ...memory import Memory
@@ -32,7 +31,6 @@ from .limits import DEADLINE, body_of
 from .problems import Problem, as_problem, problem
 
 Answer = TypeVar("Answer")
-_ROLES = ("read", "write", "admin")
 
 
 class Interface:
@@ -123,7 +121,7 @@ def grant_of(request: Request) -> Grant:
 
 
 def require(grant: Grant, endpoint: Endpoint) -> None:
-    if _ROLES.index(grant.role) < _ROLES.index(endpoint.needs):
+    if ROLES.index(grant.role) < ROLES.index(endpoint.needs):
         raise Problem(
             403, f"{endpoint.name} needs the role {endpoint.needs}, and this token only has {grant.role}: use another"
         )
@@ -138,9 +136,9 @@ async def body_in(endpoint: Endpoint, request: Request) -> Any:
         await body_of(request)  # one that nobody asked for is read and left at that
         return None
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    allowed = (MARKDOWN, "text/plain") if endpoint.body_media == MARKDOWN else (endpoint.body_media,)
-    if media not in allowed:
-        raise Problem(415, f"send the body as Content-Type: {endpoint.body_media}", {"Accept": ", ".join(allowed)})
+    if media not in endpoint.takes_media:
+        accepted = {"Accept": ", ".join(endpoint.takes_media)}
+        raise Problem(415, f"send the body as Content-Type: {endpoint.body_media}", accepted)
     data = await body_of(request)
     try:
         text = data.decode()
@@ -168,7 +166,7 @@ def as_response(found: Any) -> Response:
     return Response(body, reply.status, dict(reply.headers), reply.media)
 
 
-def application(interface: Interface, endpoints: Sequence[Endpoint], others: Iterable[Route] = ()) -> Starlette:
+def application_of(interface: Interface, endpoints: Sequence[Endpoint]) -> Starlette:
     """All endpoints, by path and method; what is no path of ours, or no method of a path, is a problem too."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for endpoint in endpoints:
@@ -177,7 +175,7 @@ def application(interface: Interface, endpoints: Sequence[Endpoint], others: Ite
         Route(_pattern(path), _route(interface, methods), methods=[*methods]) for path, methods in by_path.items()
     ]
     handlers: Any = {HTTPException: refused, Exception: _broken}
-    return Starlette(routes=[*others, *routes], exception_handlers=handlers)
+    return Starlette(routes=routes, exception_handlers=handlers)
 
 
 def _pattern(path: str) -> str:
@@ -209,8 +207,3 @@ async def refused(request: Request, error: Any) -> Response:
 
 async def _broken(request: Request, error: Exception) -> Response:
     return problem(500, "this is an error of the server: what it wrote to its standard error says more")
-
-
-def took(started: float) -> float:
-    """Milliseconds since then."""
-    return round((time.perf_counter() - started) * 1000, 1)

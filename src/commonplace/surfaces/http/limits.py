@@ -15,29 +15,28 @@ DEADLINE = 60.0  # seconds for an answer that only reads
 
 async def body_of(request: Request) -> bytes:
     """The body; Problem for one that is too large, by what it says or by what comes, and for one that is too slow."""
-    largest, patience = LARGEST, PATIENCE
     if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
         raise Problem(415, "send the body as it is: a packed one may be of any size", {"Accept-Encoding": "identity"})
     said = request.headers.get("content-length", "0")
-    if not said.isdecimal() or int(said) > largest:
-        raise _too_large(largest)
+    if not said.isdecimal() or int(said) > LARGEST:
+        raise _too_large()
     parts: list[bytes] = []
     size = 0
-    with anyio.move_on_after(patience) as waited:
+    with anyio.move_on_after(PATIENCE) as waited:
         try:
             async for part in request.stream():
                 size += len(part)
-                if size > largest:
-                    raise _too_large(largest)
+                if size > LARGEST:
+                    raise _too_large()
                 parts.append(part)
         except ClientDisconnect:
             raise Problem(400, "the connection ended before the body did") from None
     if waited.cancelled_caught:
         raise Problem(
-            408, f"the body did not arrive within {patience:g} seconds: send it at once", {"Connection": "close"}
+            408, f"the body did not arrive within {PATIENCE:g} seconds: send it at once", {"Connection": "close"}
         )
     return b"".join(parts)
 
 
-def _too_large(largest: int) -> Problem:
-    return Problem(413, f"a request brings at most {largest:,} bytes: send less", {"Connection": "close"})
+def _too_large() -> Problem:
+    return Problem(413, f"a request brings at most {LARGEST:,} bytes: send less", {"Connection": "close"})

@@ -9,17 +9,19 @@ from typing import Any
 from ... import __version__
 from ...tools import catalog
 from ...tools.define import Parameter as Argument
-from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, Asked, Endpoint, Given, Parameter, Schema, of
+from .endpoints import JSON, NO_NULL, TEXT, WHOLE, Asked, Endpoint, Given, Parameter, Schema, of
 from .problems import MEDIA
+from .tools import CALL
 
 _PROBLEM = of({"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT)
 _WHO = [
-    Parameter("Commonplace-Agent", {"type": "string", "maxLength": 500}, "Who asks; main, if not said.", "header"),
-    Parameter("Commonplace-User", {"type": "string", "maxLength": 500}, "For which user.", "header"),
-    Parameter("Commonplace-Channel", {"type": "string", "maxLength": 500}, "In which channel.", "header"),
-    Parameter(
-        "Commonplace-Session", {"type": "string", "maxLength": 500}, "For history: which conversation.", "header"
-    ),
+    Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")
+    for name, description in (
+        ("Agent", "Who asks; main, if not said."),
+        ("User", "For which user."),
+        ("Channel", "In which channel."),
+        ("Session", "For history: which conversation."),
+    )
 ]
 _ALWAYS = (400, 401, 403, 408, 413, 414, 421, 503)
 _SAID = {
@@ -34,7 +36,6 @@ _SAID = {
 @cache
 def document() -> dict[str, Any]:
     from .app import ENDPOINTS
-    from .tools import CALL
 
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
@@ -68,8 +69,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         "responses": {str(status): _answer(given) for status, given in endpoint.answers.items()} | _problems(endpoint),
     }
     if endpoint.body is not None:
-        media = (MARKDOWN, "text/plain") if endpoint.body_media == MARKDOWN else (endpoint.body_media,)
-        said["requestBody"] = {"required": True, "content": {each: {"schema": endpoint.body} for each in media}}
+        content = {media: {"schema": endpoint.body} for media in endpoint.takes_media}
+        said["requestBody"] = {"required": True, "content": content}
     if endpoint.is_open:
         said["security"] = []
     return said

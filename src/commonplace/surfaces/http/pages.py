@@ -16,17 +16,30 @@ from ...overview.edit import delete, merged, save
 from ...overview.listing import listed
 from ...overview.sight import Names, Sight, heading_of, sight
 from ...pages import ABSENT
-from .endpoints import JSON, MARKDOWN, NO_NULL, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, Reply, array, of
+from .endpoints import (
+    JSON,
+    LONGEST_PATH,
+    MARKDOWN,
+    MOMENT,
+    PAGE,
+    TEXT,
+    WHOLE,
+    YES,
+    Asked,
+    Endpoint,
+    Given,
+    Parameter,
+    Reply,
+    array,
+    closed,
+    of,
+    one_of,
+    whole,
+    words,
+)
 from .problems import Problem
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
-_TIME = {
-    "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",
-    "anyOf": [
-        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
-        {"type": "string", "format": "date-time", "pattern": r"^[12]\d{3}-"},
-    ],
-}
 _LISTED = of(
     {"path": TEXT, "kind": TEXT, "scope": TEXT, "title": TEXT, "at": TEXT}, key=TEXT, tags=array(TEXT), size=WHOLE
 )
@@ -48,10 +61,10 @@ _PAGE = of(
 _WRITTEN = of({"path": TEXT, "version": TEXT, "created": YES}, warning=TEXT, conflict=TEXT)
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 _CONDITIONS = [
-    Parameter("If-Match", {"type": "string"}, "The ETag of the page as you read it.", "header"),
-    Parameter("If-None-Match", {"type": "string"}, "* for a page that is not there yet.", "header"),
+    Parameter("If-Match", TEXT, "The ETag of the page as you read it.", "header"),
+    Parameter("If-None-Match", TEXT, "* for a page that is not there yet.", "header"),
 ]
-_KINDS = ["page", "record", "skill", "activity", "session"]
+_KIND = one_of("page", "record", "skill", "activity", "session")
 
 
 def listing(asked: Asked) -> dict[str, Any]:
@@ -184,8 +197,10 @@ def _version(asked: Asked, path: str) -> str:
 
 
 def _stale(path: str, now: str) -> Problem:
-    said = f"{path} {'is there already' if now else 'is not there any more'}: read it again, then write"
-    said = f"{path} is not as you read it: read it again, or POST /v1/merge, then write" if now else said
+    if now:
+        said = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
+    else:
+        said = f"{path} is not there any more: read it again, then write"
     return Problem(412, said, {"ETag": f'"{now}"'} if now else None, current=now, path=path, code=StaleVersion.code)
 
 
@@ -201,32 +216,19 @@ def merge(asked: Asked) -> dict[str, Any]:
     return merged(asked.home, body["path"], body["base"], body["text"])._asdict()
 
 
-_PART = of(
-    {"kind": {"type": "string", "enum": ["same", "mine", "theirs", "conflict"]}, "text": TEXT},
-    base=TEXT,
-    theirs=TEXT,
-    mine=TEXT,
+_PART = of({"kind": one_of("same", "mine", "theirs", "conflict"), "text": TEXT}, base=TEXT, theirs=TEXT, mine=TEXT)
+_MERGE = closed(
+    {
+        "path": PAGE,
+        "base": words("The version that was read and then changed.", most=100),
+        "text": words("What the page shall say."),
+    }
 )
-_MERGE = {
-    "type": "object",
-    "properties": {
-        "path": {"type": "string", "minLength": 1, "maxLength": 1500, "pattern": NO_NULL, "description": "The page."},
-        "base": {
-            "type": "string",
-            "maxLength": 100,
-            "pattern": NO_NULL,
-            "description": "The version that was read and then changed.",
-        },
-        "text": {"type": "string", "pattern": NO_NULL, "description": "What the page shall say."},
-    },
-    "required": ["path", "base", "text"],
-    "additionalProperties": False,
-}
 _MERGED = of({"text": TEXT, "conflicts": WHOLE, "current": TEXT, "theirs": TEXT, "parts": array(_PART)})
 _LISTING = [
-    Parameter("prefix", {"type": "string", "maxLength": 1500}, "Only paths that begin like this."),
-    Parameter("kind", {"type": "string", "enum": _KINDS}, "Only pages of this kind."),
-    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 1000}, "How many at the most; 200 if not said."),
+    Parameter("prefix", {"type": "string", "maxLength": LONGEST_PATH}, "Only paths that begin like this."),
+    Parameter("kind", _KIND, "Only pages of this kind."),
+    Parameter("limit", whole(1, 1000), "How many at the most; 200 if not said."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
 _AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, also=(MARKDOWN,))
@@ -249,7 +251,7 @@ ENDPOINTS = [
         tag="pages",
         takes=[
             _PATH,
-            Parameter("at", _TIME, "As it was at a time."),
+            Parameter("at", MOMENT, "As it was at a time."),
             _CONDITIONS[1]._replace(description="An ETag: 304 if it still holds."),
         ],
         answers={200: _AS_MARKDOWN, 304: Given("As you know it.", None, headers=("ETag",))},
@@ -262,7 +264,7 @@ ENDPOINTS = [
         "Write a page whole, if it is as you read it.",
         tag="pages",
         takes=[_PATH, *_CONDITIONS],
-        body={"type": "string"},
+        body=TEXT,
         body_media=MARKDOWN,
         needs="write",
         answers={200: Given("Written.", _WRITTEN, headers=("ETag",)), 201: Given("Made.", _WRITTEN, headers=("ETag",))},

@@ -47,12 +47,12 @@ _TITLES = {
     404: "Not found",
     405: "Method not allowed",
     408: "Too slow",
-    406: "Not acceptable",
     412: "Somebody was faster",
     413: "Too large",
+    414: "Too long",
     415: "Unsupported media type",
+    421: "Wrong host",
     428: "A condition is missing",
-    429: "Too many",
     500: "Something went wrong",
     503: "Not now",
 }
@@ -70,12 +70,17 @@ class Problem(Exception):
 
 
 def status_of(error: CommonplaceError) -> int:
-    return next((status for kind, status, _ in _STATUSES if isinstance(error, kind)), 500)
+    return _status_and_title(error)[0]
 
 
 def as_problem(error: CommonplaceError) -> Problem:
-    title = next((title for kind, _, title in _STATUSES if isinstance(error, kind)), _TITLES[500])
-    return Problem(status_of(error), str(error), title=title, code=error.code)
+    status, title = _status_and_title(error)
+    return Problem(status, str(error), title=title, code=error.code)
+
+
+def _status_and_title(error: CommonplaceError) -> tuple[int, str]:
+    found = ((status, title) for kind, status, title in _STATUSES if isinstance(error, kind))
+    return next(found, (500, _TITLES[500]))
 
 
 def problem(

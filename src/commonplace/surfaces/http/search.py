@@ -12,8 +12,23 @@ from ...overview.sight import title_of
 from ...search.explain import why
 from ...search.marks import in_utf16, marks
 from ...tools.retrieval import as_row
-from .endpoints import ANY, NUMBER, TEXT, WHOLE, YES, Asked, Endpoint, Given, Parameter, array, of
-from .interface import took
+from .endpoints import (
+    ANY,
+    DAY,
+    NUMBER,
+    TEXT,
+    WHOLE,
+    WHOLE_OR_NULL,
+    YES,
+    Asked,
+    Endpoint,
+    Given,
+    Parameter,
+    array,
+    of,
+    one_of,
+    whole,
+)
 
 _HIT = of(
     {
@@ -47,14 +62,14 @@ _FOUND = of(
 )
 _RECEIPT = of(
     {"tokens": WHOLE, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
-    budget={"type": ["integer", "null"]},
+    budget=WHOLE_OR_NULL,
 )
-_DAY = {
+_DAYS = {
     "description": "A day like 2026-03-14, a month like 2026-03, a year, today or yesterday.",
     "anyOf": [
-        {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"},
+        DAY,
         {"type": "string", "pattern": r"^[12]\d{3}(-(0[1-9]|1[0-2]))?$"},
-        {"type": "string", "enum": ["today", "yesterday", "last week", "last month", "this week", "this month"]},
+        one_of("today", "yesterday", "last week", "last month", "this week", "this month"),
     ],
 }
 _SCOPE = {
@@ -66,22 +81,22 @@ _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 _TAKES = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
-    Parameter("limit", {"type": "integer", "minimum": 1, "maximum": 100}, "How many hits at the most."),
+    Parameter("limit", whole(1, 100), "How many hits at the most."),
     Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
-    Parameter("keyword", {"type": "boolean"}, "By words alone, without meaning."),
+    Parameter("keyword", YES, "By words alone, without meaning."),
     Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
     Parameter("agent_filter", _NAME, "Only what belongs to this agent."),
     Parameter("channel", _NAME, "Only the records of this channel."),
     Parameter("tag", {**array(_NAME), "maxItems": 10}, "Only what has this tag; all of them, if repeated."),
-    Parameter("since", _DAY, "Only from this day on."),
-    Parameter("until", _DAY, "Only up to this day."),
-    Parameter("source", {"type": "string", "enum": ["memory", "session", "extra"]}, "Only from there."),
+    Parameter("since", _DAYS, "Only from this day on."),
+    Parameter("until", _DAYS, "Only up to this day."),
+    Parameter("source", one_of("memory", "session", "extra"), "Only from there."),
     Parameter(
         "path",
         {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*\x00]*(\*\*?[^*\x00]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
-    Parameter("explain", {"type": "boolean"}, "Whether to say why each hit stands where it does; yes, if not said."),
+    Parameter("explain", YES, "Whether to say why each hit stands where it does; yes, if not said."),
 ]
 
 
@@ -107,7 +122,7 @@ def search(asked: Asked) -> dict[str, Any]:
         "fallback": found.answer.fallback,
         "stale": found.stale,
         "warnings": list(found.warnings),
-        "took_ms": took(started),
+        "took_ms": round((time.perf_counter() - started) * 1000, 1),
     }
 
 
@@ -154,7 +169,7 @@ ENDPOINTS = [
         takes=[
             Parameter("user", _NAME, "For whom."),
             Parameter("channel", _NAME, "In which channel."),
-            Parameter("budget", {"type": "integer", "minimum": 0, "maximum": 10**9}, "How many tokens at the most."),
+            Parameter("budget", whole(0, 10**9), "How many tokens at the most."),
             Parameter("query", {"type": "string", "maxLength": 2000}, "What is recalled for it."),
         ],
         answers={200: Given("The text, and its receipt.", of({"text": TEXT, "receipt": _RECEIPT}))},

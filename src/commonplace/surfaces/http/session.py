@@ -2,37 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from starlette.requests import Request
 from starlette.responses import Response
 
-from .endpoints import NO_NULL, TEXT, Asked, Endpoint, Given, Reply, of
+from .endpoints import TEXT, Asked, Endpoint, Given, Reply, closed, of, words
 from .guard import SESSION
+from .interface import Interface, as_response, body_in
 from .problems import Problem
-
-if TYPE_CHECKING:
-    from .interface import Interface
-
-_BODY = {
-    "type": "object",
-    "properties": {
-        "code": {
-            "type": "string",
-            "minLength": 1,
-            "maxLength": 200,
-            "pattern": NO_NULL,
-            "description": "From the address.",
-        }
-    },
-    "required": ["code"],
-    "additionalProperties": False,
-}
 
 
 async def session(interface: Interface, request: Request, _: Asked | None) -> Response:
-    from .interface import as_response, body_in
-
     code = (await body_in(ENDPOINTS[0], request))["code"]
     key = interface.keys.exchange(code)
     if key is None:
@@ -48,7 +27,7 @@ ENDPOINTS = [
         SESSION,
         None,
         "A key for a code that `commonplace web` put into the address; good for as long as the server runs.",
-        body=_BODY,
+        body=closed({"code": words("From the address.", least=1, most=200)}),
         answers={200: Given("Send it as Authorization: Bearer.", of({"key": TEXT}))},
         streams=session,
         is_open=True,

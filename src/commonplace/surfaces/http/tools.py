@@ -5,12 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...tools import catalog, shapes
-from .endpoints import ANY, TEXT, Asked, Endpoint, Given, Parameter, Reply, array, of
+from .endpoints import ANY, TEXT, Asked, Endpoint, Given, Parameter, Reply, array, of, one_of
 from .problems import Problem, status_of
 
-_TOOLSET = Parameter(
-    "toolset", {"type": "string", "enum": list(catalog.TOOLSETS)}, "Whose tool is meant, of a shared name."
-)
+_TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
 _TOOL = of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
@@ -33,17 +31,6 @@ def call(asked: Asked) -> Reply:
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 
 
-ENDPOINTS = [
-    Endpoint(
-        "GET",
-        "/v1/tools",
-        tools,
-        "The tools you may call, with their schemas.",
-        takes=[_TOOLSET],
-        tag="tools",
-        answers={200: Given("The tools.", of({"tools": array(_TOOL)}))},
-    ),
-]
 CALL = Endpoint(
     "POST",
     "/v1/tools/{name}",
@@ -59,3 +46,15 @@ CALL = Endpoint(
     problems=[404, 409, 422],
     waits=True,
 )
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/tools",
+        tools,
+        "The tools you may call, with their schemas.",
+        takes=[_TOOLSET],
+        tag="tools",
+        answers={200: Given("The tools.", of({"tools": array(_TOOL)}))},
+    ),
+    CALL,
+]
