@@ -39,3 +39,16 @@ def test_links_are_drawn_once_and_never_to_oneself(memory: Memory) -> None:
         ("memory/world/a.md", "memory/world/b.md"), ("memory/world/b.md", "memory/world/a.md")
     }  # fmt: skip
     assert found.edges
+
+
+def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "beds", "content": "see [[people]]", "tags": ["garden"]})
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "hose", "value": "green", "tags": ["garden"]})
+    memory.call("update_world", {"topic": "people", "content": "Ann"})
+    (home / "memory/odd.md").write_bytes(b"\xff [[people]]")
+    found = web(memory.home)
+    (notes,) = {edge.a for edge in found.edges if edge.why == "link"}
+    assert {(edge.why, edge.label, notes in edge) for edge in found.edges} == {
+        ("link", "people", True), ("tag", "garden", True)
+    }  # fmt: skip
+    assert {node.id: node.size for node in found.nodes}[notes] == 2

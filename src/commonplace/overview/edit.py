@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from ..errors import PageNotFound, Refused
 from ..home import Home
 from ..pages import ABSENT
-from ..pages.merge import parts
+from ..pages.merge import Part, parts
 from ..pages.sign import Signature, signed
 from ..pages.versions import as_text
 from ..tools.guard import guarded
@@ -75,8 +75,8 @@ def merged(home: Home, path: str, base: str, text: str) -> Merged:
     return Merged("".join(_marked(part) for part in found), conflicts, current, theirs, shown)
 
 
-def _marked(part: Any) -> str:
+def _marked(part: Part) -> str:
     if part.kind != "conflict":
-        return str(part.text)
+        return part.text
     mine, theirs = (side if side.endswith("\n") or not side else f"{side}\n" for side in (part.mine, part.theirs))
     return f"<<<<<<< yours\n{mine}=======\n{theirs}>>>>>>> theirs\n"

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import NotFound
 from ..home import Home
 from ..model import Record
-from .sight import size_of, title_of
+from .sight import record_folders, size_of, title_of
 
 Row = dict[str, Any]
 
@@ -43,13 +43,8 @@ def _with_records(home: Home, rows: list[Row]) -> list[Row]:
     """What records say of themselves: their key and tags."""
     if not any(row["kind"] == "record" for row in rows):
         return rows
-    known = {record.path: record for folder in _folders(home) for record in home.records(folder)[0]}
+    known = {record.path: record for folder in record_folders(home) for record in home.records(folder)[0]}
     return [{**row, **_said(known[row["path"]])} if row["path"] in known else row for row in rows]
-
-
-def _folders(home: Home) -> tuple[str, ...]:
-    layout = home.layout
-    return layout.globals, layout.channels, layout.working_folder(home.agent)
 
 
 def _said(record: Record) -> Row:

@@ -10,7 +10,7 @@ from ..home import Home
 from ..markdown.sessions import turns
 from ..model import Record
 from ..pages.layout import stem
-from .sight import agents, sight
+from .sight import agents, record_folders, sight
 
 Row = dict[str, Any]
 _ENTRY = re.compile(r"^##\s+\S", re.MULTILINE)
@@ -56,13 +56,26 @@ def _topics(home: Home) -> list[Row]:
 
 
 def _records(home: Home, folder: str, warnings: list[str]) -> list[Row]:
+    found = _found(home, folder, warnings)
+    return [_record(record) for record in sorted(found, key=lambda record: (record.category, record.key))]
+
+
+def _channels(home: Home, warnings: list[str]) -> list[Row]:
+    by_channel: dict[str, list[Row]] = {}
+    for record in _found(home, home.layout.channels, warnings):
+        by_channel.setdefault(record.scope.name, []).append(_record(record))
+    return [{"name": name, "records": rows} for name, rows in sorted(by_channel.items())]
+
+
+def _found(home: Home, folder: str, warnings: list[str]) -> list[Record]:
+    """The records below a folder; what is wrong with any of them is told in the warnings."""
     try:
         found, problems = home.records(folder)
     except CommonplaceError as error:
         warnings.append(str(error))
         return []
     warnings.extend(problems)
-    return [_record(record) for record in sorted(found, key=lambda record: (record.category, record.key))]
+    return found
 
 
 def _record(record: Record) -> Row:
@@ -76,19 +89,6 @@ def _record(record: Record) -> Row:
         "updated": record.updated_at,
         "path": record.path,
     }
-
-
-def _channels(home: Home, warnings: list[str]) -> list[Row]:
-    by_channel: dict[str, list[Row]] = {}
-    try:
-        found, problems = home.records(home.layout.channels)
-    except CommonplaceError as error:
-        warnings.append(str(error))
-        return []
-    warnings.extend(problems)
-    for record in found:
-        by_channel.setdefault(record.scope.name, []).append(_record(record))
-    return [{"name": name, "records": rows} for name, rows in sorted(by_channel.items())]
 
 
 def _skills(home: Home) -> list[Row]:
@@ -133,14 +133,8 @@ def _summaries(home: Home) -> list[Row]:
 def _others(home: Home) -> list[Row]:
     """Pages that people put beside all of these."""
     layout = home.layout
-    mine = (
-        layout.world,
-        layout.globals,
-        layout.channels,
-        layout.days_folder(home.agent),
-        layout.working_folder(home.agent),
-    )
-    folders = tuple(f"{folder}/" for folder in mine)
+    listed = (layout.world, layout.days_folder(home.agent), *record_folders(home))
+    folders = tuple(f"{folder}/" for folder in listed)
     found = [*_list(home, layout.path(layout.loose), deep=True), *_list(home, layout.notes_tree(home.agent), deep=True)]
     found = [path for path in dict.fromkeys(found) if not path.startswith(folders)]
     known = {layout.shared_curated, layout.curated_page(home.agent)}

@@ -137,6 +137,12 @@ def meant(names: Mapping[str, str], target: str) -> str:
     return names.get(target.strip().removeprefix("/").removesuffix(".md").casefold(), "")
 
 
+def record_folders(home: Home) -> tuple[str, ...]:
+    """Where the records stand that this agent may see."""
+    layout = home.layout
+    return layout.globals, layout.channels, layout.working_folder(home.agent)
+
+
 def size_of(home: Home, path: str) -> int | None:
     """The bytes of a page, where that costs no reading."""
     if not home.ground.folder:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ..errors import CommonplaceError
 from ..home import Home
 from ..markdown import blocks
 from ..markdown.links import links
 from ..model import Record
-from .sight import meant, names_of, title_of
+from .sight import meant, names_of, record_folders, title_of
 
 MOST = 2000  # nodes
 _MOST_EDGES = 10_000
 _CROWD = 50  # pages with one tag, from which on the tag is a node of its own and not a line between each two
+_LINKED, _TAGGED = "[", "tags="  # what a page holds that links, and one whose notes have tags
 
 
 class Node(NamedTuple):
@@ -43,18 +46,15 @@ def web(home: Home, most: int = MOST) -> Web:
     pages = [path for path, _ in home.visible_pages() if path.endswith(".md")]
     chosen = pages[:most]
     known = set(chosen)
-    records = [record for folder in _record_folders(home) for record in home.records(folder)[0] if record.path in known]
-    edges = [*_linked(home, chosen), *_same_key(records)]
-    tags = _tags(home, records, known)
+    records = [record for folder in record_folders(home) for record in home.records(folder)[0] if record.path in known]
+    linked, noted = _said(home, known)
+    edges = [*linked, *_same_key(records)]
+    tags = _tags(records, noted)
     crowds = sorted(tag for tag, paths in tags.items() if len(paths) > _CROWD)[: max(0, most - len(chosen))]
     edges += _same_tag(tags, frozenset(crowds))
     edges = list({(*sorted(edge[:2]), edge.why, edge.label): edge for edge in edges}.values())[:_MOST_EDGES]
-    return Web([*_nodes(home, chosen, edges), *_crowds(crowds, edges)], edges, len(pages) - len(chosen))
-
-
-def _record_folders(home: Home) -> tuple[str, ...]:
-    layout = home.layout
-    return layout.globals, layout.channels, layout.working_folder(home.agent)
+    degrees = Counter(end for edge in edges for end in edge[:2])
+    return Web([*_nodes(home, chosen, degrees), *_crowds(crowds, degrees)], edges, len(pages) - len(chosen))
 
 
 def _folders(home: Home) -> tuple[str, ...]:
@@ -72,21 +72,42 @@ def _folders(home: Home) -> tuple[str, ...]:
     return tuple(one for one in every if not any(one != other and one.startswith(f"{other}/") for other in every))
 
 
-def _linked(home: Home, paths: list[str]) -> Iterator[Edge]:
-    known, names = set(paths), names_of(paths)
-    for path, text in _holding(home, "[", known):
-        for link in links(text, path):
+def _said(home: Home, known: set[str]) -> tuple[list[Edge], dict[str, dict[str, None]]]:
+    """What pages say themselves: where they link to, and which tags the notes on them have. Each is read once."""
+    names, linked = names_of(known), list[Edge]()
+    noted: dict[str, dict[str, None]] = {}
+    for path, text in _texts(home, known):
+        for link in links(text, path) if _LINKED in text else ():
             target = meant(names, link.target) if link.is_wiki else link.target
             if target in known and target != path:
-                yield Edge(path, target, "link", link.text[:100])
+                linked.append(Edge(path, target, "link", link.text[:100]))
+        for block in blocks.read(text) if _TAGGED in text else ():
+            for tag in block.tags:
+                noted.setdefault(tag, {})[path] = None
+    return linked, noted
 
 
-def _holding(home: Home, text: str, known: set[str]) -> Iterator[tuple[str, str]]:
-    for folder in _folders(home):
-        yield from (each for each in home.pages.containing(folder, text)[0] if each[0] in known)
+def _texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
+    """The pages with text of their own. Of files only these are read; a database is asked for many at once, and gives
+    those that hold a link or a tag."""
+    folders = _folders(home)
+    paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
+    if home.ground.folder:
+        yield from ((path, _text(home, path)) for path in paths)
+    else:
+        asked = ((folder, text) for folder in folders for text in (_LINKED, _TAGGED))
+        found = {path: text for each in asked for path, text in home.pages.containing(*each)[0] if path in known}
+        yield from ((path, found[path]) for path in paths if path in found)
     curated = home.layout.shared_curated
-    if curated in known and text in (said := home.text(curated)[0]):
-        yield curated, said
+    if curated in known and curated not in paths:
+        yield curated, _text(home, curated)
+
+
+def _text(home: Home, path: str) -> str:
+    try:
+        return home.pages.read(path).text
+    except CommonplaceError:  # doctor says what is wrong with it
+        return ""
 
 
 def _same_key(records: Iterable[Record]) -> Iterator[Edge]:
@@ -97,15 +118,14 @@ def _same_key(records: Iterable[Record]) -> Iterator[Edge]:
         yield from (Edge(paths[0], other, "key", key) for other in paths[1:])
 
 
-def _tags(home: Home, records: Iterable[Record], known: set[str]) -> dict[str, list[str]]:
-    """The pages of each tag: of records, and of notes on pages of notes."""
+def _tags(records: Iterable[Record], noted: dict[str, dict[str, None]]) -> dict[str, list[str]]:
+    """The pages of each tag that more than one has: records, then pages of notes."""
     found: dict[str, dict[str, None]] = {}
     for record in records:
         for tag in record.tags:
             found.setdefault(tag, {})[record.path] = None
-    for path, text in _holding(home, "tags=", known):
-        for tag in (tag for block in blocks.read(text) for tag in block.tags):
-            found.setdefault(tag, {})[path] = None
+    for tag, paths in noted.items():
+        found.setdefault(tag, {}).update(paths)
     return {tag: [*paths] for tag, paths in found.items() if len(paths) > 1}
 
 
@@ -121,25 +141,14 @@ def _tag_id(tag: str) -> str:
     return f"tag:{tag}"
 
 
-def _nodes(home: Home, paths: list[str], edges: list[Edge]) -> Iterator[Node]:
-    degree = _degrees(edges)
+def _nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
     for path in paths:
-        place = home.index.territory.place(path)
-        if place:
-            yield Node(path, title_of(home, path, place), place.kind, str(place.scope), degree.get(path, 0))
+        if place := home.index.territory.place(path):
+            yield Node(path, title_of(home, path, place), place.kind, str(place.scope), degrees[path])
 
 
-def _crowds(tags: list[str], edges: list[Edge]) -> Iterator[Node]:
-    degree = _degrees(edges)
-    return (Node(_tag_id(tag), tag, "tag", "", degree.get(_tag_id(tag), 0)) for tag in tags)
-
-
-def _degrees(edges: list[Edge]) -> dict[str, int]:
-    count: dict[str, int] = {}
-    for edge in edges:
-        for end in edge[:2]:
-            count[end] = count.get(end, 0) + 1
-    return count
+def _crowds(tags: list[str], degrees: Counter[str]) -> Iterator[Node]:
+    return (Node(_tag_id(tag), tag, "tag", "", degrees[_tag_id(tag)]) for tag in tags)
 
 
 def as_json(found: Web) -> dict[str, Any]:
