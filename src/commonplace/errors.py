@@ -142,6 +142,18 @@ class NotText(StorageError):
     code = "NOT_TEXT"
 
 
+class InTheWay(StorageError):
+    """A file stands where a folder should be, or a page where the folder of another should."""
+
+    code = "IN_THE_WAY"
+
+
+class FolderInTheWay(InTheWay, NotText):
+    """A folder stands where a page should be."""
+
+    code = "FOLDER_IN_THE_WAY"
+
+
 class BrokenFrontMatter(StorageError):
     """The lines between the two `---` are not a YAML mapping."""
 

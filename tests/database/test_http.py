@@ -62,3 +62,12 @@ def test_pages_are_written_there_under_the_same_condition(asked: Api) -> None:
     assert asked.post("undo", changes=[change])["undone"][0]["done"] is True
     assert asked.send("GET", f"pages/{PAGE}").text.startswith("# People")
     assert asked.post("tools/remember", content="x")["success"] is True
+
+
+def test_nothing_is_a_page_and_a_folder_at_once_there_either(asked: Api) -> None:
+    for wanted in (f"{PAGE}/y.md", "memory/world.md"):
+        asked.put("memory/world.md/deep.md", "here first\n", If_None_Match="*")
+        refused = asked.put(wanted, "x", If_None_Match="*")
+        assert (refused.status_code, refused.json()["title"]) == (409, "In the way")
+        assert "use another name" in refused.json()["detail"]
+        assert asked.send("GET", f"pages/{wanted}").status_code == 404

@@ -11,7 +11,7 @@ from ..pages.merge import Part, parts
 from ..pages.sign import Signature, signed
 from ..pages.versions import as_text
 from ..tools.guard import guarded
-from .sight import sight, sight_to_write
+from .sight import page_at, sight, sight_to_write
 
 _LARGEST = 4_000_000  # characters of a page: more than is searched of one
 
@@ -63,7 +63,7 @@ def merged(home: Home, path: str, base: str, text: str) -> Merged:
     sight(home, path)
     was = as_text(home.history.content(path, base)) if base != ABSENT else ""
     try:
-        now = home.pages.read(path)
+        now = page_at(home, path)
         theirs, current = now.text, now.version
     except PageNotFound:
         theirs, current = "", ABSENT

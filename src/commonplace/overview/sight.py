@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ..errors import CommonplaceError, PageNotFound, Refused
+from ..errors import CommonplaceError, InTheWay, PageNotFound, Refused
 from ..home import Home
-from ..model import Scope
+from ..model import Page, Scope
 from ..pages.layout import FIXED_PAGES, Place, stem
 
 _HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)$", re.MULTILINE)
@@ -50,6 +50,14 @@ def sight_to_write(home: Home, path: str) -> Sight:
     if found.scope.kind == "extra":
         raise Refused(f"{path} is searched here and kept by others: change it where it is kept")
     return found
+
+
+def page_at(home: Home, path: str) -> Page:
+    """The page at a path; PageNotFound also where none can be, since something else stands in its way."""
+    try:
+        return home.pages.read(path)
+    except InTheWay as error:
+        raise PageNotFound(path) from error
 
 
 def _is_odd(path: str) -> bool:

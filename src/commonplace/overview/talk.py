@@ -7,7 +7,7 @@ from typing import NamedTuple
 from ..errors import PageNotFound
 from ..home import Home
 from ..markdown.sessions import turns
-from .sight import sight
+from .sight import page_at, sight
 
 _MOST = 2000  # turns
 _USERS = frozenset({"user", "human"})
@@ -27,7 +27,7 @@ def talk(home: Home, path: str) -> list[Said]:
     """The turns of a session; PageNotFound for what is no session of this agent."""
     if sight(home, path).kind != "session":
         raise PageNotFound(path)
-    found, _ = turns(home.pages.read(path).text)
+    found, _ = turns(page_at(home, path).text)
     return [_said(turn.line, turn.said, turn.at, turn.role) for turn in found[:_MOST]]
 
 

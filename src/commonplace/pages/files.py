@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
-from ..errors import NotText, PageNotFound, StorageError
+from ..errors import FolderInTheWay, InTheWay, NotText, PageNotFound, StorageError
 from .exchange import CanNot, exchange, put
 
 try:
@@ -40,11 +40,12 @@ _ADVICE = {
     errno.EROFS: "the file system is read-only: make it writable or use another home",
     errno.EACCES: "permission denied: check who owns the home and its access rights",
     errno.EPERM: "permission denied: check who owns the home and its access rights",
-    errno.ENOTDIR: "a file stands where a folder should be: move it away or use another home",
-    errno.EEXIST: "a file stands where a folder should be: move it away or use another home",
-    errno.EISDIR: "a folder stands where a page should be: move it away",
+    errno.ENOTDIR: "a file stands where a folder should be: move it away, or use another name",
+    errno.EEXIST: "a file stands where a folder should be: move it away, or use another name",
+    errno.EISDIR: "a folder stands where a page should be: move it away, or use another name",
     errno.ENAMETOOLONG: "the path is too long for this file system: use a home with a shorter path",
 }
+_KINDS = {errno.ENOTDIR: InTheWay, errno.EEXIST: InTheWay, errno.EISDIR: FolderInTheWay}
 
 
 @contextmanager
@@ -55,14 +56,17 @@ def storage_errors(path: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise PageNotFound(path) from error
     except OSError as error:
-        reason = _ADVICE.get(error.errno or 0, error.strerror or str(error))
-        raise StorageError(f"{path}: {reason}") from error
+        number = error.errno or 0
+        reason = _ADVICE.get(number, error.strerror or str(error))
+        raise _KINDS.get(number, StorageError)(f"{path}: {reason}") from error
 
 
 def read_bytes(place: str, path: str) -> bytes:
     handle = os.open(place, _READ)
     try:
         info = os.fstat(handle)
+        if stat.S_ISDIR(info.st_mode):
+            raise FolderInTheWay(f"{path}: {_ADVICE[errno.EISDIR]}")
         if not stat.S_ISREG(info.st_mode):
             raise NotText(f"{path} is not a regular file and was not read")
         data = os.read(handle, info.st_size + 1)

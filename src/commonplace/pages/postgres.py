@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..database import Database
 from ..database.listen import tell
-from ..errors import NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
+from ..errors import InTheWay, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
@@ -180,7 +180,7 @@ class PostgresPages:
             in_the_way = connection.execute(_IN_THE_WAY, {"tenant": self._database.tenant, **_around(place)})
             if row := locked.fetchone():
                 if row[0] is None and (other := in_the_way.fetchone()):
-                    raise StorageError(f"{place} can not be a page beside the page {other[0]}: use another name")
+                    raise InTheWay(f"{place} can not be a page beside the page {other[0]}: use another name")
                 return row[0], head
 
     def _lock(self, connection: Connection, place: str) -> Cursor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -100,6 +101,44 @@ def test_a_page_is_removed_if_it_is_as_it_was_read(asked: Api, full: Path) -> No
     assert asked.send("DELETE", f"pages/{PAGE}", headers={"If-Match": asked.tag(PAGE)}).status_code == 204
     assert asked.send("GET", f"pages/{PAGE}").status_code == 404
     assert not (full / PAGE).exists()
+
+
+FILE, FOLDER = "a file stands where a folder should be", "a folder stands where a page should be"
+
+
+@pytest.mark.parametrize(
+    ("stands", "wanted", "told"),
+    [
+        ("memory/x", "memory/x/y.md", FILE),
+        ("memory/x.md", "memory/x.md/deep/y.md", FILE),
+        ("memory/x.md/y.md", "memory/x.md", FOLDER),
+    ],
+)
+def test_a_page_in_whose_place_something_else_stands_is_a_conflict(
+    asked: Api, full: Path, stands: str, wanted: str, told: str
+) -> None:
+    (full / stands).parent.mkdir(exist_ok=True)
+    (full / stands).write_text("here first\n")
+    refused = asked.put(wanted, "x", If_None_Match="*")
+    assert (refused.status_code, refused.json()["title"]) == (409, "In the way")
+    assert refused.json()["detail"] == f"{wanted}: {told}: move it away, or use another name"
+    assert asked.send("GET", f"pages/{wanted}").status_code == 404
+    assert asked.put(wanted, "x", If_Match="*").status_code == 412
+    assert asked.post("merge", path=wanted, base="", text="x")["text"] == "x"
+    assert (full / stands).read_text() == "here first\n"
+
+
+def test_nothing_comes_back_through_what_stands_in_its_way(asked: Api, full: Path) -> None:
+    change = asked.get("history", what=PAGE)["changes"][0]["id"]
+    shutil.rmtree(full / "memory/world")
+    (full / "memory/world").write_text("a file")
+    back = asked.send("POST", "restore", json={"path": PAGE, "when": change})
+    assert (back.status_code, FILE in back.json()["detail"]) == (409, True)
+    (undone,) = asked.post("undo", changes=[change])["undone"]
+    assert undone["done"] is False
+    tool = asked.send("POST", "tools/update_world", json={"topic": "people", "content": "x"})
+    assert (tool.status_code, FILE in tool.text) == (409, True)
+    assert (full / "memory/world").read_text() == "a file"
 
 
 def test_two_changes_are_put_together_where_they_do_not_meet(asked: Api) -> None:

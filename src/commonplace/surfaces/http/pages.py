@@ -14,7 +14,7 @@ from ...markdown.sessions import as_said
 from ...model import Page
 from ...overview.edit import delete, merged, save
 from ...overview.listing import listed
-from ...overview.sight import Names, Sight, heading_of, sight
+from ...overview.sight import Names, Sight, heading_of, page_at, sight
 from ...pages import ABSENT
 from .endpoints import (
     JSON,
@@ -84,7 +84,7 @@ def read(asked: Asked) -> Reply:
     found = sight(asked.home, path)
     if "at" in asked.given:
         return _read_as_of(asked, found)
-    page = asked.home.pages.read(path)
+    page = page_at(asked.home, path)
     tag = {"ETag": f'"{page.version}"', "Vary": "Accept"}
     if _is_among(page.version, asked.headers.get("if-none-match", "")):
         return Reply(b"", 304, tag, MARKDOWN)
@@ -191,7 +191,7 @@ def _condition(asked: Asked) -> str:
 def _version(asked: Asked, path: str) -> str:
     sight(asked.home, path)
     try:
-        return asked.home.pages.read(path).version
+        return page_at(asked.home, path).version
     except PageNotFound:
         return ABSENT
 
