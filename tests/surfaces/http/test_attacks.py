@@ -280,6 +280,24 @@ def test_a_body_that_is_no_object_is_a_problem(asked: Api, body: bytes) -> None:
 
 
 @pytest.mark.parametrize(
+    "body", ['{"content": "a", "content": "b"}', '{"content": [{"content": "a", "content": "b"}]}']
+)
+def test_a_body_that_says_something_twice_is_refused(asked: Api, full: Path, body: str) -> None:
+    before = {path: path.read_bytes() for path in full.rglob("*.md")}
+    for path in ("tools/remember", "render"):
+        answer = asked.send("POST", path, content=body, headers={"Content-Type": "application/json"})
+        told = answer.json()["detail"]
+        assert (answer.status_code, told) == (400, "the body says 'content' more than once: say it once")
+    assert {path: path.read_bytes() for path in full.rglob("*.md")} == before
+
+
+def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> None:
+    body = "{" + ",".join(f'"{number}":1' for number in range(300_000)) + ',"299999":2}'
+    answer = asked.send("POST", "render", content=body, headers={"Content-Type": "application/json"})
+    assert answer.json()["detail"] == "the body says '299999' more than once: say it once"
+
+
+@pytest.mark.parametrize(
     ("asks", "told"),
     [
         ("search", "the parameter q is missing"), ("search?q=%20", "q is not understood: What you want to know"), ("search?q=x&limit=0", "limit must be from 1 to"),

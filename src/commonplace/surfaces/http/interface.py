@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
@@ -16,7 +17,7 @@ from starlette.routing import Route
 
 from ...access import ROLES, Grant, Outcome
 from ...errors import CommonplaceError, InvalidArgument
-from ...markdown.jsontext import loads
+from ...markdown.jsontext import checked
 from ...memory import Memory
 from ...tools import catalog
 from ..mcp.doors import GRANT
@@ -151,9 +152,20 @@ async def body_in(endpoint: Endpoint, request: Request) -> Any:
 
 def _json(text: str) -> Any:
     try:
-        return loads(text)
-    except (ValueError, RecursionError) as error:
+        return checked(json.loads(text, object_pairs_hook=_each_once))
+    except RecursionError as error:
+        raise InvalidArgument("the body is not JSON: nested too deeply") from error
+    except ValueError as error:
         raise InvalidArgument(f"the body is not JSON: {error}") from error
+
+
+def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object; InvalidArgument where it says a name twice: readers disagree about which of the two counts."""
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+        raise InvalidArgument(f"the body says {twice[:100]!a} more than once: say it once")
+    return found
 
 
 def as_response(found: Any) -> Response:
