@@ -122,6 +122,8 @@ def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: Acce
     for name in sorted(every - offered):
         refused = sentence(asked.call(name, content="x", key="x", op="setGlobal", value="x"))
         assert refused == f"this token only reads, and {name} may write: ask for one that writes"
+    unknown = sentence(asked.call("nothing"))
+    assert set(unknown.removeprefix("Unknown tool: nothing. There are ").split(", ")) == offered
     assert sorted((each, each.read_bytes()) for each in home.rglob("*.md")) == before
     assert "rooibos" in json.dumps(asked.call("recall"))
     assert "contents" in asked.ask("resources/read", uri="commonplace://context")

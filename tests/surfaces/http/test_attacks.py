@@ -164,6 +164,9 @@ def test_a_reader_calls_only_what_reads(guarded: Api, full: Path) -> None:
     assert "recall" in offered
     assert reader.send("POST", "tools/remember", json={"content": "x"}).status_code == 403
     assert reader.send("POST", "tools/recall", json={}).status_code == 200
+    unknown = reader.send("POST", "tools/nothing", json={})
+    assert unknown.status_code == 404
+    assert set(unknown.json()["detail"].partition("there are ")[2].split(", ")) == offered
 
 
 def test_only_an_admin_takes_all_of_memory_along(guarded: Api, full: Path) -> None:

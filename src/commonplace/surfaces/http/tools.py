@@ -14,20 +14,28 @@ _TOOL = of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema
 
 def tools(asked: Asked) -> dict[str, Any]:
     """Those that this caller may call."""
-    chosen = (asked.given["toolset"],) if "toolset" in asked.given else catalog.TOOLSETS
+    chosen = _chosen(asked)
     described = shapes.describe("mcp", chosen, asked.home)
-    may = asked.grant.may_write
-    return {"tools": [tool for tool in described if may or catalog.only_reads(tool["name"], chosen)]}
+    return {"tools": [tool for tool in described if _may_call(asked, tool["name"], chosen)]}
+
+
+def _may_call(asked: Asked, name: str, toolsets: tuple[str, ...]) -> bool:
+    return asked.grant.may_write or catalog.only_reads(name, toolsets)
+
+
+def _chosen(asked: Asked) -> tuple[str, ...]:
+    return (asked.given["toolset"],) if "toolset" in asked.given else catalog.TOOLSETS
 
 
 def call(asked: Asked) -> Reply:
-    name, toolset = asked.given["name"], asked.given.get("toolset")
-    names = [offer.name for offer in catalog.offers((toolset,) if toolset else catalog.TOOLSETS)]
+    name, chosen = asked.given["name"], _chosen(asked)
+    names = [offer.name for offer in catalog.offers(chosen)]
     if name not in names:
-        raise Problem(404, f"there is no tool {name!a}: there are {', '.join(names)}")
-    if not asked.grant.may_write and not catalog.only_reads(name, toolset):
+        usable = [each for each in names if _may_call(asked, each, chosen)]
+        raise Problem(404, f"there is no tool {name!a}: there are {', '.join(usable)}")
+    if not _may_call(asked, name, chosen):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
-    outcome = asked.memory.attempt(name, asked.body, toolset, session=asked.asker.session)
+    outcome = asked.memory.attempt(name, asked.body, chosen, session=asked.asker.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 
 

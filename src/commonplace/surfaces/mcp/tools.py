@@ -28,7 +28,7 @@ def is_structured(serving: Serving, protocol: str) -> bool:
 def listed(serving: Serving, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
     """The tools that are served, as far as the caller may call them."""
     described = shapes.describe("mcp", serving.toolsets, memory.home)
-    described = [tool for tool in described if grant.may_write or _only_reads(serving, tool["name"])]
+    described = [tool for tool in described if _may_call(serving, grant, tool["name"])]
     if not is_structured(serving, protocol):
         described = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in described]
     return [types.Tool.model_validate(tool) for tool in described]
@@ -38,9 +38,14 @@ def allowed(serving: Serving, memory: Memory, grant: Grant, name: str) -> None:
     """MCPError for a tool that is not served, or that this caller may not call."""
     names = [offer.name for offer in catalog.offers(serving.toolsets, memory.home)]
     if name not in names:
-        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(names)}")
-    if not grant.may_write and not _only_reads(serving, name):
+        usable = [each for each in names if _may_call(serving, grant, each)]
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(usable)}")
+    if not _may_call(serving, grant, name):
         raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
+
+
+def _may_call(serving: Serving, grant: Grant, name: str) -> bool:
+    return grant.may_write or _only_reads(serving, name)
 
 
 def _only_reads(serving: Serving, name: str) -> bool:
