@@ -12,7 +12,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.archive import export_to, import_from, putting
-from commonplace.errors import StaleVersion
+from commonplace.errors import StaleVersion, StorageError
 from commonplace.home import Home
 from commonplace.pages.versions import Change, Line, written
 from commonplace.testing import FrozenClock
@@ -112,6 +112,24 @@ def test_an_import_that_somebody_gets_in_the_way_of_leaves_nothing(
         import_from(target, io.BytesIO(archive))
     assert says(exported(target, history=False)) == {"memory/b.md": "mine"}
     assert [change.path for change in target.history.changes()] == ["memory/b.md"]
+
+
+def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
+    opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target, other = opened("acme"), opened("them"), opened("them")
+    source.pages.write("memory/a.md", "a")
+    archive = exported(source)
+    before = putting.put_all
+
+    def late(*given: object, **named: object) -> object:
+        other.pages.write("memory/a.md/b.md", "mine")
+        return before(*given, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("commonplace.archive.restore_rows.put_all", late)
+    with pytest.raises(StorageError, match=r"memory/a.md can not be a page beside the page memory/a.md/b.md: use an"):
+        import_from(target, io.BytesIO(archive))
+    assert target.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
 
 
 def test_history_that_can_be_none_is_left_out_and_told(opened: Open) -> None:

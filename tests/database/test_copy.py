@@ -275,3 +275,22 @@ def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, opened:
     assert target.pages.modified("memory/world/by hand.md") == pytest.approx(1_700_000_000.123456, abs=1e-5)
     latest = max(change.at for change in target.history.changes() if change.tool)
     assert latest < f"{clock() - timedelta(hours=20):%Y-%m-%dT%H:%M:%S}"
+
+
+def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened: Open) -> None:
+    source, target = opened(str(tmp_path / "source")), opened("acme")
+    for path in ("memory/a.md/b.md", "memory/c.md", "memory/x.md"):
+        source.pages.write(path, "copied")
+    for path in ("memory/a.md", "memory/c.md/d.md"):
+        target.pages.write(path, "theirs")
+    done = copy(source, target)
+    beside = "{} can not be a page beside the page {}: use another name"
+    assert dict(done.failed) == {
+        "memory/a.md/b.md": beside.format("memory/a.md/b.md", "memory/a.md"),
+        "memory/c.md": beside.format("memory/c.md", "memory/c.md/d.md"),
+    }
+    assert done.added == ("memory/x.md",)
+    assert sorted(target.pages.list("memory", deep=True)) == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    assert target.history.paths() == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    target.pages.remove("memory/a.md")
+    assert copy(source, target).added == ("memory/a.md/b.md",)

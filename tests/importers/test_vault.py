@@ -107,3 +107,11 @@ def test_a_page_may_begin_with_a_tilde_or_a_drive(home: Path, tmp_path: Path) ->
     assert done.missed == ()
     assert sorted(pages(home)) == sorted(f"memory/v/{name}" for name in names)
     assert {hit.path for hit in Memory(home).search("language")} == {"memory/v/C: a language.md"}
+
+
+def test_of_a_page_and_a_folder_of_one_name_one_is_kept_and_the_other_told(home: Path, tmp_path: Path) -> None:
+    place = zipped(tmp_path / "Vault.zip", {"Vault/a.md": "first", "Vault/a.md/b.md": "below", "Vault/x.md": "x"})
+    done = brought(home, place, "markdown")
+    [(path, why)] = done.kept
+    assert {*pages(home)} == {"memory/vault/a.md", "memory/vault/a.md/b.md", "memory/vault/x.md"} - {path}
+    assert "a folder stands where a page should be" in why or "beside the page memory/vault/a.md: use another" in why

@@ -7,29 +7,29 @@ other writers wait for a moment only. Done again, it finds everything there and 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..database.listen import tell
-from ..errors import StaleVersion
+from ..errors import InTheWay, StaleVersion
 from ..ground import InDatabase
 from ..markdown.times import stamp
 from ..model import Clock
 from ..pages import ABSENT
-from ..pages.postgres import TRANSCRIPT
+from ..pages.postgres import TRANSCRIPT, in_the_way
 from ..pages.postgres_history import PUT_LINE, PostgresHistory, new_id, values
 from ..pages.sign import current
 from ..pages.versions import Change, Line, line_of, version_of
 from .rows import LONG
+from .together import batches
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
 
     Connection = _Connection[tuple[Any, ...]]
 
-Each = TypeVar("Each")
 Told = Callable[[int], None]
+Left = dict[str, StaleVersion | InTheWay]
 _SOME = 200  # pages that are in memory at once
 _MINE = "tenant = %(tenant)s AND path = %(path)s"
 _OURS = "tenant = %(tenant)s AND path = ANY(%(paths)s)"
@@ -70,14 +70,15 @@ class Load(NamedTuple):
 
 def put_all(
     ground: InDatabase, clock: Clock, load: Load, *, skip: bool = False, told: Told = lambda done: None
-) -> frozenset[str]:
-    """Put pages where something else may stand only as it was seen: StaleVersion, and nothing is written.
+) -> Left:
+    """Put pages where something else may stand only as it was seen (StaleVersion), and where no folder of pages stands
+    nor a page in a folder's place (InTheWay); or nothing is written.
 
-    With `skip` such a page alone is left out; those are what is answered.
+    With `skip` such a page alone is left out; those are what is answered, with what kept each from it.
     """
     last: list[_Putting] = []
 
-    def work(connection: Connection) -> frozenset[str]:
+    def work(connection: Connection) -> Left:
         last.append(_Putting(connection, ground, stamp(clock()), load))
         return last[-1].run(skip=skip, told=told)
 
@@ -95,28 +96,33 @@ class _Putting:
         self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all numbers that are given out
         self._count = self._seq = 0
 
-    def run(self, *, skip: bool, told: Told) -> frozenset[str]:
+    def run(self, *, skip: bool, told: Told) -> Left:
         coming, past = self._load.coming, self._unknown(self._load.past)
         paths = sorted({*(each.path for each in coming), *(line.change.path for line in past)})
         found = self._taken(paths)
-        fresh = [each for each in coming if found[each.path] == each.standing]
-        stale = [each for each in coming if found[each.path] != each.standing]
-        stale = [each for each in stale if found[each.path] != version_of(each.read())]
-        if stale and not skip:
-            raise StaleVersion(stale[0].path)
+        left = self._left(found)
+        if left and not skip:
+            raise next(iter(left.values()))
+        fresh = [each for each in coming if found[each.path] == each.standing and each.path not in left]
         heads = self._heads(paths) | {line.change.path: line.change.version for line in past}
         self._add(past)
         done = 0
-        for some in _some(fresh):
+        for some in batches(fresh, _SOME):
             self._put(some, heads)
             done += len(some)
             told(done)
         self._many(_GONE, [{"path": path, "seq": self._next()} for path in {line.change.path for line in past}])
         self._many(_EARLIER, [{"path": path, "modified": at // 1000} for path, at in self._load.earlier.items()])
-        left = frozenset(each.path for each in stale)
-        self._load.also(self._connection, frozenset(each.path for each in coming) - left)
+        self._load.also(self._connection, frozenset(each.path for each in coming) - left.keys())
         self._number(paths)
         return left
+
+    def _left(self, found: Mapping[str, str]) -> Left:
+        """What can not be put, by the versions of what stands there."""
+        other = [each for each in self._load.coming if found[each.path] != each.standing]
+        stale = [each.path for each in other if found[each.path] != version_of(each.read())]
+        new = [each.path for each in self._load.coming if found[each.path] == each.standing == ABSENT]
+        return {path: StaleVersion(path) for path in stale} | in_the_way(self._connection, self._tenant, new)
 
     def tell(self) -> None:
         """Once it is committed."""
@@ -201,9 +207,3 @@ class _Putting:
         given |= {"low": self._low, "base": self._seq - self._count}
         self._connection.execute(f"UPDATE commonplace.pages SET {_COUNTED}".encode(), given)
         self._connection.execute(f"UPDATE commonplace.history SET {_COUNTED} AND path = ANY(%(paths)s)".encode(), given)
-
-
-def _some(every: Iterable[Each]) -> Iterator[list[Each]]:
-    rest = iter(every)
-    while some := [*islice(rest, _SOME)]:
-        yield some

@@ -10,6 +10,7 @@ from ..errors import StorageError
 from ..ground import InDatabase
 from ..home import HISTORY_FOLDER, Home
 from ..pages import ABSENT
+from ..pages.layout import folders_above
 from ..pages.postgres import LONGEST
 from ..pages.sign import current
 from ..pages.versions import Line, lines
@@ -39,16 +40,11 @@ def refuse_rows(paths: Iterable[str], there: Iterable[str]) -> None:
     for path in sorted(new):
         if len(path.encode()) > LONGEST:
             raise StorageError(f"{path[:60]}… is longer than a path may be ({LONGEST} bytes): nothing was imported")
-        if above := next((folder for folder in _above(path) if folder in old), ""):
+        if above := next((folder for folder in folders_above(path) if folder in old), ""):
             raise StorageError(f"{path!a} can not be put below {above!a}, which is a page: nothing was imported")
     for path in sorted(old - new):
-        if below := next((folder for folder in _above(path) if folder in new), ""):
+        if below := next((folder for folder in folders_above(path) if folder in new), ""):
             raise StorageError(f"{below!a} can not be a page: {path!a} stands below it; nothing was imported")
-
-
-def _above(path: str) -> Iterator[str]:
-    while path := path.rpartition("/")[0]:
-        yield path
 
 
 def _is_history(path: str) -> bool:

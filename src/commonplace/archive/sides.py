@@ -56,6 +56,14 @@ class Copy(NamedTuple):
 Step = tuple[Copy, str]  # a page, and the version of what was seen in its place
 
 
+class _Ready(NamedTuple):
+    """A page whose row is ours, what is to be added to its history, and the version of what stands there."""
+
+    page: Copy
+    made: Versions
+    found: str
+
+
 class Side(Protocol):
     home: Home
 
@@ -187,9 +195,11 @@ class OfDatabase:
         """In one transaction: the rows of all pages are locked first, in order, and the tenant's number after them, as
         every writer does it."""
 
+        from ..pages.postgres import in_the_way
+
         def work(connection: Connection) -> dict[str, str]:
             problems: dict[str, str] = {}
-            ready: list[tuple[Copy, Versions, bool]] = []
+            ready: list[_Ready] = []
             for page, standing in sorted(some, key=lambda step: step[0].path):
                 try:
                     ready.append(self._ready(connection, page, standing))
@@ -197,22 +207,23 @@ class OfDatabase:
                     if isinstance(error, ConnectionLost):
                         raise
                     problems[page.path] = str(error)
-            for page, made, changed in ready:
-                if made:
-                    self._add(connection, page, again(made), changed=changed)
+            new = [page.path for page, _, found in ready if found == ABSENT and page.data is not None]
+            problems |= {path: str(error) for path, error in in_the_way(connection, self._database.tenant, new).items()}
+            for page, made, found in ready:
+                if made and page.path not in problems:
+                    self._add(connection, page, again(made), changed=found != page.version)
                 connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0", self._named(page.path))
             return problems
 
         return self._database.run(work, statement_ms=_LONG)
 
-    def _ready(self, connection: Connection, page: Copy, standing: str) -> tuple[Copy, Versions, bool]:
-        """A page whose row is ours, what is to be added to its history, and whether it says something else."""
+    def _ready(self, connection: Connection, page: Copy, standing: str) -> _Ready:
         self._refuse_odd(page.path)
         found = version_of(self._taken(connection, page.path))
         if found not in (standing, page.version):
             raise StaleVersion(page.path)
         made = to_add(page, self._known(connection, page.path), found, stamp(self.home.clock()))
-        return page, made, found != page.version
+        return _Ready(page, made, found)
 
     def done(self) -> None:
         if self._seq:

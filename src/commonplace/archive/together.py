@@ -7,9 +7,10 @@ not at all.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
 from itertools import islice
+from typing import TypeVar
 
 from ..errors import PageNotFound, StaleVersion, StorageError
 from ..home import Home
@@ -29,6 +30,7 @@ from .extent import locks_of
 from .spool import Item, Spool
 from .whole import CREATE, aside, put_new
 
+Each = TypeVar("Each")
 _BATCH = 200  # files; each is open until all are on disk
 _MANY = 20  # files, from which on it is worth to ask for all that waits to be written at once
 
@@ -38,8 +40,8 @@ def add_all(home: Home, items: Mapping[str, Item], spool: Spool, *, instead: Map
 
     `told`: their history is there already.
     """
-    locks, rest = locks_of(home), iter(items.items())
-    while some := dict(islice(rest, _BATCH)):
+    locks = locks_of(home)
+    for some in map(dict, batches(items.items(), _BATCH)):
         waiting: dict[str, tuple[str, str]] = {}
         try:
             folders = {*_written(home, some, spool, waiting)}
@@ -54,6 +56,12 @@ def add_all(home: Home, items: Mapping[str, Item], spool: Spool, *, instead: Map
                     os.unlink(temporary)
         for folder in folders:
             sync_folder(folder)
+
+
+def batches(every: Iterable[Each], size: int) -> Iterator[list[Each]]:
+    rest = iter(every)
+    while some := [*islice(rest, size)]:
+        yield some
 
 
 def place_of(home: Home, path: str) -> str:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 from ..archive.putting import Coming, Load, put_all
 from ..archive.rows import versions_there
 from ..archive.spool import Spool
-from ..errors import NotText, StorageError
+from ..errors import NotText, StaleVersion, StorageError
 from ..ground import InDatabase
 from ..home import Home
 from ..pages import ABSENT
-from ..pages.postgres import LONGEST
+from ..pages.layout import Standing
+from ..pages.postgres import LONGEST, beside
 from ..pages.sign import Signature, signed
 from .on_disk import text_of
 from .plan import Plan, Progress, Step, written
@@ -34,15 +35,13 @@ class InRows:
         self._tenant = ground.database.tenant
         self.receipts = Receipts(kind, dict(ground.database.rows(_KNOWN, {"tenant": self._tenant})))
         self._there = versions_there(ground, ())
-        self._folders = {folder for path in self._there for folder in _above(path)}
+        self._standing = Standing(self._there)
 
     def version(self, path: str) -> str:
         if len(path.encode()) > LONGEST:
             raise StorageError(f"is longer than a path may be ({LONGEST} bytes)")
-        if path in self._folders:
-            raise StorageError(f"{path} is a folder: a page can not take its place")
-        if any(folder in self._there for folder in _above(path)):
-            raise StorageError(f"{path}: a file stands where a folder should be")
+        if other := self._standing.in_the_way(path):
+            raise beside(path, other)
         return self._there.get(path, ABSENT)
 
     def write(self, plan: Plan, spool: Spool, source: str, progress: Progress) -> list[str]:
@@ -74,16 +73,12 @@ class InRows:
                 self._ground, home.clock, Load(coming, also=receive), skip=True,
                 told=lambda done: progress("writing", done, len(steps)),
             )  # fmt: skip
-        for path in left:
-            plan.keep(steps[path], f"{path} was changed by somebody else meanwhile: run it again")
+        for path, why in left.items():
+            stale = f"{path} was changed by somebody else meanwhile: run it again"
+            plan.keep(steps[path], stale if isinstance(why, StaleVersion) else str(why))
         home.index.look_again()
         return [*dict.fromkeys(writing.warnings)]
 
 
 def _coming(step: Step, spool: Spool) -> Coming:
     return Coming(step.path, step.standing, step.bytes.modified, partial(spool.read, step.bytes))
-
-
-def _above(path: str) -> list[str]:
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
-
 from ..archive.extent import locks_of
 from ..archive.spool import Spool
-from ..archive.together import add_all, place_of, stamp
+from ..archive.together import add_all, batches, place_of, stamp
 from ..errors import CommonplaceError, NotText, StaleVersion
 from ..home import Home
 from ..pages.files import read_bytes_or_none, storage_errors
@@ -46,7 +43,7 @@ class OnDisk:
 
     def _write(self, plan: Plan, spool: Spool, progress: Progress) -> None:
         total, done = len(plan.new) + len(plan.updates), 0
-        for some in _batches(plan.new.values()):
+        for some in batches([*plan.new.values()], _BATCH):
             failed = _add(self._home, some, spool)
             for step, error in failed.items():
                 plan.keep(step, str(error))
@@ -61,12 +58,6 @@ class OnDisk:
                 plan.keep(step, str(error))
             done += 1
             progress("writing", done, total)
-
-
-def _batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    rest = iter([*steps])
-    while some := [*islice(rest, _BATCH)]:
-        yield some
 
 
 def _add(home: Home, steps: list[Step], spool: Spool) -> dict[Step, CommonplaceError]:
@@ -89,9 +80,15 @@ def _add_one(home: Home, step: Step, spool: Spool) -> CommonplaceError | None:
     """What kept a file from being written; None when it is there, by whoever wrote it."""
     try:
         add_all(home, {step.path: step.bytes}, spool, instead={}, told=False)
+    except StaleVersion as error:
+        try:
+            with storage_errors(step.path):
+                there = read_bytes_or_none(place_of(home, step.path), step.path)
+        except CommonplaceError as problem:  # a folder stands there
+            return problem
+        return None if there == spool.read(step.bytes) else error
     except CommonplaceError as error:
-        place = place_of(home, step.path) if isinstance(error, StaleVersion) else ""
-        return None if place and read_bytes_or_none(place, step.path) == spool.read(step.bytes) else error
+        return error
     return None
 
 

@@ -262,6 +262,31 @@ def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
     return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
 
 
+def folders_above(path: str) -> list[str]:
+    """The folders that a path is in, the nearest first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+
+
+class Standing:
+    """Pages that stand somewhere: as among files, nothing is a page and a folder at once."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._pages: set[str] = set()
+        self._folders: dict[str, str] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        self._pages.add(path)
+        self._folders |= dict.fromkeys(folders_above(path), path)
+
+    def in_the_way(self, path: str) -> str:
+        """A page that keeps another from standing at a path; empty when none does."""
+        above = (folder for folder in folders_above(path) if folder in self._pages)
+        return self._folders.get(path) or next(above, "")
+
+
 def stem(path: str) -> str:
     """What a page is called: its file name without the ending."""
     return path.rsplit("/", 1)[-1].removesuffix(".md")

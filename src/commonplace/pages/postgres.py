@@ -8,7 +8,7 @@ the next number of the tenant, in the order of the commits: who follows by it mi
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -19,6 +19,7 @@ from ..markdown.jsontext import is_unicode
 from ..model import Page
 from . import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
 from .changing import Change, edited, text_of, whole
+from .layout import Standing, folders_above
 from .postgres_history import ADD_LINE, NEXT, PostgresHistory, new_id, values
 from .postgres_hold import Holds
 from .sign import current
@@ -50,10 +51,13 @@ _WHOLE = (
 )
 _NO_TEXT = r"regexp_replace(encode(data, 'escape'), %(whole)s, '', 'g') ~ '\\[23][0-7][0-7]'"
 _THERE = "tenant = %(tenant)s AND data IS NOT NULL"
+_WRITTEN = "extract(epoch FROM written_at)::float8"
 _BELOW = f"{_THERE} AND path >= %(start)s AND path < %(end)s"
 # As among files: nothing is a page and a folder at once, or a memory could not be copied into one.
-_IN_THE_WAY = f"""(SELECT path FROM commonplace.pages WHERE {_THERE} AND path = ANY(%(above)s) LIMIT 1)
-UNION ALL (SELECT path FROM commonplace.pages WHERE {_BELOW} LIMIT 1)"""
+_IN_THE_WAY = f"""SELECT path FROM commonplace.pages WHERE {_THERE} AND path = ANY(%(above)s)
+UNION ALL SELECT other.path FROM unnest(%(new)s::text[]) AS wanted (path) CROSS JOIN LATERAL (
+  SELECT page.path FROM commonplace.pages AS page
+  WHERE {_THERE} AND page.path >= wanted.path || '/' AND page.path < wanted.path || '0' LIMIT 1) AS other"""
 
 
 class News(NamedTuple):
@@ -177,10 +181,10 @@ class PostgresPages:
                 (self._database.tenant, place),
             )
             locked, head = self._lock(connection, place), self.history.ask_head(connection, place)
-            in_the_way = connection.execute(_IN_THE_WAY, {"tenant": self._database.tenant, **_around(place)})
+            in_the_way = _ask_in_the_way(connection, self._database.tenant, [place])
             if row := locked.fetchone():
                 if row[0] is None and (other := in_the_way.fetchone()):
-                    raise InTheWay(f"{place} can not be a page beside the page {other[0]}: use another name")
+                    raise beside(place, other[0])
                 return row[0], head
 
     def _lock(self, connection: Connection, place: str) -> Cursor:
@@ -231,13 +235,15 @@ class PostgresPages:
         return sorted(name for (name,) in rows if name[0] != ".")
 
     def modified(self, path: str) -> float:
-        when = "extract(epoch FROM written_at)::float8"
-        rows = self._rows(
-            f"SELECT {when} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=located(path)
-        )
+        asked = f"SELECT {_WRITTEN} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s"
+        rows = self._rows(asked, path=located(path))
         if not rows:
             raise PageNotFound(path)
         return float(rows[0][0])
+
+    def times(self) -> dict[str, float]:
+        """When each page was last written."""
+        return dict(self._rows(f"SELECT path, {_WRITTEN} FROM commonplace.pages WHERE {_THERE}"))
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
@@ -306,11 +312,25 @@ def located(path: str) -> str:
     return posixpath.normpath(path)
 
 
-def _around(place: str) -> dict[str, Any]:
-    """The folders that a page is in, and where the pages begin and end that would be in it."""
-    parts = place.split("/")
-    above = ["/".join(parts[:count]) for count in range(1, len(parts))]
-    return {"above": above, "start": f"{place}/", "end": f"{place}0"}
+def in_the_way(connection: Connection, tenant: str, new: Sequence[str]) -> dict[str, InTheWay]:
+    """Of pages that are to be, in the order they come: those that can not be, beside what stands there by then."""
+    standing = Standing(path for (path,) in _ask_in_the_way(connection, tenant, new))
+    found: dict[str, InTheWay] = {}
+    for path in new:
+        if other := standing.in_the_way(path):
+            found[path] = beside(path, other)
+        else:
+            standing.add(path)
+    return found
+
+
+def _ask_in_the_way(connection: Connection, tenant: str, new: Sequence[str]) -> Cursor:
+    above = [*{folder for path in new for folder in folders_above(path)}]
+    return connection.execute(_IN_THE_WAY, {"tenant": tenant, "above": above, "new": [*new]})
+
+
+def beside(path: str, other: str) -> InTheWay:
+    return InTheWay(f"{path} can not be a page beside the page {other}: use another name")
 
 
 def _is_shown(path: str, folder: str) -> bool:
