@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from . import settings as settings_of
 from .errors import CommonplaceError, NotText, OutsideHome, PageNotFound, SettingsError, StorageError
-from .model import Clock
+from .model import DATABASE_SCHEMES, Clock
 from .pages import Pages
 from .pages.files import read_bytes_or_none, storage_errors
 from .pages.folder import FolderPages
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from .index.sync import Territory
 
 INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = settings_of.OURS
-_SCHEMES = ("postgresql://", "postgres://")
 Wrote = Callable[[str, int], None]
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
@@ -58,6 +58,10 @@ class Ground(Protocol):
         """The same of the file as it is now; StorageError where nobody can tell."""
         ...
 
+    def times(self, paths: Iterable[str]) -> dict[str, float]:
+        """When pages that were just listed were last written, in seconds since the epoch; without those gone."""
+        ...
+
     def stands(self, folder: str, name: str) -> bool:
         """Whether a folder has a subfolder of exactly this name."""
         ...
@@ -78,7 +82,7 @@ def ground_of(home: str, clock: Clock, wrote: Wrote) -> Ground:
 
 
 def in_database(home: str) -> bool:
-    return home.startswith(_SCHEMES)
+    return home.startswith(DATABASE_SCHEMES)
 
 
 def shown(home: str) -> str:
@@ -125,6 +129,14 @@ class InFolder:
         from .index.follow import Follower
 
         return Follower(os.path.join(self.root, INDEX_FOLDER), self.pages, territory)
+
+    def times(self, paths: Iterable[str]) -> dict[str, float]:
+        """Who listed them went there without a link, and need not ask again for each."""
+        found: dict[str, float] = {}
+        for path in paths:
+            with suppress(OSError):
+                found[path] = os.lstat(os.path.join(self.root, path)).st_mtime
+        return found
 
     def stands(self, folder: str, name: str) -> bool:
         """A file system that ignores case has others, too: the folder's own list decides."""
@@ -188,6 +200,11 @@ class InDatabase:
 
         replica = Database(searching(self.database.address), is_main=False)
         return ReplicaFollower(follower, replica, self.database)
+
+    def times(self, paths: Iterable[str]) -> dict[str, float]:
+        """It takes about as long for all pages as for some."""
+        every = self._pages.times()
+        return {path: every[path] for path in paths if path in every}
 
     def stands(self, folder: str, name: str) -> bool:
         return name in self.pages.folders(folder)

@@ -240,28 +240,20 @@ class Home:
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
         self.check()
-        territory = self.index.territory
-        every = self.pages.changes({}, territory.roots()).changed
-        mine = [p for p in every if (place := territory.place(p)) and place.kind != "data" and self.may_see(place)]
-        # A database is asked once: it takes as long for all pages as for one.
-        times = {} if self.ground.folder else {change.path: change.at for change in self.history.changes()}
-        dated = ((path, at) for path in mine if (at := times.get(path) or self._swept(path)) is not None)
+        every = self.pages.changes({}, self.index.territory.roots()).changed
+        dated = ((path, _dated(at)) for path, at in self.ground.times(self.visible(every)).items())
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
+
+    def visible(self, paths: Iterable[str]) -> list[str]:
+        """Those of some paths that are pages this agent may see."""
+        places = ((path, self.index.territory.place(path)) for path in paths)
+        return [path for path, place in places if place and place.kind != "data" and self.may_see(place)]
 
     def written(self, path: str) -> str | None:
         """When a page was last written; None when it is gone meanwhile, nothing when no calendar knows the time."""
         try:
             return _dated(self.pages.modified(path))
         except PageNotFound:
-            return None
-
-    def _swept(self, path: str) -> str | None:
-        """The same, of a page that a sweep has just come by: it went there without a link, and need not ask again."""
-        if not self.ground.folder:
-            return self.written(path)
-        try:
-            return _dated(os.lstat(os.path.join(self.ground.folder, path)).st_mtime)
-        except OSError:
             return None
 
     def warnings(self, view: View) -> tuple[str, ...]:

@@ -45,6 +45,7 @@ class Database:
 
     @property
     def _pools(self) -> Pools:
+        self._look_at_process()
         with self._opening:
             if self._shared is None:
                 self._shared = taken(self.address.url, is_main=self._is_main)
@@ -52,11 +53,15 @@ class Database:
 
     @property
     def _inside(self) -> Connection[tuple[Any, ...]] | None:
-        """The transaction that this thread is in. A process that was forked off is in none, and has no connections."""
-        if self._process != os.getpid():
-            self._begin()
+        """The transaction that this thread is in."""
+        self._look_at_process()
         connection: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
         return connection
+
+    def _look_at_process(self) -> None:
+        """A process that was forked off is in no transaction, and has no connections."""
+        if self._process != os.getpid():
+            self._begin()
 
     def _begin(self) -> None:
         self._process, self._open, self._opening = os.getpid(), threading.local(), threading.Lock()
@@ -79,7 +84,7 @@ class Database:
                 return
             pools = self._pools
             with (
-                lent(pools.asking if in_flights else pools.work, pools.url) as connection,
+                lent(pools.of("asking" if in_flights else "work"), pools.url) as connection,
                 _isolated(connection, snapshot=snapshot),
                 connection.pipeline() if in_flights else nullcontext(),
                 connection.transaction(),
@@ -95,11 +100,10 @@ class Database:
     def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
         """A transaction beside the others of this thread, on a connection that they do not wait for. It is not
         committed: what it does holds as long as it lasts."""
-        _ = self._inside
         pools = self._pools
         with (
             told_errors(),
-            lent(pools.holding, pools.url) as connection,
+            lent(pools.of("holding"), pools.url) as connection,
             connection.pipeline(),
             connection.transaction(force_rollback=True),
         ):
@@ -182,7 +186,7 @@ class Database:
         while True:
             try:
                 pools = self._pools
-                with told_errors(), lent(pools.asking, pools.url) as connection:
+                with told_errors(), lent(pools.of("asking"), pools.url) as connection:
                     with connection.pipeline():  # what stands before its end is one transaction
                         self._bind(connection, _STATEMENT)
                         _set(connection, settings or {})

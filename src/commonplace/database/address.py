@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import InvalidArgument, NotInstalled
+from ..model import DATABASE_SCHEMES
 
 DEFAULT_TENANT = "default"
 _OURS = ("tenant", "search")
 _SPELLING = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
-_SCHEMES = ("postgresql://", "postgres://")
 
 
 class Address(NamedTuple):
@@ -77,7 +77,7 @@ def _meant(url: str) -> str:
 
 def searching(address: Address) -> Address:
     """The replicas of an address. Where they are named by host, everything else is as for the database itself."""
-    if address.search.startswith(_SCHEMES):
+    if address.search.startswith(DATABASE_SCHEMES):
         parts = {"target_session_attrs": "any"} | parts_of(address_of(address.search).url)
     else:
         parts = parts_of(address.url) | {"target_session_attrs": "any"}

@@ -10,8 +10,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import NotInstalled, StorageError
 from .address import parts_of
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
     from psycopg_pool import ConnectionPool
 
+Kind = Literal["work", "holding", "asking"]
 WAIT, WAIT_A_LITTLE = 15.0, 1.0  # seconds for a connection out of a pool, and for one to be made
 MOST_CONNECTIONS = 8  # of each kind
 # A machine that vanished sends no word: after half a minute of silence a wire counts as cut.
@@ -34,36 +34,16 @@ class Pools:
     def __init__(self, url: str, *, is_main: bool) -> None:
         self.url, self.is_main, self.users = url, is_main, 0
         self._making = threading.Lock()
+        self._made: dict[Kind, ConnectionPool[Connection[tuple[Any, ...]]]] = {}
 
-    @cached_property
-    def _work(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return self._new(checked=self.is_main)
-
-    @cached_property
-    def _holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return self._new(checked=False)
-
-    @cached_property
-    def _asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        return self._new(checked=False)
-
-    @property
-    def work(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        with self._making:
-            return self._work
-
-    @property
-    def holding(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For transactions that last while others work: they must not take the connections that work needs. Who
+    def of(self, kind: Kind) -> ConnectionPool[Connection[tuple[Any, ...]]]:
+        """`work`: looked at first, whether the wire still stands. `asking`: for what is tried again when it turns out
+        to be cut. `holding`: for transactions that last while others work, whose connections they must not take; who
         wants to hold something tries again."""
         with self._making:
-            return self._holding
-
-    @property
-    def asking(self) -> ConnectionPool[Connection[tuple[Any, ...]]]:
-        """For what is tried again when the wire turns out to be cut: nobody looks first whether it stands."""
-        with self._making:
-            return self._asking
+            if kind not in self._made:
+                self._made[kind] = self._new(checked=self.is_main and kind == "work")
+            return self._made[kind]
 
     def _new(self, *, checked: bool) -> ConnectionPool[Connection[tuple[Any, ...]]]:
         try:
@@ -79,7 +59,7 @@ class Pools:
 
     def each(self) -> list[ConnectionPool[Connection[tuple[Any, ...]]]]:
         """Those that were made."""
-        return [self.__dict__[name] for name in ("_work", "_holding", "_asking") if name in self.__dict__]
+        return [*self._made.values()]
 
 
 def taken(url: str, *, is_main: bool = True) -> Pools:

@@ -13,10 +13,9 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ..pages.files import make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
+from ..pages.files import APPEND, make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
 
 FOLDER = ".imports"
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 
 
 class Receipts:
@@ -57,7 +56,7 @@ class FileReceipts(Receipts):
             return
         with storage_errors(FOLDER):
             make_folders(self._folder)
-            handle = os.open(self._file, _APPEND, 0o600)
+            handle = os.open(self._file, APPEND, 0o600)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in new.items()).encode())
             finally:

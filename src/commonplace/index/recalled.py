@@ -13,10 +13,11 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
+from ..pages.files import APPEND
+
 FILES = ("recalled.jsonl", "recalled.1.jsonl")
 _LARGEST = 2_000_000  # bytes
 _MOST = 100  # pages of one answer
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 _quiet: ContextVar[bool] = ContextVar("unnoted", default=False)
 
 
@@ -52,7 +53,7 @@ def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
         return
     line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
     with suppress(OSError, UnicodeError):
-        handle = os.open(os.path.join(folder, FILES[0]), _APPEND, 0o600)
+        handle = os.open(os.path.join(folder, FILES[0]), APPEND, 0o600)
         try:
             os.write(handle, f"{line}\n".encode())
             full = os.fstat(handle).st_size > _LARGEST

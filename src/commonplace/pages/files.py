@@ -31,6 +31,7 @@ _READ = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, 
 _CREATE = (
     os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 )
+APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)  # through no link
 _IGNORED = getattr(signal, "SIGURG", 0)  # a signal that does nothing
 _LONGEST_NAME = 230  # bytes of a name that still has room for more, where names have 255
 _STILL_WRITING = 1.0  # seconds to wait for an editor that is in the middle of saving

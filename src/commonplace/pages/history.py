@@ -18,7 +18,7 @@ from ..errors import NotFound
 from ..markdown.times import stamp
 from ..model import Clock
 from . import ABSENT
-from .files import make_folders, put_whole, read_bytes_or_none, write_all
+from .files import APPEND, make_folders, put_whole, read_bytes_or_none, write_all
 from .locks import lock_slot, slot_of
 from .merge import left_out
 from .past import SLOTS, Bounds, Choose, Head, Versions, again, fitting, since
@@ -26,7 +26,6 @@ from .sign import Signature
 from .versions import Change, Line, as_text, content, contents, line_of, lines, parsed, sized, version_of, written
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
-_APPEND = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 _SINCE_OPENED = timedelta(minutes=10)
 HAND = Signature(tool="")
 __all__ = ["HAND", "Bounds", "History", "Versions"]
@@ -186,10 +185,10 @@ class History:
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
         known = self._known.pop(slot)
         try:
-            handle = os.open(self._file(slot), _APPEND, 0o600)
+            handle = os.open(self._file(slot), APPEND, 0o600)
         except FileNotFoundError:
             make_folders(self._folder)
-            handle = os.open(self._file(slot), _APPEND, 0o600)
+            handle = os.open(self._file(slot), APPEND, 0o600)
         try:
             write_all(handle, data)
             info = os.fstat(handle)
