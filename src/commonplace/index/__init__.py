@@ -30,6 +30,7 @@ class Entry(NamedTuple):
     warning: str = ""
 
 
+SATURATION = 0.8  # how little a word counts that stands beside a passage as well as in it
 AROUND = 0.5  # what a word beside a passage counts, against one in it
 
 

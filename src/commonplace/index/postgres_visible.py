@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..model import EVERYTHING, Filters, Viewer
 from ..pages.globs import compile_glob
-from . import AROUND
+from . import AROUND, SATURATION
 from .visible import Sql, allowed, visible_rule
 
 if TYPE_CHECKING:
@@ -20,8 +20,7 @@ OWN = "tenant = %(tenant)s AND territory = %(territory)s"
 COPIES = 3  # passages of one and the same text that are worth finding
 EXACT = 10_000  # vectors a viewer may see, up to which each is compared
 # The same of a viewer who sees little of all there is: what an index of all finds is mostly what others keep.
-_FEW = "(passages <= 10000 OR (passages <= 50000 AND passages * 10 < all_passages))"
-SATURATION = 0.8  # as in `sqlite`
+_FEW = f"(passages <= {EXACT} OR (passages <= 50000 AND passages * 10 < all_passages))"
 WHERE = "ba"  # what a word begins with where it is looked up: it stands in the body of a passage, or around it
 _LONGEST = 120  # characters of a word that is looked up as it is
 _OTHER_WORDS = {

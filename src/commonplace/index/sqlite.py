@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
-from . import AROUND, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
+from . import AROUND, SATURATION, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .spaces import TABLES, Spaces
 from .visible import allowed, matches, placeholders, visible_rule
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 SCHEMA = 3
 _WHERE = ("body", "around")  # the columns of words
-_SATURATION = 0.8  # how little a word counts that stands beside a passage as well as in it
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -122,7 +121,7 @@ class SqliteIndex:
         for word, weight in weights.items():
             body, around = ({row[0] for row in self._rows(sql, (f'{column} : "{word}"', *values))} for column in _WHERE)
             for numbers, times in ((body - around, 1.0), (around - body, AROUND), (body & around, 1 + AROUND)):
-                worth = weight * times / (times + _SATURATION)
+                worth = weight * times / (times + SATURATION)
                 for number in numbers:
                     found[number] = found.get(number, 0.0) + worth
         enough = nlargest(limit, found.values())[-1] if len(found) > limit else 0.0
