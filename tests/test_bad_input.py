@@ -36,6 +36,21 @@ READS: list[tuple[str, dict[str, Any]]] = [
     ("MemoryTool", {"op": "search", "query": "v"}),
 ]
 
+ODD = "a\0b"
+NAMED: list[tuple[str, dict[str, Any]]] = [
+    ("memory_write", {"key": ODD, "content": "v"}),
+    ("memory_write", {"key": "k", "content": "v", "tags": [ODD]}),
+    ("memory_read", {"key": ODD}),
+    ("write_memory", {"key": ODD, "content": "v"}),
+    ("MemoryTool", {"op": "setGlobal", "key": ODD, "value": "v"}),
+    ("MemoryTool", {"op": "setGlobal", "key": "k", "value": "v", "category": ODD}),
+    ("MemoryTool", {"op": "setGlobal", "key": "k", "value": "v", "tags": [ODD]}),
+    ("MemoryTool", {"op": "setChannel", "channelName": ODD, "key": "k", "value": "v"}),
+    ("MemoryTool", {"op": "setChannel", "channelName": "c", "key": ODD, "value": "v"}),
+    ("MemoryTool", {"op": "createSkill", "name": ODD, "description": "d"}),
+    ("MemoryTool", {"op": "createSkill", "name": "s", "description": "d", "owner": ODD}),
+]
+
 
 def failed(reply: dict[str, Any]) -> str:
     assert reply.get("success") is False or reply.get("status") == "error" or "error" in reply, reply
@@ -191,3 +206,12 @@ def test_strange_files_in_the_memory_are_passed_over(memory: Memory, home: Path)
     for tool, arguments in READS:
         assert worked(memory.call(tool, arguments)), tool
     assert "tmp" not in str(memory.call("memory_search", {"query": "v"})["results"])
+
+
+@pytest.mark.parametrize(("tool", "arguments"), NAMED)
+def test_a_name_with_a_null_character_in_it_is_refused_and_nothing_is_written(
+    memory: Memory, home: Path, tool: str, arguments: dict[str, Any]
+) -> None:
+    before = snapshot(home)
+    assert "'a\\x00b' has a null character in it: take it out" in failed(memory.call(tool, arguments))
+    assert snapshot(home) == before

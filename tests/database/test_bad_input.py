@@ -12,13 +12,17 @@ from commonplace.database import Database
 from commonplace.errors import CommonplaceError, InvalidArgument
 from commonplace.pages.postgres import PostgresPages
 
+from ..test_bad_input import NAMED, ODD
+
 pytestmark = pytest.mark.slow
-ODD = "a\0b"
 ASKED: list[Callable[[Memory], object]] = [
+    *(lambda memory, call=call: memory.call(*call) for call in NAMED),
+    lambda memory: memory.call("MemoryTool", {"op": "getGlobal", "key": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "deleteGlobal", "key": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "getSkill", "name": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "deleteSkill", "name": ODD}),
     lambda memory: memory.call("remember", {"content": ODD}),
-    lambda memory: memory.call("memory_write", {"key": ODD, "content": "x"}),
     lambda memory: memory.call("memory_write", {"key": "k", "content": ODD}),
-    lambda memory: memory.call("memory_read", {"key": ODD}),
     lambda memory: memory.call("memory_get", {"path": ODD}),
     lambda memory: [hit.text for hit in memory.search(ODD)],
     lambda memory: memory.search("x", path=ODD),

@@ -82,17 +82,18 @@ def _record(home: Home, item: Keyed) -> File:
         raise InvalidArgument("has no key")
     said = {"key": key, "value": checked_value(record.value), "fields": dict(item.fields)}
     given, warning = guarded(said, home.settings.secrets)
+    category = clean(record.category)
     value, tags = given["value"], tuple(clean(tag) for tag in record.tags)
 
     def put(pages: Pages, clock: Clock) -> None:
         layout, scope = home.layout, item.scope
         if scope.kind == "global":
-            Globals(pages, layout, clock).put(key, value, record.category, tags)
+            Globals(pages, layout, clock).put(key, value, category, tags)
         elif scope.kind == "channel":
-            Channels(pages, layout, clock).shelf(clean(scope.name)).put(key, value, record.category, tags)
+            Channels(pages, layout, clock).shelf(clean(scope.name)).put(key, value, category, tags)
         else:
             shelf = Shelf(pages, layout, layout.working_folder(scope.name), clock, taken=FIXED_NAMES)
-            shelf.change(_working_page(shelf, key), key, lambda _: value, record.category, tags)
+            shelf.change(_working_page(shelf, key), key, lambda _: value, category, tags)
 
     def draft(created: str, updated: str) -> dict[str, str]:
         path, text = _drafted(put, created, updated, home.clock).popitem()

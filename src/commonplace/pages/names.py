@@ -21,6 +21,13 @@ _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 _LONGEST = 100  # bytes: short enough for a temporary file beside it and for nested folders on every system
 
 
+def refuse_null(what: str, *names: str) -> None:
+    """InvalidArgument for a name that no column of a database holds, so that an index there would say another."""
+    for name in names:
+        if "\0" in name:
+            raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
+
+
 def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:
     """The file name (without an ending) of a name. `taken`: lower-case names that mean something else there."""
     return name if name not in taken and is_plain(name) else coded(name)

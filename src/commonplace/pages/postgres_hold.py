@@ -39,6 +39,7 @@ class Holds:
     def hold(self, name: str) -> Iterator[None]:
         """LockTimeout names who has it when it does not come free."""
         deadline = time.monotonic() + self._patience
+        name = name.replace("\0", "\ufffd")  # which no column takes; to hold more than was asked for does no harm
         line = self._lines.setdefault(name, Lock())  # threads stand in line here, and use up no connections
         if not line.acquire(timeout=self._patience):
             raise LockTimeout(self._complaint(name))

@@ -17,7 +17,7 @@ from ..markdown.times import sort_key, stamp
 from ..model import Clock, Json, Record, Scope
 from . import Pages
 from .layout import Layout, Place, stem
-from .names import file_name, is_code, is_plain, uncoded
+from .names import file_name, is_code, is_plain, refuse_null, uncoded
 
 Modified = Callable[[], float]
 
@@ -106,6 +106,9 @@ class Shelf(NamedTuple):
         start_over: bool = False,
     ) -> Record:
         """Write what `value_after` makes of the standing value (None: there is none), with nobody in between."""
+        for what, name in (("key", key), ("category", category), *self.fields):
+            refuse_null(what, name)
+        refuse_null("tag", *tags)
         now = stamp(self.clock())
         place = self.layout.place(path)
         named = Record(place.name if place else "", None, path=path, created_at=created_at or now)
@@ -172,6 +175,7 @@ class Globals:
 
     def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
         """Write the record; one that stands in another category moves, with all that its page says."""
+        refuse_null("key", key)
         with self.pages.hold(f"global {key}"):
             old = self._all(key)
             shelf = self._shelf(category)

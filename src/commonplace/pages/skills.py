@@ -14,7 +14,7 @@ from ..markdown.times import stamp
 from ..model import Clock, Json, Skill
 from . import Pages
 from .layout import Layout
-from .names import skill_folder
+from .names import refuse_null, skill_folder
 
 PAGE, DATA = "SKILL.md", "data.json"
 
@@ -63,6 +63,8 @@ class Skills:
 
     def create(self, name: str, description: str, data: dict[str, Json], owner: str, instructions: str) -> Skill:
         """A new skill; one that exists only gets the new description."""
+        refuse_null("name", name)
+        refuse_null("owner", owner)
         now = stamp(self.clock())
         fresh = Skill(name, description, instructions, owner, data, created_at=now, updated_at=now)
 

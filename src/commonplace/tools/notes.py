@@ -10,6 +10,7 @@ from ..home import Home
 from ..markdown import blocks
 from ..markdown.times import sort_key, stamp
 from ..model import Block
+from ..pages.names import refuse_null
 from .answers import Answer
 from .define import Clamp, Reply, Tool, toolset, with_warning
 
@@ -124,11 +125,15 @@ def _key(key: str) -> str:
         raise InvalidKey("the key is empty: give a name of one line")
     if "\n" in trimmed or "\r" in trimmed:
         raise InvalidKey("the key has more than one line: give a name of one line")
+    if "\0" in trimmed:
+        raise InvalidKey(f"the key {trimmed!a} has a null character in it: take it out")
     return trimmed
 
 
 def _labels(tags: list[str] | None) -> list[str]:
-    return [tag for tag in tags or [] if tag.strip()]
+    labels = [tag for tag in tags or [] if tag.strip()]
+    refuse_null("tag", *labels)
+    return labels
 
 
 def _canonical(home: Home, key: str) -> tuple[Kept, list[str]]:
