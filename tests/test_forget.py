@@ -14,6 +14,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
 from commonplace.forget import Wanted, find, forget
+from commonplace.markdown import blocks
 from commonplace.pages.versions import contents, lines
 from commonplace.testing import FrozenClock
 
@@ -207,3 +208,33 @@ def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, cloc
     page.write_text(json.dumps({"role": "user", "content": "tea"}) + "\n")
     forget(Memory(home, clock=clock).home, Wanted(session="Chat 1"))
     assert not page.exists()
+
+
+def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memory: Memory, home: Path) -> None:
+    names = [f"note-{number}" for number in range(60)]
+    for name in names:
+        memory.call("memory_write", {"key": name, "content": f"What {name} says.\n\n### not a key\n\nand more"})
+    [day] = (home / "agents/main/memory/daily").iterdir()
+    path = day.relative_to(home).as_posix()
+    before = day.read_text()
+    found = forget(memory.home, Wanted(key="note-7"))
+    assert ("history", path, "53 earlier versions") in found.traces
+    [block] = blocks.find(before, "note-7")
+    assert day.read_text() == blocks.remove(before, block)
+    versions = [data.decode() for _, data in memory.home.history.versions(path) if data]
+    kept = [name for name in names if name != "note-7"]
+    assert [[block.key for block in blocks.read(text)] for text in versions] == [
+        kept[: count + 1] for count in range(59)
+    ]
+    assert holding(home, "What note-7 says") == []
+
+
+def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "stays", "content": "  The same line stands in both.\nand so on"})
+    memory.call("memory_write", {"key": "goes", "content": "The same line stands in both.\nOnly this one goes away."})
+    (home / "memory").mkdir()
+    (home / "memory/other.md").write_text("The same line stands in both.\n\nOnly this one goes away.\n")
+    found = find(memory.home, Wanted(key="goes"))
+    assert [mention.what for mention in found.mentions if mention.path == "memory/other.md"] == [
+        "says 1 of the same lines"
+    ]

@@ -5,13 +5,14 @@ file of the home holds it, and no row where it stands in a database."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import accumulate
 from typing import NamedTuple
 
 from .errors import InvalidArgument
 from .home import INDEX_FOLDER, Home
 from .markdown import blocks
-from .markdown.scan import one_line
+from .markdown.scan import end_of_line, one_line
 from .pages.files import page_of_leftover
 from .pages.globs import compile_glob
 from .pages.history import Versions
@@ -21,6 +22,7 @@ from .pages.records import parse
 from .pages.sign import Signature, signed
 from .pages.versions import Change, version_of
 
+Stretches = list[tuple[int, int]]  # of a text, in order: where each begins and ends
 _TELLING = 12  # characters: a line that is shorter may stand elsewhere by chance
 
 
@@ -54,16 +56,19 @@ def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     pages = {path: data for path, data in search.pages() if search.left(path, data) != data}
     traces = [Trace("page", path, search.told(path, data)) for path, data in pages.items()]
     traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
-    counted = ((path, search.meant(path, versions)) for path, versions in home.history.each())
-    kept = dict(sorted((path, count) for path, count in counted if count))
-    traces += [Trace("history", path, f"{count} earlier version{'s' * (count > 1)}") for path, count in kept.items()]
+    said = {line for path, data in pages.items() for line in search.lines(path, data)}
+    kept: dict[str, int] = {}
+    for path, versions in home.history.each():
+        if count := search.meant(path, versions):
+            kept[path] = count
+            said.update(line for _, data in versions if data for line in search.lines(path, data))
+    for path, count in sorted(kept.items()):
+        traces.append(Trace("history", path, f"{count} earlier version{'s' * (count > 1)}"))
     indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
         traces.append(
             Trace("index", INDEX_FOLDER if home.ground.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
         )
-    gone = [*pages.items(), *((path, data) for path in kept for _, data in home.history.versions(path) if data)]
-    said = {line for path, data in gone for line in search.lines(path, data)}
     return Found(tuple(traces), tuple(search.mentions(said, pages)))
 
 
@@ -81,6 +86,13 @@ def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     if found.traces:
         home.index.purge()
     return found
+
+
+class _Parts(NamedTuple):
+    """What stays of a version of a page, and what goes."""
+
+    stays: bytes
+    goes: bytes
 
 
 class _Search:
@@ -104,18 +116,21 @@ class _Search:
 
     def left(self, path: str, data: bytes) -> bytes | None:
         """What stays of a version of a page; None when nothing does."""
-        place = self._place(path)
+        parts = self._parts(path, data)
+        return parts.stays if parts else None
+
+    def _parts(self, path: str, data: bytes) -> _Parts | None:
+        """A version of a page, parted; None when it goes as a whole."""
+        place, untouched = self._place(path), _Parts(data, b"")
         if place is None or not self._is_meant(path, place):
-            return data
+            return untouched
         if not self.parts:
             return None
         if place.kind in ("record", "skill", "data"):
-            return None if self._is_record(path, place, data) else data
+            return None if self._is_record(path, place, data) else untouched
         if place.kind == "session":
-            return data
-        text = data.decode("utf-8", "surrogateescape")
-        text = self._without_activity(text) if place.kind == "activity" else self._without_blocks(text)
-        return text.encode("utf-8", "surrogateescape")
+            return untouched
+        return _parted(data, self._lines_of_activity if place.kind == "activity" else self._blocks)
 
     def remove(self, path: str) -> None:
         """The page, or what is meant of it."""
@@ -159,10 +174,10 @@ class _Search:
                     yield path
 
     def lines(self, path: str, data: bytes) -> Iterator[str]:
-        """The telling lines of what goes from a page."""
-        left = self.left(path, data)
-        kept = set(_lines(left or b""))
-        return (line for line in _lines(data) if line not in kept)
+        """The telling lines of what goes from a page, and is not in what stays."""
+        stays, goes = self._parts(path, data) or (b"", data)
+        left = stays.decode("utf-8", "replace")
+        return (line for line in _lines(goes) if not _has_line(left, line))
 
     def mentions(self, said: set[str], gone: Iterable[str]) -> Iterator[Trace]:
         if not said:
@@ -221,24 +236,35 @@ class _Search:
         is_kept_by_name = place.kind in ("record", "skill", "data") and self._has_name(place)
         return not self.parts or (is_kept_by_name and not self.wanted.tag)
 
-    def _without_blocks(self, text: str) -> str:
+    def _blocks(self, text: str) -> Stretches:
         key, tag = self.wanted.key, self.wanted.tag
-        for block in reversed(blocks.read(text)):
-            if (not key or block.key == key) and (not tag or tag in block.tags):
-                text = blocks.remove(text, block)
-        return text
+        found = blocks.find(text, key) if key else blocks.read(text)
+        return [(block.start, block.end) for block in found if not tag or tag in block.tags]
 
-    def _without_activity(self, text: str) -> str:
-        if not self.wanted.key or self.wanted.tag:
-            return text
+    def _lines_of_activity(self, text: str) -> Stretches:
         named = f"key='{one_line(self.wanted.key)}' mode="
-        return "".join(line for line in text.splitlines(keepends=True) if named not in line)
+        if not self.wanted.key or self.wanted.tag or named not in text:
+            return []
+        lines = text.splitlines(keepends=True)
+        ends = [*accumulate(map(len, lines))]
+        return [(end - len(line), end) for line, end in zip(lines, ends, strict=True) if named in line]
 
     def _unmarked(self, change: Change) -> Change:
         """A change that stays does not tell of what goes."""
         told = self.wanted.session and change.session == self.wanted.session
         why = "" if self.wanted.key and self.wanted.key in change.why else change.why
         return change._replace(why="" if told else why, session="" if told else change.session)
+
+
+def _parted(data: bytes, going: Callable[[str], Stretches]) -> _Parts:
+    text = data.decode("utf-8", "surrogateescape")
+    stretches = going(text)
+    if not stretches:
+        return _Parts(data, b"")
+    starts, ends = [start for start, _ in stretches], [end for _, end in stretches]
+    stays = (text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True))
+    goes = (text[start:end] for start, end in stretches)
+    return _Parts(*("".join(part).encode("utf-8", "surrogateescape") for part in (stays, goes)))
 
 
 def _is_session(place: Place, name: str) -> bool:
@@ -256,3 +282,14 @@ def _below(path: str, page: str) -> bool:
 def _lines(data: bytes) -> Iterator[str]:
     every = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
     return (line for line in every if len(line) >= _TELLING)
+
+
+def _has_line(text: str, line: str) -> bool:
+    """Whether a text has a line: found by the words, so that a page with many lines is not taken apart for a few."""
+    at = text.find(line)
+    while at >= 0:
+        start, end = text.rfind("\n", 0, at) + 1, end_of_line(text, at)
+        if line in (each.strip() for each in text[start:end].splitlines()):
+            return True
+        at = text.find(line, end)
+    return False
