@@ -116,9 +116,7 @@ def names_of(paths: Iterable[str]) -> dict[str, str]:
 
 def known_pages(home: Home) -> list[str]:
     """The pages this agent may see, off the index: what was written this moment by others may not be among them."""
-    territory = home.index.territory
-    every = home.index.ask(lambda view: view.index.stamps())
-    return [path for path in every if (place := territory.place(path)) and place.kind != "data" and home.may_see(place)]
+    return home.visible(home.index.ask(lambda view: view.index.stamps()))
 
 
 class Names:
