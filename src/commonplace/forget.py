@@ -5,7 +5,7 @@ file of the home holds it, and no row where it stands in a database."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -52,7 +52,11 @@ class Found(NamedTuple):
 
 def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     """What would be forgotten, and where the same words stand besides."""
-    search = _Search(home, wanted, everyone=everyone)
+    return _found(_Search(home, wanted, everyone=everyone))
+
+
+def _found(search: _Search) -> Found:
+    home = search.home
     pages = {path: data for path, data in search.pages() if search.left(path, data) != data}
     traces = [Trace("page", path, search.told(path, data)) for path, data in pages.items()]
     traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
@@ -74,8 +78,8 @@ def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
 
 def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     """Remove it everywhere; what was found. Run again, it finishes what was interrupted."""
-    found = find(home, wanted, everyone=everyone)
     search = _Search(home, wanted, everyone=everyone)
+    found = _found(search)
     with signed(Signature("forget", home.agent)):
         for trace in found.traces:
             if trace.kind == "page":
@@ -103,6 +107,7 @@ class _Search:
             raise InvalidArgument(f"source is one of memory, session, extra, not {wanted.source!r}")
         self.home, self.wanted, self.everyone = home, wanted, everyone
         self.parts = bool(wanted.key or wanted.tag)
+        self._known: dict[str, Stretches] = {}  # by version: each is asked for several times, and long to read
 
     def pages(self) -> Iterator[tuple[str, bytes]]:
         """The pages there are, transcripts included whether or not they are searched."""
@@ -130,7 +135,10 @@ class _Search:
             return None if self._is_record(path, place, data) else untouched
         if place.kind == "session":
             return untouched
-        return _parted(data, self._lines_of_activity if place.kind == "activity" else self._blocks)
+        text, name = data.decode("utf-8", "surrogateescape"), f"{place.kind} {version_of(data)}"
+        if name not in self._known:
+            self._known[name] = (self._lines_of_activity if place.kind == "activity" else self._blocks)(text)
+        return _parted(text, self._known[name]) if self._known[name] else untouched
 
     def remove(self, path: str) -> None:
         """The page, or what is meant of it."""
@@ -256,11 +264,7 @@ class _Search:
         return change._replace(why="" if told else why, session="" if told else change.session)
 
 
-def _parted(data: bytes, going: Callable[[str], Stretches]) -> _Parts:
-    text = data.decode("utf-8", "surrogateescape")
-    stretches = going(text)
-    if not stretches:
-        return _Parts(data, b"")
+def _parted(text: str, stretches: Stretches) -> _Parts:
     starts, ends = [start for start, _ in stretches], [end for _, end in stretches]
     stays = (text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True))
     goes = (text[start:end] for start, end in stretches)
