@@ -8,7 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from commonplace.database import Database
+from commonplace import Memory
+from commonplace.database import Database, address_of
 from commonplace.errors import OutsideHome, PageNotFound, StaleVersion, StorageError
 from commonplace.model import Page
 from commonplace.pages import Root
@@ -209,3 +210,16 @@ def test_nothing_is_a_page_and_a_folder_at_once(database: Database, pages: Postg
     pages.write("memory/a", "and one whose name goes on")
     pages.remove("memory/a.md")
     pages.write("memory/a.md/b.md", "what was removed is in nobody's way")
+
+
+def test_the_pages_an_agent_may_see_come_with_the_time_they_were_written(url: str) -> None:
+    with Memory(url) as memory:
+        home = memory.home
+        for path in ("memory/a.md", "memory/b.md", "memory/gone.md", "agents/other/memory/c.md"):
+            home.pages.write(path, "x")
+        home.pages.remove("memory/gone.md")
+        with Database(address_of(url)).transaction() as connection:
+            connection.execute("UPDATE commonplace.pages SET written_at = '2031-05-07Z' WHERE path = 'memory/a.md'")
+        assert [path for path, _ in home.visible_pages()] == ["memory/a.md", "memory/b.md"]
+        assert home.visible_pages()[0] == ("memory/a.md", "2031-05-07T00:00:00.000000Z")
+        assert home.written("memory/a.md") == "2031-05-07T00:00:00.000000Z"
