@@ -14,15 +14,16 @@ import pytest
 from commonplace.database import Database, address_of
 from commonplace.database.migrate import migrate
 from commonplace.errors import LockTimeout, StorageError
-from commonplace.index import Entry
+from commonplace.index import Embedded, Entry
 from commonplace.index.meaning import Meaning, embed_some
 from commonplace.index.postgres import PostgresIndex
+from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, Query, Record, Scope, Viewer
 from commonplace.search import answer
 from commonplace.search.words import asking
 from commonplace.settings import SearchSettings
 
-from ..index.tiny import TinyEmbedder
+from ..index.tiny import TinyEmbedder, TinyTokens
 from .conftest import admin, on
 from .test_index import ANN, ANNS, ME, MINE, SHARED, entry, write
 from .wire import Wire
@@ -287,6 +288,36 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
     wire.close()
 
 
+def test_tokens_come_with_the_question_and_go_with_their_text(index: PostgresIndex, url: str) -> None:
+    tiny = TinyTokens()
+    write(index, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
+    while embed_some(index, tiny, 10):
+        pass
+    near = [number for number, _ in index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 9)]
+    kept = index.tokens(tiny.space, near)
+    assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
+    wire = Turns(url)
+    far = PostgresIndex(Database(address_of(wire.url)._replace(tenant="acme")), "home")
+    query, meaning = Query("tea in the morning", ME), serving(tiny)
+    hits = answer(far, query, meaning).hits
+    before = wire.count
+    assert answer(far, query, meaning).hits == hits == answer(index, query, meaning).hits
+    assert wire.count - before == 2  # what the space has not seen yet, and the question with the tokens
+    wire.close()
+    desk = SqliteIndex(":memory:")
+    write(desk, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
+    while embed_some(desk, tiny, 10):
+        pass
+    assert [hit._replace(score=0) for hit in answer(desk, query, meaning).hits] == [
+        hit._replace(score=0) for hit in hits
+    ]
+    write(index, [], ["memory/a.md"])
+    index.purge()
+    assert [len(tokens) for tokens in index.tokens(tiny.space, near).values()] == [2 * 12]
+    index.drop_space(tiny.space)
+    assert index.tokens(tiny.space, near) == {}
+
+
 def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex, url: str) -> None:
     write(index, [entry("memory/a.md", "green tea")])
     wire = Wire(url)
@@ -311,7 +342,7 @@ def crowded(opened: Callable[..., Database]) -> tuple[PostgresIndex, PostgresInd
         write(each, [_numbered(first + number, scope) for number, scope in enumerate(scopes)])
         while pending := each.pending("synthetic", 5_000):
             found = {key: vectors[int(text.split()[-1])] for key, text in pending.texts.items()}
-            each.add_vectors("synthetic", pending, found)
+            each.add_vectors("synthetic", pending, {key: Embedded(vector) for key, vector in found.items()})
     return large, small, vectors
 
 

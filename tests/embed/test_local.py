@@ -23,9 +23,22 @@ from typing import Any
 import numpy
 import pytest
 
-from commonplace.embed import Embedder, open_embedders
+from commonplace.embed import ByToken, Embedder, open_embedders
+from commonplace.embed.late import closeness
 from commonplace.embed.rerank import open_reranker
-from commonplace.embed.weights import BGE_EN, BGE_ZH, KNOWN, RERANKER, Build, Weight, checksum, fetch, find
+from commonplace.embed.weights import (
+    BGE_EN,
+    BGE_ZH,
+    COLBERT_EN,
+    KNOWN,
+    RERANKER,
+    Build,
+    Weight,
+    checksum,
+    fetch,
+    find,
+    weights_for,
+)
 from commonplace.errors import Unavailable
 from commonplace.settings import SearchSettings
 
@@ -158,6 +171,22 @@ def test_when_nobody_can_be_reached_both_reasons_are_given(index: Path, hub: tup
         fetch([weight()], hub=hub[0])
 
 
+def test_what_the_hub_does_not_have_is_not_looked_for_there(index: Path, hub: tuple[str, Path]) -> None:
+    said: list[str] = []
+    with pytest.raises(
+        Unavailable, match=r"tiny can not be fetched \(No matching distribution.*\): check pip's settings"
+    ):
+        fetch([weight()._replace(hub=None)], said.append, hub=hub[0])
+    assert not any("model hub" in sentence for sentence in said)
+
+
+def test_what_is_fetched_is_what_the_settings_ask_for() -> None:
+    assert weights_for("", rerank=False) == [COLBERT_EN, BGE_ZH]
+    assert weights_for("", rerank=True) == [COLBERT_EN, BGE_ZH, RERANKER]
+    assert weights_for(BGE_EN.name, rerank=False) == [BGE_EN]
+    assert weights_for("a/folder", rerank=False) == [COLBERT_EN, BGE_ZH]
+
+
 def test_a_file_in_the_cache_that_is_not_the_weight_is_refused_by_name(cache: Path) -> None:
     place = cache / f"tiny-{sha256(MODEL)[:8]}"
     put(place, b"not it")
@@ -225,7 +254,7 @@ def test_without_any_weights_there_is_no_provider_but_a_sentence() -> None:
             open_embedders(SearchSettings(provider="local", model=model))
     with pytest.raises(Unavailable, match="is not on this machine: run `commonplace index fetch`"):
         open_reranker()
-    with pytest.raises(Unavailable, match="no-such-model is not a folder: name one, or bge-small-en"):
+    with pytest.raises(Unavailable, match="no-such-model is not a folder: name one, or answerai-colbert"):
         open_embedders(SearchSettings(provider="local", model="no-such-model"))
 
 
@@ -416,7 +445,8 @@ def test_each_script_goes_to_the_model_that_reads_it(pair: tuple[Embedder, Embed
 @pytest.mark.slow
 def test_the_two_models_have_a_space_each_with_vectors_of_length_one(pair: tuple[Embedder, Embedder]) -> None:
     assert [embedder.space for embedder in pair] == [
-        f"local-{kind.name}-cls-{kind.wheel.model[:8]}" for kind in (BGE_EN, BGE_ZH)
+        f"local-{COLBERT_EN.name}-mean-{COLBERT_EN.wheel.model[:8]}",
+        f"local-{BGE_ZH.name}-cls-{BGE_ZH.wheel.model[:8]}",
     ]
     for embedder, dimensions in zip(pair, (384, 512), strict=True):
         vectors = embedder.passages(["tea 茶", "ship"])
@@ -444,9 +474,36 @@ def test_one_weight_alone_serves_and_can_be_named(models: str, tmp_path: Path) -
 def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
     models: str, pair: tuple[Embedder, Embedder]
 ) -> None:
-    alone = open_own(Path(models) / f"{BGE_EN.name}-{BGE_EN.wheel.model[:8]}")
+    alone = open_own(Path(models) / f"{COLBERT_EN.name}-{COLBERT_EN.wheel.model[:8]}")
     assert alone.takes("绿茶")
+    assert isinstance(alone, ByToken)
     assert (alone.question("who drinks tea?") == pair[0].question("who drinks tea?")).all()
+
+
+@pytest.mark.slow
+def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -> None:
+    english, chinese = pair
+    assert isinstance(english, ByToken)
+    assert not isinstance(chinese, ByToken)
+    vectors, tokens = english.passages_by_token([*ENGLISH, " \n"])
+    assert (vectors[:-1] == english.passages(ENGLISH)).all()
+    assert not vectors[-1].any()
+    assert tokens[-1] == b""
+    for question, answer in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
+        vector, asked = english.question_by_token(question)
+        assert (vector == english.question(question)).all()
+        found = closeness(asked, tokens[:-1])
+        assert found[answer] == max(found)
+
+
+@pytest.mark.slow
+def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_path: Path) -> None:
+    name = f"{BGE_EN.name}-{BGE_EN.wheel.model[:8]}"
+    shutil.copytree(os.path.join(models, name), tmp_path / "mine" / name)
+    (alone,) = open_embedders(SearchSettings(provider="local", model=str(tmp_path / "mine")))
+    assert alone.model == BGE_EN.name
+    assert alone.takes("green tea")
+    assert not alone.takes("绿茶")
 
 
 @pytest.mark.slow
@@ -488,6 +545,7 @@ def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> Non
         BGE_EN.name: "MIT",
         BGE_ZH.name: "MIT",
         RERANKER.name: "Apache-2.0",
+        COLBERT_EN.name: "Apache-2.0",
     }
     assert all(kind.made_by.count("/") == 1 for kind in KNOWN.values())
-    assert all(len(bytes.fromhex(build.model)) == 32 for kind in KNOWN.values() for build in (kind.wheel, kind.hub))
+    assert all(len(bytes.fromhex(build.model)) == 32 for kind in KNOWN.values() for build in kind.builds())

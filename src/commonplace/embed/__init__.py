@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import Unavailable
 from ..settings import SearchSettings
@@ -46,6 +46,19 @@ class Embedder(Protocol):
 
     def question(self, text: str) -> Vectors:
         """A question as one vector of length 1, in the space of the passages."""
+        ...
+
+
+@runtime_checkable
+class ByToken(Protocol):
+    """An embedder that also says how like two texts are token by token: see `late`."""
+
+    def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        """What `passages` gives, and the tokens of each text as they are kept; none of a text that says nothing."""
+        ...
+
+    def question_by_token(self, text: str) -> tuple[Vectors, Vectors]:
+        """What `question` gives, and where each of its tokens lies."""
         ...
 
 

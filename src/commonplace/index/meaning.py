@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..embed import Embedder, open_embedders
+from ..embed import ByToken, Embedder, open_embedders
 from ..errors import LockTimeout, StorageError, Unavailable
 from ..settings import SearchSettings
-from . import Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
+from . import Embedded, Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
 
 if TYPE_CHECKING:
     from ..embed import Vectors
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 _RETRY = 30.0  # seconds an embedder that failed is left alone
 _FEW = 16  # passages that even a slow embedder may embed while a search waits
 _NEARLY = 0.95  # of all passages seen: then a space answers, though some are missing
+
+
+class Question(NamedTuple):
+    """A question as an embedder sees it; its tokens where the embedder tells texts apart by them."""
+
+    vector: Vectors
+    tokens: Vectors | None = None
 
 
 class Served(NamedTuple):
@@ -86,15 +93,14 @@ class Meaning:
             return
         try:
             slow = [each for each in self.embedders() if not each.quick and each.takes(text)]
-            self._thought.vectors = {(each.space, text): each.question(text) for each in slow}
+            self._thought.questions = {(each.space, text): _asked(each, text) for each in slow}
         except Unavailable as error:
             self.fail(error)
 
-    def question(self, embedder: Embedder, text: str) -> Vectors:
+    def question(self, embedder: Embedder, text: str) -> Question:
         """A question as an embedder sees it; this thread may have thought of it before."""
-        thought: dict[tuple[str, str], Vectors] = getattr(self._thought, "vectors", {})
-        known = thought.get((embedder.space, text))
-        return embedder.question(text) if known is None else known
+        thought: dict[tuple[str, str], Question] = getattr(self._thought, "questions", {})
+        return thought.get((embedder.space, text)) or _asked(embedder, text)
 
     def reranker(self) -> Reranker | None:
         """The model that reads a question and a passage together, where the settings ask for it."""
@@ -203,12 +209,24 @@ def embed_some(index: Index, embedder: Embedder, limit: int, space: str = "", *,
     return True
 
 
-def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tuple[int, bytes], Vectors]:
-    """Vectors by owner and content. The same text of two owners is embedded once; one that means nothing has none."""
+def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tuple[int, bytes], Embedded]:
+    """By owner and content. The same text of two owners is embedded once; one that means nothing has no vector."""
     texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.takes(text)))
-    vectors = dict(zip(texts, embedder.passages(texts, waiting=waiting), strict=True)) if texts else {}
-    found = ((key, vectors[text]) for key, text in pending.texts.items() if text in vectors)
-    return {key: vector for key, vector in found if vector.any()}
+    read = dict(zip(texts, _read(embedder, texts, waiting=waiting), strict=True)) if texts else {}
+    found = ((key, read[text]) for key, text in pending.texts.items() if text in read)
+    return {key: each for key, each in found if each.vector.any()}
+
+
+def _read(embedder: Embedder, texts: Sequence[str], *, waiting: bool) -> list[Embedded]:
+    if isinstance(embedder, ByToken):
+        return [Embedded(*each) for each in zip(*embedder.passages_by_token(texts), strict=True)]
+    return [Embedded(vector) for vector in embedder.passages(texts, waiting=waiting)]
+
+
+def _asked(embedder: Embedder, text: str) -> Question:
+    if isinstance(embedder, ByToken):
+        return Question(*embedder.question_by_token(text))
+    return Question(embedder.question(text))
 
 
 def _nearly_whole(index: Index, embedder: Embedder) -> bool:

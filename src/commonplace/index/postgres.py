@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..database import Database
 from ..model import Filters, Record, Viewer
-from . import Asking, Candidate, Corpus, Coverage, Entry, Finder, Pending
+from . import Asking, Candidate, Corpus, Coverage, Embedded, Entry, Finder, Pending
 from .postgres_ask import CANDIDATE, ask
 from .postgres_pages import apply
 from .postgres_quick import large_spaces, quicken
@@ -150,8 +150,11 @@ class PostgresIndex:
     def pending(self, space: str, limit: int) -> Pending | None:
         return self._spaces.pending(space, limit)
 
-    def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
-        self.written(lambda: self._spaces.add(space, pending, vectors))
+    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        return self._spaces.tokens(space, numbers)
+
+    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+        self.written(lambda: self._spaces.add(space, pending, embedded))
 
     def fits(self, space: str, dims: int) -> bool:
         return self._spaces.fits(space, dims)

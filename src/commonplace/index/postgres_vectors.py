@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..markdown.passages import meant
 from ..model import Filters, Viewer
-from . import Coverage, Pending
+from . import Coverage, Embedded, Pending
 from .postgres_binary import packing
 from .postgres_tables import Tables
 from .postgres_visible import EXACT, OWN, Values, allowed_passages, found_by_meaning, seen_owners, text_of
@@ -99,22 +99,25 @@ class Spaces:
         texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in found if new}
         return Pending(space.seen, found[-1][0], texts, space.id)
 
-    def add(self, name: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
+    def add(self, name: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
         """Within `writing`. Another process may have done some of it, or moved on."""
-        dims = len(next(iter(vectors.values()))) if vectors else 0
+        dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space = self._made(name, dims)
         if pending.space not in (0, space.id):  # what had a vector then may have none now: look again
             return
-        has = self._has(space.id, list(vectors))
-        new = [key for key in vectors if key not in has]
+        has = self._has(space.id, list(embedded))
+        new = [(key, each) for key, each in embedded.items() if key not in has]
         if new and dims != space.dims:  # another model stands behind the name now
             self.drop(name)
             return
         packed = packing(self._tables.counters.connection)
         self._tables.send_many(
             """INSERT INTO commonplace.index_vectors
-            VALUES (%(tenant)s, %(territory)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector)""",
-            [{"space": space.id, "owner": key[0], "hash": key[1], "vector": packed(vectors[key])} for key in new],
+            VALUES (%(tenant)s, %(territory)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector, %(tokens)s)""",
+            [
+                {"space": space.id, "owner": owner, "hash": hashed, "vector": packed(vector), "tokens": tokens or None}
+                for (owner, hashed), (vector, tokens) in new
+            ],
         )
         count = space.vectors + len(new)
         upto = pending.upto if space.seen >= pending.after else space.seen
@@ -154,6 +157,13 @@ class Spaces:
             WHERE {OWN} AND space = %(space)s AND passages.id = ANY(%(ids)s)"""
         values = {"question": text_of(question), "space": space.id, "ids": list(numbers)}
         return dict(self._tables.rows(sql, values))
+
+    def tokens(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        sql = f"""
+            SELECT passages.id, vectors.tokens FROM commonplace.index_passages AS passages
+            JOIN commonplace.index_vectors AS vectors USING (tenant, territory, owner, hash)
+            WHERE {OWN} AND space = %(space)s AND passages.id = ANY(%(ids)s) AND vectors.tokens IS NOT NULL"""
+        return dict(self._tables.rows(sql, {"space": self.look(name).id, "ids": list(numbers)}))
 
     def spread(self, name: str) -> tuple[float, float] | None:
         return spread_of(self.look(name))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Unavailable
 from ..markdown.passages import meant
 from ..model import EVERYTHING, Filters, Viewer
-from . import Coverage, Pending
+from . import Coverage, Embedded, Pending
 from .visible import allowed, placeholders, visible_owners
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ CREATE TABLE IF NOT EXISTS vectors(
   space INTEGER NOT NULL, owner INTEGER NOT NULL, hash BLOB NOT NULL, row INTEGER NOT NULL,
   PRIMARY KEY(space, owner, hash)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS vectors_by_row ON vectors(space, row);
+CREATE TABLE IF NOT EXISTS tokens(
+  space INTEGER NOT NULL, owner INTEGER NOT NULL, hash BLOB NOT NULL, tokens BLOB NOT NULL,
+  PRIMARY KEY(space, owner, hash));
 """
 _COPIES = 3  # passages of one and the same text that are worth finding
 _MANY = 400  # values in one statement
@@ -72,25 +75,27 @@ class Spaces:
         texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in rows if new}
         return Pending(seen, rows[-1][0], texts, space)
 
-    def add(self, name: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
+    def add(self, name: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
         """Within a transaction. Another process may have done some of it, or moved on."""
         import numpy as np
 
         from .vectors import as_rows
 
-        dims = len(next(iter(vectors.values()))) if vectors else 0
+        dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space, known_dims, _, count, seen = self._made(name, dims)
         if pending.space not in (0, space):  # what had a vector then may have none now: look again
             return
-        new = [key for key in vectors if not self._has(space, key)]
+        new = [key for key in embedded if not self._has(space, key)]
         if new and dims != known_dims:  # another model stands behind the name now
             self.drop(name)
             return
         if new:
-            rows = as_rows(np.stack([vectors[key] for key in new]), [owner for owner, _ in new])
+            rows = as_rows(np.stack([embedded[key].vector for key in new]), [owner for owner, _ in new])
             self._write(name, count, rows)
             numbered = ((space, owner, hashed, count + n) for n, (owner, hashed) in enumerate(new))
             self._db.executemany("INSERT INTO vectors VALUES(?, ?, ?, ?)", numbered)
+            by_token = ((space, *key, embedded[key].tokens) for key in new if embedded[key].tokens)
+            self._db.executemany("INSERT OR REPLACE INTO tokens VALUES(?, ?, ?, ?)", by_token)
         upto = pending.upto if seen >= pending.after else seen
         self._db.execute(
             "UPDATE spaces SET rows = ?, seen = max(seen, ?) WHERE id = ?", (count + len(new), upto, space)
@@ -147,6 +152,18 @@ class Spaces:
         ids, rows = zip(*pairs, strict=True)
         return dict(zip(ids, file.likeness(question, _within(file, rows)).tolist(), strict=True))
 
+    def tokens(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        from ..embed.late import BYTES
+
+        sql = """
+            SELECT passages.id, tokens FROM spaces CROSS JOIN passages CROSS JOIN tokens
+            ON tokens.space = spaces.id AND tokens.owner = passages.owner AND tokens.hash = passages.hash
+            WHERE passages.id IN (%s) AND spaces.name = ?"""
+        found = _each(self._db, sql, numbers, (name,))
+        if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % BYTES for _, tokens in found):
+            raise sqlite3.DatabaseError("the tokens of a passage are not there")
+        return dict(found)
+
     def spread(self, name: str) -> tuple[float, float] | None:
         _, file = self._seen(name)
         return file.spread() if file else None
@@ -155,7 +172,8 @@ class Spaces:
         """Within a transaction: forget a space, and its file."""
         row = self._db.execute("SELECT id, epoch FROM spaces WHERE name = ?", (name,)).fetchone()
         if row:
-            self._db.execute("DELETE FROM vectors WHERE space = ?", (row[0],))
+            for table in ("vectors", "tokens"):
+                self._db.execute(f"DELETE FROM {table} WHERE space = ?", (row[0],))
             self._db.execute("DELETE FROM spaces WHERE id = ?", (row[0],))
             self._give_up(*row)
             self._open.pop(name, None)
@@ -234,11 +252,12 @@ class Spaces:
     def compact(self, name: str) -> None:
         """Within a transaction: keep the rows that stand for a passage, in a new file."""
         space, _, epoch, count, _ = self._made(name, 0)
-        self._db.execute(
-            """DELETE FROM vectors WHERE space = ? AND NOT EXISTS
-            (SELECT 1 FROM passages WHERE passages.owner = vectors.owner AND passages.hash = vectors.hash)""",
-            (space,),
-        )
+        for table in ("vectors", "tokens"):
+            self._db.execute(
+                f"""DELETE FROM {table} WHERE space = ? AND NOT EXISTS
+                (SELECT 1 FROM passages WHERE passages.owner = {table}.owner AND passages.hash = {table}.hash)""",
+                (space,),
+            )
         kept = self._db.execute(
             "SELECT owner, hash, row FROM vectors WHERE space = ? ORDER BY row", (space,)
         ).fetchall()
@@ -262,9 +281,9 @@ def _within(file: VectorFile, rows: Sequence[int]) -> Any:
     return found.astype(np.int64)
 
 
-def _each(db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]) -> list[tuple[int, int]]:
+def _each(db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]) -> list[tuple[Any, ...]]:
     """A statement over many values, a few hundred at a time."""
-    out: list[tuple[int, int]] = []
+    out: list[tuple[Any, ...]] = []
     for start in range(0, len(values), _MANY):
         some = values[start : start + _MANY]
         out += db.execute(sql % placeholders(some), (*some, *more)).fetchall()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
-from . import AROUND, SATURATION, Candidate, Corpus, Coverage, Entry, Pending, weighed_length
+from . import AROUND, SATURATION, Candidate, Corpus, Coverage, Embedded, Entry, Pending, weighed_length
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .spaces import TABLES, Spaces
 from .visible import allowed, matches, placeholders, visible_rule
@@ -27,7 +27,7 @@ from .words import words
 if TYPE_CHECKING:
     from ..embed import Vectors
 
-SCHEMA = 3
+SCHEMA = 4
 _WHERE = ("body", "around")  # the columns of words
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -173,10 +173,14 @@ class SqliteIndex:
         with self._lock:
             return self._spaces.pending(space, limit)
 
-    def add_vectors(self, space: str, pending: Pending, vectors: Mapping[tuple[int, bytes], Vectors]) -> None:
+    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
+        with self._lock:
+            return self._spaces.tokens(space, numbers)
+
+    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
         try:
             with self.writing():
-                self._spaces.add(space, pending, vectors)
+                self._spaces.add(space, pending, embedded)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise

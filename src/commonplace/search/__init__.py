@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from ..embed import Embedder
 from ..errors import Unavailable
 from ..index import AtOnce, Candidate, Finder, Index
-from ..index.meaning import Meaning, Served
+from ..index.meaning import Meaning, Question, Served
 from ..model import Hit, Query
-from .calibration import READ, WORDS, background, chance, scale_of
+from .calibration import BY_TOKEN, READ, WORDS, background, chance, scale_of
 from .rank import WEIGHTS, Ranked, Weights, ranked
 from .reread import reread
 from .words import Asked, asking, excerpt, weighed
@@ -62,6 +62,7 @@ class _Question(NamedTuple):
 
     space: str
     vector: Vectors
+    tokens: Vectors | None
     beside: bool
 
 
@@ -78,19 +79,19 @@ def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
         takers = takers or list(served.embedders)
     try:
         questions = [
-            _Question(each.space, _asked_in(index, meaning, each, query.text), beside=False) for each in takers
+            _Question(each.space, *_asked_in(index, meaning, each, query.text), beside=False) for each in takers
         ]
     except Unavailable as error:
         meaning.fail(error)
         return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
     if served.beside:
-        questions.append(_Question(served.beside.space, served.beside.question(query.text), beside=True))
+        questions.append(_Question(served.beside.space, served.beside.question(query.text), None, beside=True))
     return _Legs(served, tuple(questions))
 
 
-def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> Vectors:
+def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> Question:
     question = meaning.question(embedder, text)
-    if not index.fits(embedder.space, len(question)):
+    if not index.fits(embedder.space, len(question.vector)):
         index.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
     return question
@@ -103,10 +104,12 @@ def _candidates(
     pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
     finder: Finder = index
     if isinstance(index, AtOnce):
-        finder = index.ask(asking(query, ((each.space, each.vector) for each in legs.questions), pool))
+        questions = ((each.space, each.vector) for each in legs.questions)
+        by_token = (each.space for each in legs.questions if each.tokens is not None)
+        finder = index.ask(asking(query, questions, pool, by_token))
     asked = weighed(finder, query.text, query.viewer)
     found = _by_words(finder, query, asked, pool)
-    likeness = _by_meaning(finder, query, legs.questions, pool, list(found))
+    likeness = _by_meaning(finder, query, legs.questions, pool, list(found), weights.tokens)
     others = finder.candidates([number for number in likeness or () if number not in found])
     return ranked(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
 
@@ -132,23 +135,39 @@ def _one_of_each(index: Finder, numbers: Sequence[int], most: int) -> dict[int, 
 
 
 def _by_meaning(
-    index: Finder, query: Query, questions: Sequence[_Question], pool: int, also: list[int]
+    index: Finder, query: Query, questions: Sequence[_Question], pool: int, also: list[int], by_token: float
 ) -> Mapping[int, float] | None:
-    """How like the question passages are: the nearest, and those that words have found."""
+    """How like the question passages are: the nearest of every space, and those that words have found."""
     if not questions:
         return None
+    nearest = [dict(index.nearest(each.space, each.vector, query.viewer, query.filters, pool)) for each in questions]
+    every = list(dict.fromkeys([*also, *(number for near in nearest for number in near)]))
     found: dict[int, float] = {}
-    for question in questions:
-        near = _standing_out(index, query, question, pool, [*also, *found])
+    for question, near in zip(questions, nearest, strict=True):
+        others = [number for number in every if number not in near]
+        like = _standing_out(index, question, near | index.likeness(question.space, question.vector, others))
+        like |= _token_by_token(index, question, like, by_token)
         if question.beside:
-            near = {number: found.get(number, likely) + _BESIDE * likely for number, likely in near.items()}
-        found |= near
+            like = {number: found.get(number, likely) + _BESIDE * likely for number, likely in like.items()}
+        found |= like
     return found
 
 
-def _standing_out(index: Finder, query: Query, question: _Question, pool: int, also: Sequence[int]) -> dict[int, float]:
+def _standing_out(index: Finder, question: _Question, cosines: Mapping[int, float]) -> dict[int, float]:
     """How far the likeness of passages stands out in a space, in standard deviations."""
     scale = scale_of(question.space, index.spread(question.space))
-    near = dict(index.nearest(question.space, question.vector, query.viewer, query.filters, pool))
-    near |= index.likeness(question.space, question.vector, [number for number in also if number not in near])
-    return {number: (cosine - scale.mean) / scale.deviation for number, cosine in near.items()}
+    return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
+
+
+def _token_by_token(index: Finder, question: _Question, like: Mapping[int, float], share: float) -> dict[int, float]:
+    """The same of passages whose tokens are kept: those tell more than whole texts do."""
+    if question.tokens is None or not len(question.tokens) or not share:
+        return {}
+    from ..embed.late import closeness
+
+    kept = index.tokens(question.space, list(like))
+    close = zip(kept, closeness(question.tokens, list(kept.values())), strict=True)
+    return {
+        number: share * (each - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * like[number]
+        for number, each in close
+    }

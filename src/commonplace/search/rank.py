@@ -22,6 +22,7 @@ class Weights(NamedTuple):
 
     words: float = 9.0
     meaning: float = 0.9
+    tokens: float = 1.0  # of likeness token by token, against that of whole texts
     support: float = 0.5  # of the best passages of the same page
     phrase: float = 0.5
     key: float = 2.0

@@ -36,9 +36,10 @@ def index_command(action: str) -> None:
 
 
 def _fetch(home: Home) -> None:
-    from ...embed.weights import BGE_EN, BGE_ZH, RERANKER, fetch
+    from ...embed.weights import fetch, weights_for
 
-    wanted = [BGE_EN, BGE_ZH, *([RERANKER] if home.search_settings.rerank else [])]
+    settings = home.search_settings
+    wanted = weights_for(settings.model, rerank=settings.rerank)
     fetch(wanted, lambda sentence: click.echo(sentence, err=True))
     answer({"fetched": [weight.name for weight in wanted]}, lambda: say("The weights are there."))
 

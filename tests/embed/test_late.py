@@ -1,0 +1,49 @@
+"""Token by token: what is kept of a text, and how like a question it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace.embed.late import BYTES, closeness, kept, placed
+
+TEXTS = st.lists(st.integers(1, 9).flatmap(lambda n: st.integers(0, 99).map(lambda seed: tokens(seed, n))), min_size=1)
+
+
+def tokens(seed: int, count: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal((count, 384), np.float32)
+
+
+def test_a_token_takes_twelve_bytes_however_long_its_vector_is() -> None:
+    some = tokens(1, 5)
+    assert len(kept(some)) == 5 * BYTES == 60
+    assert kept(some) == kept(some * 7)
+
+
+@given(TEXTS, st.integers(1, 6))
+def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts: list[np.ndarray], asked: int) -> None:
+    question = placed(tokens(1_000, asked))
+    found = closeness(question, [kept(text) for text in texts])
+    for text, like in zip(texts, found, strict=True):
+        signs = np.where(placed(text) > 0, 1.0, -1.0)
+        best = [max(float(one @ sign) for sign in signs) for one in question]
+        assert like == pytest.approx(np.mean(best) / 96**0.5, abs=1e-4)
+
+
+@given(TEXTS)
+def test_likeness_does_not_depend_on_what_stands_beside(texts: list[np.ndarray]) -> None:
+    question, every = placed(tokens(7, 4)), [kept(text) for text in texts]
+    alone = [closeness(question, [each])[0] for each in every]
+    assert closeness(question, every) == pytest.approx(alone, abs=1e-5)
+
+
+def test_a_text_is_most_like_itself_in_any_order_of_its_tokens() -> None:
+    mine, others = tokens(1, 8), [tokens(seed, 8) for seed in range(2, 30)]
+    found = closeness(placed(mine), [kept(mine[::-1]), *map(kept, others)])
+    assert found[0] == max(found) > 1.5 * max(found[1:])
+
+
+def test_of_no_texts_nothing_is_said() -> None:
+    assert closeness(placed(tokens(1, 2)), []) == []

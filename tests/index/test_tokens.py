@@ -1,0 +1,102 @@
+"""Tokens in the index: kept beside the vector of a text, gone with it, and what a search goes by where they are."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commonplace.index.meaning import Meaning, embed_some
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.model import EVERYTHING, Query, Viewer
+from commonplace.search import answer
+from commonplace.search.rank import WEIGHTS
+from commonplace.settings import SearchSettings
+
+from .test_spaces import Desk
+from .tiny import TinyEmbedder, TinyTokens
+
+ME = Viewer("main")
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    desk = Desk(tmp_path)
+    yield desk
+    desk.index.close()
+
+
+def serving(*embedders: TinyEmbedder) -> Meaning:
+    meaning = Meaning(SearchSettings(provider="openai"))
+    meaning._opened = embedders  # type: ignore[assignment]
+    return meaning
+
+
+def numbers(index: SqliteIndex, tiny: TinyEmbedder) -> list[int]:
+    return [number for number, _ in index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 99)]
+
+
+def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk) -> None:
+    by_token, plain = TinyTokens("tiny-tokens"), TinyEmbedder("tiny-plain")
+    desk.put("memory/tea.md", "green tea in the morning\n")
+    for each in (by_token, plain):
+        desk.embed(each)
+    found = desk.index.tokens(by_token.space, numbers(desk.index, by_token))
+    assert [len(tokens) for tokens in found.values()] == [5 * 12]
+    assert desk.index.tokens(plain.space, numbers(desk.index, plain)) == {}
+    assert desk.index.tokens("no-such-space", [1]) == {}
+
+
+def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: Desk) -> None:
+    tiny = TinyTokens()
+    desk.put("memory/one.md", "green tea\n")
+    desk.put("memory/two.md", "black coffee\n")
+    desk.embed(tiny)
+    (desk.root / "memory/one.md").rename(desk.root / "memory/three.md")
+    assert desk.embed(tiny) == []
+    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny))) == 2
+    (desk.root / "memory/two.md").unlink()
+    desk.embed(tiny)
+    desk.index.purge()
+    with sqlite3.connect(desk.file) as db:
+        assert db.execute("SELECT count(*) FROM tokens").fetchone() == (1,)
+    desk.index.drop_space(tiny.space)
+    with sqlite3.connect(desk.file) as db:
+        assert db.execute("SELECT count(*) FROM tokens").fetchone() == (0,)
+
+
+def test_what_is_nearest_as_a_whole_gives_way_to_what_holds_the_likest_tokens(desk: Desk) -> None:
+    tiny = TinyTokens()
+    desk.put("memory/list.md", "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi quokka\n")
+    desk.put("memory/other.md", "quokka habits\n")
+    desk.embed(tiny)
+    query = Query("kappa lambda mu quokka", ME)
+    by_token = answer(desk.index, query, serving(tiny))
+    assert by_token.hits[0].path == "memory/list.md"
+    as_a_whole = answer(desk.index, query, serving(tiny), WEIGHTS._replace(tokens=0.0))
+    one, other = ({row.hit.path: row.reason.meaning or 0.0 for row in each.why} for each in (by_token, as_a_whole))
+    assert one["memory/list.md"] > one["memory/other.md"]
+    assert other != one
+
+
+@pytest.mark.parametrize("damage", ["x'00'", "''", "'text'", "7"])
+def test_damaged_tokens_are_damage_like_any_other(desk: Desk, damage: str) -> None:
+    tiny = TinyTokens()
+    desk.put("memory/tea.md", "green tea\n")
+    desk.embed(tiny)
+    with sqlite3.connect(desk.file) as db:
+        db.execute(f"UPDATE tokens SET tokens = {damage}")
+    with pytest.raises(sqlite3.DatabaseError, match="tokens of a passage are not there"):
+        desk.index.tokens(tiny.space, numbers(desk.index, tiny))
+
+
+def test_a_space_built_beside_another_takes_its_place_with_its_tokens(desk: Desk) -> None:
+    tiny = TinyTokens()
+    desk.put("memory/tea.md", "green tea\n")
+    desk.embed(tiny)
+    while embed_some(desk.index, tiny, 10, f"{tiny.space}-new"):
+        pass
+    desk.index.put_in_place(f"{tiny.space}-new", tiny.space)
+    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny))) == 1
