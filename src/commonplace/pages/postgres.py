@@ -217,12 +217,12 @@ class PostgresPages:
         return sorted(path for (path,) in rows if path.endswith(suffix) and _is_shown(path, folder))
 
     def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
-        which = f" AND (position(%(text)s::bytea IN data) > 0 OR {_NO_TEXT})"
+        which = f" AND right(path, 3) = '.md' AND (position(%(text)s::bytea IN data) > 0 OR {_NO_TEXT})"
         rows = self._below("path, data", folder, which, text=text.encode(), whole=_WHOLE)
         found: Texts = []
         warnings: Sentences = []
         for path, data in sorted(rows):
-            if path.endswith(".md") and _is_shown(path, folder):
+            if _is_shown(path, folder):
                 try:
                     found.append((path, text_of(data, path)))
                 except NotText as error:

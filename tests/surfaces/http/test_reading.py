@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 from commonplace import Memory, __version__
+from commonplace.surfaces.http import export
 
 from .api import Api
 from .conftest import KEY
@@ -193,6 +195,18 @@ def test_an_export_is_streamed_as_a_whole(asked: Api) -> None:
         assert "memory/world/people.md" in archive.getnames()
     lines = asked.send("GET", "export", params={"format": "jsonl"})
     assert b"memory/world/people.md" in lines.content
+
+
+def test_an_export_that_fails_is_told_and_one_that_nobody_waits_for_ends_quietly(asked: Api, full: Path) -> None:
+    asked.get("status")
+    shutil.rmtree(full / ".locks")
+    (full / ".locks").write_text("no folder")
+    assert asked.send("GET", "export").status_code >= 400
+    for _ in range(export._MOST + 1):
+        left = export._Pipe()
+        left.is_left = True
+        assert export._running.acquire(timeout=20), "an export that ended holds no place"
+        export._export(Memory(full).home, left, "tar")
 
 
 def test_the_page_is_served_beside_it(asked: Api) -> None:

@@ -78,16 +78,22 @@ async def export(interface: Interface, request: Request, asked: Asked | None) ->
 
 def _export(home: Home, pipe: _Pipe, form: Format) -> None:
     try:
-        with io.BufferedWriter(pipe, _PIECE) as stream:
-            export_to(home, stream, form)
-            stream.flush()
-            pipe.put(None)
-    except BrokenPipeError:
-        pass  # the caller is gone
-    except (CommonplaceError, OSError) as error:
-        pipe.put(error)
+        with suppress(BrokenPipeError):  # the caller is gone
+            pipe.put(_written(home, pipe, form))
     finally:
         _running.release()
+
+
+def _written(home: Home, pipe: _Pipe, form: Format) -> Exception | None:
+    """What kept the export from being whole, for who reads it."""
+    try:
+        with io.BufferedWriter(pipe, _PIECE) as stream:
+            export_to(home, stream, form)
+    except BrokenPipeError:
+        raise
+    except (CommonplaceError, OSError) as error:
+        return error
+    return None
 
 
 async def _pieces(pipe: _Pipe, piece: bytes | Exception | None) -> AsyncIterator[bytes]:

@@ -150,7 +150,8 @@ def write(asked: Asked) -> Reply:
     try:
         done = save(asked.home, path, asked.body, wanted, asked.asker.session)
     except StaleVersion as error:
-        raise _stale(path, _version(asked, path)) from error
+        now = _version(asked, path)
+        raise _there_already(path, now) if now and wanted == ABSENT else _stale(path, now) from error
     said = {"path": path, "version": done.version, "created": wanted == ABSENT}
     said |= {name: text for name, text in (("warning", done.warning), ("conflict", done.conflict)) if text}
     return Reply(said, 201 if wanted == ABSENT else 200, {"ETag": f'"{done.version}"'})
@@ -181,7 +182,7 @@ def _condition(asked: Asked) -> str:
         if none.strip() != "*":
             raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
         if now != ABSENT:
-            raise _stale(path, now)
+            raise _there_already(path, now)
         return ABSENT
     if now == ABSENT or (not (match or "").strip() == "*" and not _is_among(now, match or "", strong=True)):
         raise _stale(path, now)
@@ -198,9 +199,15 @@ def _version(asked: Asked, path: str) -> str:
 
 def _stale(path: str, now: str) -> Problem:
     if now:
-        said = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
-    else:
-        said = f"{path} is not there any more: read it again, then write"
+        return _faster(path, now, f"{path} is not as you read it: read it again, or POST /v1/merge, then write")
+    return _faster(path, now, f"{path} is not there any more: read it again, then write")
+
+
+def _there_already(path: str, now: str) -> Problem:
+    return _faster(path, now, f"{path} is there already: choose another path, or read it and write with If-Match")
+
+
+def _faster(path: str, now: str, said: str) -> Problem:
     return Problem(412, said, {"ETag": f'"{now}"'} if now else None, current=now, path=path, code=StaleVersion.code)
 
 
