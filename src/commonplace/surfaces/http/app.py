@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from .. import web
 from ..mcp.server import MemoryServer
 from ..mcp.serving import Serving
-from . import MCP, browse, changes, export, health, history, openapi, pages, search, session, tools
+from . import MCP, browse, changes, export, health, history, homes, openapi, pages, search, session, tools
 from .guard import Guard, Rules
 from .impatient import Impatient
 from .interface import Interface, application_of, refused
@@ -36,6 +36,7 @@ ENDPOINTS = [
     *health.ENDPOINTS,
     *tools.ENDPOINTS,
     *session.ENDPOINTS,
+    *homes.ENDPOINTS,
 ]
 
 

@@ -96,6 +96,7 @@ class Endpoint:
     problems: Sequence[int] = ()
     streams: Callable[[Any, Request, Asked | None], Awaitable[Response]] | None = None  # instead of `run`
     is_open: bool = False  # to who has no token, and means no memory
+    means_no_memory: bool = False  # it looks at the token itself: no memory is opened for it
     waits: bool = False  # for what may write after all: it is not given up
 
     @property

@@ -1,8 +1,8 @@
 """Who may talk to the server: requests for our own names, from our own pages or from programs, with a token.
 
 A page on another site can send requests to this machine; the Host it believes in, or its Origin, gives it away. What a
-token allows goes along with the request, as a `Grant`. Only the page's own files, which hold nothing of anybody's
-memory, and the exchange of a code for a key, are there for who has no token.
+token allows goes along with the request, as a `Grant`. Without one there are only the page's own files, which hold
+nothing of anybody's memory, and the exchange of a code for a key. (The list of memories asks here itself, for each.)
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from ..web import is_page
 from . import LOOPBACK, MCP
 from .keys import Keys
 from .limits import LONGEST_ADDRESS
-from .problems import problem
+from .problems import Problem, problem
 
 _BY_FLAG = Grant("--token")
 _NOBODY = Grant(role="read")
-SESSION = "/v1/session"
+SESSION, HOMES = "/v1/session", "/v1/homes"
+# What it is stands in no answer to a stranger: `commonplace token list` says it.
+UNREADABLE = "the tokens of this memory can not be read: look at the server"
 _OURS = ("same-origin", "none")  # where a browser may say that a request comes from
 _HEADERS = {
     "X-Content-Type-Options": "nosniff",
@@ -90,16 +92,15 @@ class Guard:
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
             return problem(414, "the address is too long: send less in it")
         path = scope["path"]
-        if is_page(path) or (path == SESSION and scope["method"] == "POST"):
+        if is_page(path) or path == HOMES or (path == SESSION and scope["method"] == "POST"):
             scope[GRANT] = _NOBODY
             return None
         try:
             grant = await self.grant(headers)
-        except CommonplaceError:  # what it is stands in no answer to a stranger: `commonplace token list` says it
-            return problem(503, "the tokens of this memory can not be read: look at the server")
+        except CommonplaceError:
+            return problem(503, UNREADABLE)
         if grant is None:
-            said = "send the header Authorization: Bearer TOKEN, with one that holds"
-            return problem(401, said, headers={"WWW-Authenticate": "Bearer"})
+            return no_token().response()
         scope[GRANT] = grant
         if grant.token:  # so that a session is of use only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
@@ -130,6 +131,11 @@ class Guard:
             is_open = rules.is_open and not rules.token
             found = await anyio.to_thread.run_sync(lambda: self._doors.grant(headers, secret, is_open=is_open))
         return found._replace(role="read", is_held_to_reading=True) if found and rules.read_only else found
+
+
+def no_token() -> Problem:
+    said = "send the header Authorization: Bearer TOKEN, with one that holds"
+    return Problem(401, said, {"WWW-Authenticate": "Bearer"})
 
 
 def _sealed(send: Send) -> Send:

@@ -85,7 +85,7 @@ class Interface:
             await self.note(request, _named(endpoint, request), outcome)
 
     async def _answered(self, endpoint: Endpoint, request: Request) -> Response:
-        if endpoint.is_open and endpoint.streams:
+        if (endpoint.is_open or endpoint.means_no_memory) and endpoint.streams:
             return await endpoint.streams(self, request, None)
         asked = await self.asked(endpoint, request)
         if endpoint.streams:

@@ -60,7 +60,7 @@ def document() -> dict[str, Any]:
 
 
 def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    takes = [*endpoint.takes, *([] if endpoint.is_open else _WHO)]
+    takes = [*endpoint.takes, *([] if endpoint.is_open or endpoint.means_no_memory else _WHO)]
     said: dict[str, Any] = {
         "operationId": _name(endpoint),
         "summary": endpoint.summary,

@@ -1,0 +1,111 @@
+"""Several memories behind one server: who asks is told of those it may use, and of no other."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.access import access_of
+from commonplace.access.folder import TOKENS
+from commonplace.surfaces.http.guard import Rules
+from commonplace.surfaces.http.keys import Keys
+
+from .api import Api, api
+from .test_attacks import token
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Path:
+    """A folder of memories, of which `garden` has no token. Beside it: `own`, the server's."""
+    for name in ("shelf/work", "shelf/private", "shelf/garden", "own"):
+        Memory(tmp_path / name).call("remember", {"content": f"the secret of {name}"})
+    (tmp_path / "shelf" / ".git").mkdir()
+    (tmp_path / "shelf" / "Not Plain").mkdir()
+    (tmp_path / "shelf" / "notes.md").write_text("no folder")
+    return tmp_path / "shelf"
+
+
+def named(asked: Api) -> list[str]:
+    return [home["name"] for home in asked.get("homes")["homes"]]
+
+
+def test_a_token_is_told_of_its_own_memory_and_of_no_other(shelf: Path) -> None:
+    secrets = {name: token(shelf / name, role="read") for name in ("work", "private")}
+    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+        for name, secret in secrets.items():
+            other = "work" if name == "private" else "private"
+            for home in ({}, {"home": name}, {"home": other}, {"home": "never"}, {"home": "../own"}):
+                answer = asked.as_(secret, **home).send("GET", "homes")
+                assert answer.json() == {"homes": [{"name": name, "default": False}]}
+            assert asked.as_(secret, home=name).get("status")["home"] == str(shelf / name)
+        for given in ("", "cpl_wrong"):
+            refused = asked.as_(given).send("GET", "homes")
+            assert (refused.status_code, refused.headers["www-authenticate"]) == (401, "Bearer")
+            assert not [name for name in ("work", "private", "garden") if name in refused.text]
+
+
+def test_a_token_that_ended_is_told_of_nothing(shelf: Path) -> None:
+    secret = token(shelf / "work")
+    access = access_of(str(shelf / "work"))
+    access.revoke(access.tokens()[0].id, "2026-03-14T00:00:00Z")
+    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+        assert asked.as_(secret).send("GET", "homes").status_code == 401
+
+
+def test_where_memories_are_open_all_without_tokens_are_named_and_one_with_tokens_to_who_has_one(shelf: Path) -> None:
+    secret = token(shelf / "private")
+    with api(shelf.parent / "own", homes=str(shelf)) as asked:
+        assert named(asked) == ["", "garden", "work"]
+        assert named(asked.as_(secret)) == ["", "garden", "private", "work"]
+
+
+def test_who_may_do_everything_is_told_of_all_and_which_one_is_meant_by_silence(shelf: Path) -> None:
+    token(shelf / "work")
+    with api(shelf / "work", Rules(token="s3cret", is_open=False), homes=str(shelf)) as asked:
+        assert asked.as_("s3cret").get("homes")["homes"] == [
+            {"name": "work", "default": True},
+            {"name": "garden", "default": False},
+            {"name": "private", "default": False},
+        ]
+    keys = Keys()
+    with api(shelf.parent / "own", Rules(is_open=False), keys, homes=str(shelf)) as asked:
+        key = asked.post("session", code=keys.code())["key"]
+        assert named(asked.as_(key)) == ["", "garden", "private", "work"]
+
+
+def test_a_server_of_one_memory_names_that_one(asked: Api) -> None:
+    assert asked.get("homes") == {"homes": [{"name": "", "default": True}]}
+    assert asked.send("GET", "homes", params={"all": "1"}).status_code == 400
+
+
+def test_asking_makes_no_memory_and_is_noted_where_the_token_is_of(shelf: Path, tmp_path: Path) -> None:
+    secret = token(shelf / "work")
+    with api(tmp_path / "never", Rules(is_open=False), homes=str(shelf)) as asked:
+        assert named(asked.as_(secret, home="new")) == ["work"]
+    assert not (tmp_path / "never").exists()
+    assert not (shelf / "new").exists()
+    calls = access_of(str(shelf / "work")).calls(10)
+    assert [(call.tool, call.outcome) for call in calls] == [("GET /v1/homes", "ok")]
+    assert access_of(str(shelf / "private")).calls(10) == []
+
+
+def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:
+    secret = token(shelf / "work")
+    token(shelf / "private")
+    (shelf / "private" / TOKENS).write_text("{")
+    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+        assert named(asked.as_(secret)) == ["work"]
+        broken = asked.send("GET", "homes")
+        assert broken.status_code == 503
+        assert "private" not in json.dumps(broken.json())
+
+
+@pytest.mark.parametrize(("agents", "role", "may"), [((), "admin", True), ((), "write", False), (("main",), "admin", False)])  # fmt: skip
+def test_status_says_who_may_export(full: Path, agents: tuple[str, ...], role: str, may: bool) -> None:
+    with api(full, Rules(is_open=False)) as asked:
+        one = asked.as_(token(full, *agents, role=role))  # type: ignore[arg-type]
+        assert one.get("status")["may_export"] is may
+        assert (one.send("GET", "export").status_code == 200) is may
