@@ -288,21 +288,22 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
     wire.close()
 
 
-def test_tokens_come_with_the_question_and_go_with_their_text(index: PostgresIndex, url: str) -> None:
+def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, url: str) -> None:
     tiny = TinyTokens()
     write(index, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
     while embed_some(index, tiny, 10):
         pass
     near = [number for number, _ in index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 9)]
-    kept = index.tokens(tiny.space, near)
+    kept = index.tokens(tiny.space, near).kept
     assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
     wire = Turns(url)
     far = PostgresIndex(Database(address_of(wire.url)._replace(tenant="acme")), "home")
     query, meaning = Query("tea in the morning", ME), serving(tiny)
     hits = answer(far, query, meaning).hits
     before = wire.count
-    assert answer(far, query, meaning).hits == hits == answer(index, query, meaning).hits
-    assert wire.count - before == 2  # what the space has not seen yet, and the question with the tokens
+    assert answer(far, query, meaning).hits == hits
+    assert wire.count - before == 3  # what the space has not seen yet, the question, and the tokens
+    assert answer(index, query, meaning).hits == hits
     wire.close()
     desk = SqliteIndex(":memory:")
     write(desk, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
@@ -313,9 +314,23 @@ def test_tokens_come_with_the_question_and_go_with_their_text(index: PostgresInd
     ]
     write(index, [], ["memory/a.md"])
     index.purge()
-    assert [len(tokens) for tokens in index.tokens(tiny.space, near).values()] == [2 * 12]
+    assert [len(tokens) for tokens in index.tokens(tiny.space, near).kept.values()] == [2 * 12]
     index.drop_space(tiny.space)
-    assert index.tokens(tiny.space, near) == {}
+    assert index.tokens(tiny.space, near) == ({}, {})
+
+
+def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> None:
+    desk = SqliteIndex(":memory:")
+    turns = [Passage(line, line, f"turn {line}") for line in (1, 2, 3, 5, 6, 30)]
+    entries = [
+        Entry(f"{kind}/{name}", 1, "v", kind, SHARED, kind, turns)
+        for kind, name in (("session", "a.jsonl"), ("memory", "b.md"), ("session", "c.jsonl"))
+    ]
+    for each in (index, desk):
+        write(each, entries)
+    every = list(range(1, 19))
+    assert index.tokens("any", every) == desk.tokens("any", every)
+    assert len(desk.tokens("any", every).beside) == 10
 
 
 def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex, url: str) -> None:

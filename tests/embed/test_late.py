@@ -25,8 +25,8 @@ def test_a_token_takes_twelve_bytes_however_long_its_vector_is() -> None:
 @given(TEXTS, st.integers(1, 6))
 def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts: list[np.ndarray], asked: int) -> None:
     question = placed(tokens(1_000, asked))
-    found = closeness(question, [kept(text) for text in texts])
-    for text, like in zip(texts, found, strict=True):
+    found = closeness(question, {number: kept(text) for number, text in enumerate(texts)})
+    for text, like in zip(texts, found.values(), strict=True):
         signs = np.where(placed(text) > 0, 1.0, -1.0)
         best = [max(float(one @ sign) for sign in signs) for one in question]
         assert like == pytest.approx(np.mean(best) / 96**0.5, abs=1e-4)
@@ -34,16 +34,28 @@ def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts:
 
 @given(TEXTS)
 def test_likeness_does_not_depend_on_what_stands_beside(texts: list[np.ndarray]) -> None:
-    question, every = placed(tokens(7, 4)), [kept(text) for text in texts]
-    alone = [closeness(question, [each])[0] for each in every]
+    question, every = placed(tokens(7, 4)), {number: kept(text) for number, text in enumerate(texts)}
+    alone = {number: closeness(question, {number: each})[number] for number, each in every.items()}
     assert closeness(question, every) == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_text_is_most_like_itself_in_any_order_of_its_tokens() -> None:
     mine, others = tokens(1, 8), [tokens(seed, 8) for seed in range(2, 30)]
-    found = closeness(placed(mine), [kept(mine[::-1]), *map(kept, others)])
+    kept_as = {number: kept(each) for number, each in enumerate([mine[::-1], *others])}
+    found = list(closeness(placed(mine), kept_as).values())
     assert found[0] == max(found) > 1.5 * max(found[1:])
 
 
+def test_a_turn_is_more_like_a_question_when_those_beside_it_hold_the_rest_of_it() -> None:
+    asked = tokens(1, 6)
+    every = {1: kept(asked[:3]), 2: kept(asked[3:]), 3: kept(tokens(2, 3)), 4: kept(asked[:3])}
+    found = closeness(placed(asked), every, {1: [2], 4: [3]})
+    alone = closeness(placed(asked), every)
+    assert found[1] > found[4]
+    assert found[1] > alone[1]
+    assert found[2] == alone[2]
+    assert closeness(placed(asked), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
+
+
 def test_of_no_texts_nothing_is_said() -> None:
-    assert closeness(placed(tokens(1, 2)), []) == []
+    assert closeness(placed(tokens(1, 2)), {}) == {}

@@ -492,8 +492,8 @@ def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -
     for question, answer in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
         vector, asked = english.question_by_token(question)
         assert (vector == english.question(question)).all()
-        found = closeness(asked, tokens[:-1])
-        assert found[answer] == max(found)
+        found = closeness(asked, dict(enumerate(tokens[:-1])))
+        assert found[answer] == max(found.values())
 
 
 @pytest.mark.slow

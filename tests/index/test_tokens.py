@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from commonplace.index import Entry
 from commonplace.index.meaning import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model import EVERYTHING, Query, Viewer
+from commonplace.model import EVERYTHING, Passage, Query, Scope, Viewer
 from commonplace.search import answer
 from commonplace.search.rank import WEIGHTS
 from commonplace.settings import SearchSettings
@@ -43,10 +44,10 @@ def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk)
     desk.put("memory/tea.md", "green tea in the morning\n")
     for each in (by_token, plain):
         desk.embed(each)
-    found = desk.index.tokens(by_token.space, numbers(desk.index, by_token))
+    found = desk.index.tokens(by_token.space, numbers(desk.index, by_token)).kept
     assert [len(tokens) for tokens in found.values()] == [5 * 12]
-    assert desk.index.tokens(plain.space, numbers(desk.index, plain)) == {}
-    assert desk.index.tokens("no-such-space", [1]) == {}
+    assert desk.index.tokens(plain.space, numbers(desk.index, plain)) == ({}, {})
+    assert desk.index.tokens("no-such-space", [1]) == ({}, {})
 
 
 def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: Desk) -> None:
@@ -56,7 +57,7 @@ def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: D
     desk.embed(tiny)
     (desk.root / "memory/one.md").rename(desk.root / "memory/three.md")
     assert desk.embed(tiny) == []
-    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny))) == 2
+    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny)).kept) == 2
     (desk.root / "memory/two.md").unlink()
     desk.embed(tiny)
     desk.index.purge()
@@ -99,4 +100,31 @@ def test_a_space_built_beside_another_takes_its_place_with_its_tokens(desk: Desk
     while embed_some(desk.index, tiny, 10, f"{tiny.space}-new"):
         pass
     desk.index.put_in_place(f"{tiny.space}-new", tiny.space)
-    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny))) == 1
+    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny)).kept) == 1
+
+
+def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversation_alone() -> None:
+    index = SqliteIndex(":memory:")
+    turns = [Passage(line, line, f"turn {line}") for line in (1, 2, 3, 5, 6, 30)]
+    shared = Scope("shared", "")
+    with index.writing():
+        index.apply([Entry("sessions/a.jsonl", 1, "v", "session", shared, "session", turns[:3])], [])
+        index.apply([Entry("sessions/b.jsonl", 1, "v", "session", shared, "session", turns)], [])
+        index.apply([Entry("memory/c.md", 1, "v", "page", shared, "memory", turns)], [])
+        index.apply([Entry("sessions/a.jsonl", 2, "w", "session", shared, "session", turns[:4])], [])  # it goes on
+    places = {each.number: (each.hit.path, each.hit.start) for each in index.candidates(range(1, 99))}
+    found = {
+        places[number]: sorted(line for path, line in map(places.__getitem__, others) if path == places[number][0])
+        for number, others in index.tokens("any", list(places)).beside.items()
+    }
+    assert found == {
+        ("sessions/a.jsonl", 1): [2, 3],
+        ("sessions/a.jsonl", 2): [1, 3, 5],
+        ("sessions/a.jsonl", 3): [1, 2, 5],
+        ("sessions/a.jsonl", 5): [2, 3],
+        ("sessions/b.jsonl", 1): [2, 3],
+        ("sessions/b.jsonl", 2): [1, 3, 5],
+        ("sessions/b.jsonl", 3): [1, 2, 5, 6],
+        ("sessions/b.jsonl", 5): [2, 3, 6],
+        ("sessions/b.jsonl", 6): [3, 5],
+    }

@@ -5,10 +5,11 @@ Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
 
@@ -74,6 +75,13 @@ class Embedded(NamedTuple):
     tokens: bytes = b""
 
 
+class Tokens(NamedTuple):
+    """By passage; what a space keeps no tokens of is left out. `beside`: the turns right before and after a turn."""
+
+    kept: dict[int, bytes]
+    beside: dict[int, list[int]]
+
+
 class Coverage(NamedTuple):
     """How much of a memory a space has looked at."""
 
@@ -132,7 +140,20 @@ class Asking(NamedTuple):
     viewer: Viewer
     filters: Filters
     limit: int
-    by_token: frozenset[str] = frozenset()  # the spaces that are asked for tokens, too
+
+
+BESIDE, LINES = 2, 6  # turns on either side that stand beside one, and lines within which they do
+
+
+def nearest_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
+    """The nearest turns on either side, of rows that name a turn, another, and how many lines further that stands."""
+    found: dict[int, list[int]] = {}
+    taken: Counter[tuple[int, bool]] = Counter()
+    for number, other, further in sorted(rows, key=lambda row: (row[0], abs(row[2]), row[1])):
+        taken[number, further > 0] += 1
+        if taken[number, further > 0] <= BESIDE:
+            found.setdefault(number, []).append(other)
+    return found
 
 
 class Finder(Protocol):
@@ -156,8 +177,8 @@ class Finder(Protocol):
         """The cosine of single passages; those without a vector are left out."""
         ...
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        """The tokens of single passages, as a space keeps them; those without are left out."""
+    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
+        """The tokens of single passages, as a space keeps them, and of the turns beside those that are turns."""
         ...
 
     def spread(self, space: str) -> tuple[float, float] | None:

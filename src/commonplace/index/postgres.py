@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..database import Database
 from ..model import Filters, Record, Viewer
-from . import Asking, Candidate, Corpus, Coverage, Embedded, Entry, Finder, Pending
+from . import Asking, Candidate, Corpus, Coverage, Embedded, Entry, Finder, Pending, Tokens
 from .postgres_ask import CANDIDATE, ask
 from .postgres_pages import apply
 from .postgres_quick import large_spaces, quicken
@@ -150,7 +150,7 @@ class PostgresIndex:
     def pending(self, space: str, limit: int) -> Pending | None:
         return self._spaces.pending(space, limit)
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
         return self._spaces.tokens(space, numbers)
 
     def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:

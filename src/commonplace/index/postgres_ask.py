@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..model import Filters, Viewer
-from . import Asking, Candidate, Corpus, Finder
+from . import Asking, Candidate, Corpus, Finder, Tokens
 from .postgres_tables import Tables
 from .postgres_vectors import Space, Spaces, at_first, settings_for, spread_of
 from .postgres_visible import (
@@ -37,20 +37,18 @@ class Fetched:
     def __init__(self, index: Finder, asking: Asking, rows: Sequence[tuple[Any, ...]]) -> None:
         self._index, self._asking = index, asking
         facts = rows[0][0]
-        found = [row for row in rows if row[5] is not None]
+        found = [row for row in rows if row[4] is not None]
         self._corpus = _corpus_of(facts, asking)
-        self._words = [row[5] for row in sorted((row for row in found if row[1]), key=lambda row: row[1])]
-        self._candidates = {row[5]: candidate_of(row[5:]) for row in found}
+        self._words = [row[4] for row in sorted((row for row in found if row[1]), key=lambda row: row[1])]
+        self._candidates = {row[4]: candidate_of(row[4:]) for row in found}
         self._spaces = {name: Space(*facts["spaces"][name]) for name in facts["spaces"] or {}}
         self._near: dict[str, list[tuple[int, float]]] = {}
         self._like: dict[str, dict[int, float | None]] = {}
-        self._tokens: dict[str, dict[int, bytes | None]] = {}
         for place, (name, _) in enumerate(asking.questions):
-            near = [(row[5], row[2][place]) for row in found if row[2][place] is not None]
+            near = [(row[4], row[2][place]) for row in found if row[2][place] is not None]
             if len(near) >= asking.limit or facts["near"][place] < at_first(asking.limit):
                 self._near[name] = sorted(near, key=lambda each: (-each[1], each[0]))
-            self._like[name] = {row[5]: row[3][place] for row in found}
-            self._tokens[name] = {row[5]: row[4][place] for row in found}
+            self._like[name] = {row[4]: row[3][place] for row in found}
 
     def spaces_are(self, spaces: Mapping[str, Space]) -> bool:
         """Whether the question met the spaces that it was made for: another process may have put others in place."""
@@ -78,12 +76,8 @@ class Fetched:
             found |= self._index.likeness(space, question, others)
         return found
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        known = self._tokens[space]
-        found = {number: tokens for number in numbers if (tokens := known.get(number)) is not None}
-        if others := [number for number in numbers if number not in known]:
-            found |= self._index.tokens(space, others)
-        return found
+    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
+        return self._index.tokens(space, numbers)
 
     def spread(self, space: str) -> tuple[float, float] | None:
         return spread_of(self._spaces[space]) if space in self._spaces else None
@@ -125,8 +119,7 @@ def _statement(asking: Asking, spaces: Mapping[str, Space]) -> tuple[str, Values
             found.append(found_by_meaning(place, space.dims, condition, asking.filters))
     found.append(_together(len(asking.questions), served))
     found.append(_facts(len(asking.questions), served))
-    by_token = [place for place in served if asking.questions[place][0] in asking.by_token]
-    return f"WITH {', '.join(found)} {_selected(len(asking.questions), served, by_token)}", values
+    return f"WITH {', '.join(found)} {_selected(len(asking.questions), served)}", values
 
 
 def _facts(questions: int, served: Sequence[int]) -> str:
@@ -158,25 +151,23 @@ def _together(questions: int, served: Sequence[int]) -> str:
       SELECT * FROM commonplace.index_passages WHERE {OWN} AND id = ANY(ARRAY(SELECT id FROM ids)))"""
 
 
-def _selected(questions: int, served: Sequence[int], by_token: Sequence[int]) -> str:
-    """A row a passage: the facts on the first, its place by words, its cosines as one of the nearest and at all, and
-    its tokens."""
+def _selected(questions: int, served: Sequence[int]) -> str:
+    """A row a passage: the facts on the first, its place by words, its cosines as one of the nearest and at all."""
     cosines = ", ".join(f"cosine{place}" for place in range(questions))
     likes = ", ".join(
         f"-(like{place}.vector <#> %(question{place})s::vector)" if place in served else "NULL"
         for place in range(questions)
     )
-    tokens = ", ".join(f"like{place}.tokens" if place in by_token else "NULL" for place in range(questions))
     joined = "".join(
         f"""
-        LEFT JOIN LATERAL (SELECT vector, tokens FROM commonplace.index_vectors AS vectors
+        LEFT JOIN LATERAL (SELECT vector FROM commonplace.index_vectors AS vectors
           WHERE {OWN} AND space = %(space{place})s AND vectors.owner = passages.owner AND vectors.hash = passages.hash
           LIMIT 1) AS like{place} ON true"""
         for place in served
     )
     return f"""
     SELECT CASE WHEN row_number() OVER () = 1 THEN facts END, place, ARRAY[{cosines}]::float8[],
-      ARRAY[{likes}]::float8[], ARRAY[{tokens}]::bytea[], {CANDIDATE}
+      ARRAY[{likes}]::float8[], {CANDIDATE}
     FROM facts LEFT JOIN (ids JOIN chosen AS passages ON passages.id = ids.id
       JOIN owners ON owners.id = passages.owner {joined}) ON true"""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..markdown.passages import meant
 from ..model import Filters, Viewer
-from . import Coverage, Embedded, Pending
+from . import LINES, Coverage, Embedded, Pending, Tokens, nearest_turns
 from .postgres_binary import packing
 from .postgres_tables import Tables
 from .postgres_visible import EXACT, OWN, Values, allowed_passages, found_by_meaning, seen_owners, text_of
@@ -158,12 +158,29 @@ class Spaces:
         values = {"question": text_of(question), "space": space.id, "ids": list(numbers)}
         return dict(self._tables.rows(sql, values))
 
-    def tokens(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def tokens(self, name: str, numbers: Sequence[int]) -> Tokens:
+        """In one statement: pairs of turns that stand beside each other, then the tokens of all that are named."""
         sql = f"""
-            SELECT passages.id, vectors.tokens FROM commonplace.index_passages AS passages
-            JOIN commonplace.index_vectors AS vectors USING (tenant, territory, owner, hash)
-            WHERE {OWN} AND space = %(space)s AND passages.id = ANY(%(ids)s) AND vectors.tokens IS NOT NULL"""
-        return dict(self._tables.rows(sql, {"space": self.look(name).id, "ids": list(numbers)}))
+            WITH pairs AS MATERIALIZED (
+              SELECT passages.id, other.id AS other, other.first - passages.first AS further
+              FROM commonplace.index_passages AS passages CROSS JOIN LATERAL (
+                SELECT id, first FROM commonplace.index_passages AS other WHERE {OWN} AND other.path = passages.path
+                AND other.first BETWEEN passages.first - {LINES} AND passages.first + {LINES}) AS other
+              WHERE {OWN} AND passages.id = ANY(%(ids)s) AND passages.source = 'session' AND other.id <> passages.id),
+            named AS MATERIALIZED (
+              SELECT id, owner, hash FROM commonplace.index_passages
+              WHERE {OWN} AND id = ANY(%(ids)s::bigint[] || ARRAY(SELECT DISTINCT other FROM pairs)))
+            SELECT id, other, further, NULL::bytea FROM pairs
+            UNION ALL SELECT named.id, NULL, NULL, vectors.tokens
+            FROM named CROSS JOIN LATERAL (
+              SELECT tokens FROM commonplace.index_vectors AS vectors WHERE {OWN} AND vectors.owner = named.owner
+              AND vectors.hash = named.hash AND vectors.space = (
+                SELECT id FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s) LIMIT 1) AS vectors
+            WHERE vectors.tokens IS NOT NULL"""
+        with self._tables.apart():
+            rows = self._tables.rows(sql, {"name": name, "ids": list(numbers)}, QUESTION)
+        pairs = [row[:3] for row in rows if row[3] is None]
+        return Tokens({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, nearest_turns(pairs))
 
     def spread(self, name: str) -> tuple[float, float] | None:
         return spread_of(self.look(name))

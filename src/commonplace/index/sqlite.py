@@ -18,7 +18,20 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
-from . import AROUND, SATURATION, Candidate, Corpus, Coverage, Embedded, Entry, Pending, weighed_length
+from . import (
+    AROUND,
+    LINES,
+    SATURATION,
+    Candidate,
+    Corpus,
+    Coverage,
+    Embedded,
+    Entry,
+    Pending,
+    Tokens,
+    nearest_turns,
+    weighed_length,
+)
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .spaces import TABLES, Spaces
 from .visible import allowed, matches, placeholders, visible_rule
@@ -44,7 +57,7 @@ CREATE TABLE IF NOT EXISTS passages(
   text TEXT NOT NULL, lead TEXT NOT NULL, key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, day INTEGER,
   kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL, hash BLOB NOT NULL,
   digest BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path);
+CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
@@ -155,6 +168,14 @@ class SqliteIndex:
             WHERE passages.id = ? AND earlier.last < passages.first ORDER BY earlier.last DESC LIMIT 1"""
         return next((row[0] for row in self._rows(sql, (number,))), "")
 
+    def _turns_beside(self, numbers: Sequence[int]) -> dict[int, list[int]]:
+        sql = f"""
+            SELECT passages.id, other.id, other.first - passages.first
+            FROM passages CROSS JOIN passages AS other ON other.path = passages.path
+            AND other.first BETWEEN passages.first - {LINES} AND passages.first + {LINES} AND other.id <> passages.id
+            WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
+        return nearest_turns(self._rows(sql, numbers))
+
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
@@ -173,9 +194,11 @@ class SqliteIndex:
         with self._lock:
             return self._spaces.pending(space, limit)
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
         with self._lock:
-            return self._spaces.tokens(space, numbers)
+            beside = self._turns_beside(numbers)
+            every = list({*numbers, *(number for some in beside.values() for number in some)})
+            return Tokens(self._spaces.tokens(space, every), beside)
 
     def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
         try:

@@ -105,8 +105,7 @@ def _candidates(
     finder: Finder = index
     if isinstance(index, AtOnce):
         questions = ((each.space, each.vector) for each in legs.questions)
-        by_token = (each.space for each in legs.questions if each.tokens is not None)
-        finder = index.ask(asking(query, questions, pool, by_token))
+        finder = index.ask(asking(query, questions, pool))
     asked = weighed(finder, query.text, query.viewer)
     found = _by_words(finder, query, asked, pool)
     likeness = _by_meaning(finder, query, legs.questions, pool, list(found), weights.tokens)
@@ -165,9 +164,9 @@ def _token_by_token(index: Finder, question: _Question, like: Mapping[int, float
         return {}
     from ..embed.late import closeness
 
-    kept = index.tokens(question.space, list(like))
-    close = zip(kept, closeness(question.tokens, list(kept.values())), strict=True)
+    close = closeness(question.tokens, *index.tokens(question.space, list(like)))
     return {
-        number: share * (each - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * like[number]
-        for number, each in close
+        number: share * (close[number] - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * whole
+        for number, whole in like.items()
+        if number in close
     }

@@ -38,12 +38,12 @@ class Asked(NamedTuple):
     pairs: tuple[str, ...]  # those that stand side by side, as they would stand in a candidate
 
 
-def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int, by_token: Iterable[str] = ()) -> Asking:
+def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -> Asking:
     """A question for an index that weighs the words itself, as it is done here."""
     order = tuple(query_words(query.text)[:_MOST_WORDS])
     faint = FUNCTION_WORDS.intersection(order)
     how = (faint, _FAINT, _BACKGROUND, _LOOKED_UP)
-    return Asking(order, *how, tuple(questions), query.viewer, query.filters, limit, frozenset(by_token))
+    return Asking(order, *how, tuple(questions), query.viewer, query.filters, limit)
 
 
 def weighed(index: Finder, text: str, viewer: Viewer) -> Asked:
