@@ -1,6 +1,10 @@
-// The interface: every request goes through here, with the key of the session and the name of the agent who asks.
+// The interface: every request goes through here, with the key of the session, the name of the agent who asks, and, where
+// a server has several memories, the one that the address names.
 
-export const who = { key: "", agent: "" };
+export const who = { key: "", agent: "", home: new URLSearchParams(location.search).get("home") ?? "" };
+
+// What a tab keeps for this memory is not for another.
+export const own = (name) => (who.home ? `${name}@${who.home}` : name);
 
 // What went wrong, as the server's problem details say it.
 export class Problem extends Error {
@@ -34,6 +38,7 @@ export async function send(method, path, { params, body, headers, signal, accept
   const sent = { Accept: accept || "application/json", ...headers };
   if (who.key) sent.Authorization = `Bearer ${who.key}`;
   if (who.agent) sent["Commonplace-Agent"] = encodeURIComponent(who.agent);
+  if (who.home) sent["Commonplace-Home"] = encodeURIComponent(who.home);
   if (body !== undefined)
     sent["Content-Type"] ??= typeof body === "string" ? "text/markdown; charset=utf-8" : "application/json";
   try {
@@ -50,7 +55,7 @@ export async function send(method, path, { params, body, headers, signal, accept
   }
 }
 
-async function problemOf(answer) {
+export async function problemOf(answer) {
   let body = {};
   try {
     body = await answer.json();

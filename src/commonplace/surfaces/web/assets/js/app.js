@@ -5,6 +5,7 @@ import { onSignedOut } from "./api.js";
 import { Browse } from "./browse.js";
 import { follow, onLink } from "./changes.js";
 import { Context } from "./context.js";
+import { Export } from "./export.js";
 import { Health } from "./health.js";
 import { Help, NewPage, Note } from "./dialogs.js";
 import { History } from "./history.js";
@@ -13,7 +14,7 @@ import { Map } from "./map.js";
 import { Me, nextTheme, onTheme, theme, useMe } from "./me.js";
 import { Page } from "./page.js";
 import { Palette } from "./palette.js";
-import { go, to, useRoute } from "./router.js";
+import { go, to, toHome, useRoute } from "./router.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { SignIn, enter, keepAgent, takeCode } from "./signin.js";
@@ -60,12 +61,31 @@ function Foot({ open }) {
       <span>Add a note</span></button>`}
     <button type="button" class="quiet wide" onClick=${() => open("palette")}><${Icon} name="search" />
       <span>Go to anything</span><kbd>${modifier} K</kbd></button>
+    <${Homes} />
     <${Agents} />
     <div class="row">
       <${Theme} />
       <button type="button" class="quiet" aria-label="Keys and help" title="Keys and help (?)" onClick=${() => open("help")}>
         <${Icon} name="keyboard" /></button>
     </div>`;
+}
+
+// Where a server has several memories: which one this is, and the others. What is typed and not saved stays with its own.
+function Homes() {
+  const { status } = useMe();
+  const names = status.homes.map((home) => home.name);
+  const called = (name) => name || "default";
+  if (names.length < 2 && !status.memory) return null;
+  if (names.length < 2)
+    return html`<p class="who home" title=${status.home}><${Icon} name="shelf" /> <span>${called(status.memory)}</span></p>`;
+  return html`<label class="who" title=${status.home}><${Icon} name="shelf" /><span class="sr">Memory</span>
+    <select value=${status.memory} onChange=${(event) => {
+      const name = event.target.value;
+      event.target.value = status.memory; // should the person stay after all
+      location.assign(toHome(name));
+    }}>
+      ${names.map((name) => html`<option value=${name}>${called(name)}</option>`)}
+    </select></label>`;
 }
 
 function Agents() {
@@ -96,6 +116,7 @@ function Top({ open }) {
   const me = useMe();
   return html`<header class="top">
     <a class="brand" href=${to("search")} aria-label="commonplace: search"><${Icon} name="book" /></a>
+    <${Homes} />
     <${Agents} />
     ${me.canWrite && html`<button type="button" class="quiet" aria-label="Add a note" onClick=${() => open("note")}>
       <${Icon} name="plus" /></button>`}
@@ -144,7 +165,7 @@ function useArrival(route) {
   }, [route.view, route.rest]);
 }
 
-const DIALOGS = { palette: Palette, help: Help, note: Note, new: NewPage };
+const DIALOGS = { palette: Palette, help: Help, note: Note, new: NewPage, export: Export };
 
 function Shell({ status, setStatus }) {
   const route = useRoute();
@@ -203,7 +224,7 @@ function App({ code }) {
     if (status) follow();
   }, [!status]);
   if (status) return html`<${Shell} status=${status} setStatus=${setStatus} />`;
-  if (problem?.status === 401) return html`<${SignIn} why=${problem.body?.detail} onEntered=${setStatus} />`;
+  if (problem?.status === 401) return html`<${SignIn} why=${problem} onEntered=${setStatus} />`;
   if (problem)
     return html`<main class="signin"><h1>commonplace</h1><${Trouble} problem=${problem} again=${begin} /></main>`;
   return html`<${Busy} what="Opening memory" />`;

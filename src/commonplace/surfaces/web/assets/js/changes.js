@@ -1,5 +1,6 @@
 // News of pages that changed, whoever changed them. A browser opens only a few connections to one server, so one tab
-// listens for all tabs that look as the same agent, and passes on what it hears; when it goes, the next takes its place.
+// listens for all tabs that look at the same memory as the same agent, and passes on what it hears; when it goes, the
+// next takes its place.
 
 import { send, who } from "./api.js";
 
@@ -20,15 +21,17 @@ export function onLink(watcher) {
   return () => watchers.delete(watcher);
 }
 
+const mine = () => JSON.stringify([who.home, who.agent]);
+
 function link(isUp) {
   watchers.forEach((watcher) => watcher(isUp));
-  channel?.postMessage({ agent: who.agent, isUp, last });
+  channel?.postMessage({ from: mine(), isUp, last });
 }
 
 const tellAll = (change) => listeners.forEach((listener) => listener(change));
 
 channel?.addEventListener("message", ({ data }) => {
-  if (data.agent !== who.agent) return;
+  if (data.from !== mine()) return;
   last = data.last;
   if (data.change) tellAll(data.change);
   if ("isUp" in data) watchers.forEach((watcher) => watcher(data.isUp));
@@ -44,7 +47,7 @@ export function follow() {
   const { signal } = following;
   // Only pages of this machine, or over TLS, have locks: elsewhere each tab listens for itself.
   if (!navigator.locks || !channel) listen(signal);
-  else navigator.locks.request(`commonplace-changes:${who.agent}`, { signal }, () => listen(signal)).catch(() => {});
+  else navigator.locks.request(`commonplace-changes:${mine()}`, { signal }, () => listen(signal)).catch(() => {});
 }
 
 async function listen(signal) {
@@ -76,7 +79,7 @@ function pass(event) {
   const news = event.event === "change" || event.event === "reset";
   const change = news ? { ...JSON.parse(event.data), all: event.event === "reset" } : null;
   if (change) tellAll(change);
-  channel?.postMessage({ agent: who.agent, change, last });
+  channel?.postMessage({ from: mine(), change, last });
 }
 
 async function* events(stream) {

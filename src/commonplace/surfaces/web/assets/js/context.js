@@ -1,7 +1,7 @@
 // What a model would read first: section by section with its tokens, what was cut and why, and two receipts compared.
 
 import { html, useMemo, useState } from "../vendor/preact.js";
-import { get, who } from "./api.js";
+import { get, own, who } from "./api.js";
 import { Diff, diff } from "./diff.js";
 import { useMe } from "./me.js";
 import { go, to, toSource } from "./router.js";
@@ -20,7 +20,7 @@ import {
   useTitle,
 } from "./ui.js";
 
-const PIN = "commonplace-pin";
+const PIN = own("commonplace-pin");
 const MOST = 32000;
 
 export function Context({ route }) {

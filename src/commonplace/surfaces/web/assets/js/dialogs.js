@@ -1,12 +1,12 @@
 // Small windows over the page: a note for today, a new page, the keys.
 
 import { html, useState } from "../vendor/preact.js";
-import { savePage, tool } from "./api.js";
+import { own, savePage, tool } from "./api.js";
 import { keysAreOn, modifier, switchKeys } from "./keys.js";
 import { go, toPage } from "./router.js";
 import { Dialog, Trouble, tell } from "./ui.js";
 
-const DRAFT = "commonplace-note";
+const DRAFT = own("commonplace-note");
 
 export function Note({ onClose }) {
   const [text, setText] = useState(sessionStorage.getItem(DRAFT) || "");

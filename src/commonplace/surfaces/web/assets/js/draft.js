@@ -1,8 +1,8 @@
 // Text that was typed and not saved yet. It stays in this tab until it is saved or thrown away.
 
-import { who } from "./api.js";
+import { own, who } from "./api.js";
 
-const nameOf = (path) => `commonplace-draft:${who.agent}:${path}`;
+const nameOf = (path) => own(`commonplace-draft:${who.agent}:${path}`);
 
 export function draftOf(path) {
   try {

@@ -2,6 +2,7 @@
 
 import { html } from "../vendor/preact.js";
 import { get } from "./api.js";
+import { useMe } from "./me.js";
 import { toPage } from "./router.js";
 import {
   Busy,
@@ -32,10 +33,14 @@ const levelOf = (finding) =>
   finding.severity ?? Object.keys(SEVERITY).find((level) => SEVERITY[level].includes(finding.check)) ?? "minor";
 
 export function Health() {
+  const me = useMe();
   const { data, problem, again } = useAsked((signal) => get("health", {}, signal), []);
   useTitle("Health");
   return html`<div class="health">
-    <header class="view-head"><h1>Health</h1><button type="button" onClick=${again}>Look again</button></header>
+    <header class="view-head"><h1>Health</h1><div class="row">
+      ${me.status.may_export && html`<button type="button" onClick=${() => me.open("export")}>
+        <${Icon} name="download" /> Export</button>`}
+      <button type="button" onClick=${again}>Look again</button></div></header>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
     ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} />

@@ -1,9 +1,9 @@
-// Go to anything: views, actions, agents and pages, by a few letters. Pages that match by what they say come as well.
+// Go to anything: views, actions, agents, memories and pages, by a few letters. Pages that match by what they say come as well.
 
 import { html, useEffect, useMemo, useRef, useState } from "../vendor/preact.js";
 import { allPages, get } from "./api.js";
 import { nextTheme, useMe } from "./me.js";
-import { go, here, to, toPage } from "./router.js";
+import { go, here, to, toHome, toPage } from "./router.js";
 import { Dialog, Icon, useAsked, useDelayed } from "./ui.js";
 
 const SHOWN = 40;
@@ -53,13 +53,22 @@ function useItems(places, onClose) {
       onPage && { icon: "history", name: "History of this page", run: () => go(toPage(rest, { history: 1 })) },
       me.canWrite && { icon: "plus", name: "Add a note to today", hint: "n", run: () => me.open("note"), stays: true },
       me.canWrite && { icon: "plus", name: "New page", run: () => me.open("new"), stays: true },
+      me.status.may_export && { icon: "download", name: "Export all of memory", run: () => me.open("export"), stays: true },
       { icon: "auto", name: "Change colours: system, light, dark", run: nextTheme },
       { icon: "keyboard", name: "Keys and help", hint: "?", run: () => me.open("help"), stays: true },
     ].filter(Boolean);
     const agents = (me.status.agents ?? [])
       .filter((name) => name !== me.status.agent)
       .map((name) => ({ group: "Agents", icon: "person", name: `Look as ${name}`, run: () => me.become(name) }));
-    return [...actions.map((each) => ({ group: "Actions", ...each })), ...views, ...inside, ...agents];
+    const homes = me.status.homes
+      .filter(({ name }) => name !== me.status.memory)
+      .map(({ name }) => ({
+        group: "Memories",
+        icon: "shelf",
+        name: `Open the memory ${name || "default"}`,
+        run: () => location.assign(toHome(name)),
+      }));
+    return [...actions.map((each) => ({ group: "Actions", ...each })), ...views, ...inside, ...agents, ...homes];
   }, [onClose]);
 }
 

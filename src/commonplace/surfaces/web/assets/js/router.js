@@ -36,6 +36,11 @@ export function toSource(source) {
   return path && /\.(md|jsonl)$/.test(path) ? toPage(path, { from, to: end }) : "";
 }
 
+// The same view of another memory: its name stands before the hash, so that every link, and going back, keeps it.
+export function toHome(name, hash = to({ page: "browse", session: "browse" }[here().view] ?? here().view)) {
+  return `${location.pathname}${name ? `?home=${encodeURIComponent(name)}` : ""}${hash}`;
+}
+
 export function go(hash, { replace = false } = {}) {
   if (hash === location.hash) return;
   if (!replace) {

@@ -1,22 +1,28 @@
 // Who may look: a one-time code in the address, a key of this tab or of another one, or a token that is pasted.
 
 import { html, useState } from "../vendor/preact.js";
-import { Problem, get, onSignedOut, post, who } from "./api.js";
+import { Problem, get, onSignedOut, own, post, who } from "./api.js";
+import { toHome } from "./router.js";
 import { Command, Icon, Trouble } from "./ui.js";
 
 const KEPT = "commonplace-key";
-const AGENT = "commonplace-agent";
+const AGENT = own("commonplace-agent");
 const channel = "BroadcastChannel" in window ? new BroadcastChannel("commonplace-key") : null;
 
 // Other tabs of this server are given the key, when they ask.
 channel?.addEventListener("message", ({ data }) => {
-  if (data?.ask && who.key) channel.postMessage({ key: who.key });
+  if (data?.ask && who.key) channel.postMessage({ key: who.key, home: who.home });
 });
 
-onSignedOut(() => sessionStorage.removeItem(KEPT));
+onSignedOut(forgetKey);
+
+// A token is of one memory; the key of `commonplace web` is good for all. So the one of this memory is tried first, and
+// then the last that was used.
+const mine = () => `${KEPT}:${who.home}`;
 
 export function keepKey(key) {
   who.key = key;
+  sessionStorage.setItem(mine(), key);
   sessionStorage.setItem(KEPT, key);
 }
 
@@ -26,26 +32,32 @@ export function keepAgent(name) {
 }
 
 export function forgetKey() {
+  if (sessionStorage.getItem(KEPT) === who.key) sessionStorage.removeItem(KEPT);
+  sessionStorage.removeItem(mine());
   who.key = "";
-  sessionStorage.removeItem(KEPT);
 }
 
 // Taken out of the address at once, so that neither history nor a screenshot has it.
 export function takeCode() {
   const [, code] = /^#code=([^&]*)/.exec(location.hash) ?? [];
-  if (code !== undefined) history.replaceState(null, "", `${location.pathname}#/search`);
+  if (code !== undefined) history.replaceState(null, "", `${location.pathname}${location.search}#/search`);
   return code ?? "";
 }
 
 function askOthers() {
   if (!channel) return Promise.resolve("");
   return new Promise((resolve) => {
-    const heard = ({ data }) => data?.key && resolve(data.key);
+    let other = "";
+    const heard = ({ data }) => {
+      if (!data?.key) return;
+      if (data.home === who.home) resolve(data.key);
+      else other ||= data.key;
+    };
     channel.addEventListener("message", heard);
     channel.postMessage({ ask: true });
     setTimeout(() => {
       channel.removeEventListener("message", heard);
-      resolve("");
+      resolve(other);
     }, 150);
   });
 }
@@ -53,15 +65,17 @@ function askOthers() {
 // The status of this memory, once the server lets us in. A Problem with status 401 asks for a token.
 export async function enter(code) {
   who.agent = sessionStorage.getItem(AGENT) || "";
-  who.key = sessionStorage.getItem(KEPT) || "";
+  who.key = sessionStorage.getItem(mine()) || sessionStorage.getItem(KEPT) || "";
   const refused = code ? await exchange(code) : "";
+  let why = { detail: refused };
   try {
     return await known();
   } catch (problem) {
     if (problem.status !== 401) throw problem;
+    if (problem.body.homes) why = problem.body;
   }
   const key = await askOthers();
-  if (!key) throw new Problem(401, { title: "Sign in", detail: refused });
+  if (!key || key === who.key) throw new Problem(401, why);
   keepKey(key);
   return known();
 }
@@ -77,8 +91,28 @@ async function exchange(code) {
   }
 }
 
-// An agent of an earlier visit that this key may not be any more is let go of.
+// The memory of this page among those that the key opens. One that is named by mistake is not opened: that would make it.
+async function chosen() {
+  const { homes } = await get("homes");
+  const found = homes.find((home) => (who.home ? home.name === who.home : home.default));
+  if (found) return { homes, memory: found.name };
+  if (!who.home && homes.length === 1) {
+    location.replace(toHome(homes[0].name, location.hash));
+    await new Promise(() => {}); // the page is leaving
+  }
+  const said = who.home
+    ? `There is no memory ${who.home} here, or it takes another token.`
+    : "Choose a memory: this token does not open the one that the server began with.";
+  throw new Problem(401, { title: "Another memory", detail: said, homes });
+}
+
 async function known() {
+  const home = await chosen();
+  return { ...(await status()), ...home };
+}
+
+// An agent of an earlier visit that this key may not be any more is let go of.
+async function status() {
   try {
     return await get("status");
   } catch (problem) {
@@ -96,21 +130,22 @@ const NOT_HOLDING = {
 export function SignIn({ why, onEntered }) {
   const [token, setToken] = useState("");
   const [failed, setProblem] = useState(null);
-  const problem = failed ?? (why ? { message: why } : null);
+  const problem = failed ?? (why?.body?.detail ? why : null);
+  const homes = problem?.body?.homes ?? [];
   const submit = async (event) => {
     event.preventDefault();
     keepKey(token.trim());
     try {
       onEntered(await known());
     } catch (error) {
-      forgetKey();
-      setProblem(error.status === 401 ? NOT_HOLDING : error);
+      if (!error.body?.homes) forgetKey();
+      setProblem(error.status === 401 && !error.body?.homes ? NOT_HOLDING : error);
     }
   };
   return html`<main class="signin" id="main">
     <div class="card signin-card">
       <p class="brand"><${Icon} name="book" /> commonplace</p>
-      <h1>Sign in to your memory</h1>
+      <h1>${who.home ? html`Sign in to the memory <span class="path">${who.home}</span>` : "Sign in to your memory"}</h1>
       <p>This memory is kept for those who have a token. <code>commonplace web</code> opens this page already signed in.</p>
       <form onSubmit=${submit}>
         <label for="token">Token</label>
@@ -119,6 +154,8 @@ export function SignIn({ why, onEntered }) {
         <button class="primary" type="submit">Sign in</button>
       </form>
       ${problem && html`<${Trouble} problem=${problem} />`}
+      ${homes.length > 0 && html`<p>Your key opens:</p><ul>${homes.map((home) => html`<li key=${home.name}>
+        <a href=${toHome(home.name)}>${home.name || "the memory of this server"}</a></li>`)}</ul>`}
       <h2>No token at hand?</h2>
       <p>Open the page from a terminal on this machine, or make a token for this browser:</p>
       <${Command} text="commonplace web" />

@@ -2,7 +2,9 @@
 // gets what the server has sanitised.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
+import { who } from "./api.js";
 import { onChange } from "./changes.js";
+import { useMe } from "./me.js";
 
 const ICONS = {
   search: "M10.5 4a6.5 6.5 0 1 0 0 13 6.5 6.5 0 0 0 0-13zM20 20l-4.8-4.8",
@@ -28,6 +30,8 @@ const ICONS = {
   filter: "M4 6h16M7 12h10M10 18h4",
   back: "M14 6l-6 6 6 6",
   trash: "M5 7h14M10 7V4h4v3M7 7l1 13h8l1-13",
+  shelf: "M4 20h16M5 5h4v15H5zM9 8h4v12H9zM14.5 8.6l3.4-.9L21 19.2",
+  download: "M12 4v11M7 10.5l5 5 5-5M5 20h14",
   person: "M12 4a4 4 0 1 0 0 8 4 4 0 0 0 0-8zM4 20c1-4 4-6 8-6s7 2 8 6",
 };
 
@@ -87,7 +91,7 @@ export function useDelayed(value, milliseconds) {
 
 export function useTitle(title) {
   useEffect(() => {
-    document.title = title ? `${title} · commonplace` : "commonplace";
+    document.title = [title, who.home, "commonplace"].filter(Boolean).join(" · ");
   }, [title]);
 }
 
@@ -110,7 +114,16 @@ export function Trouble({ problem, again }) {
   </div>`;
 }
 
-export function Command({ text }) {
+// A command that says which memory it means, where the page shows one of several.
+function meant(text, me) {
+  const place = me?.status.home;
+  if (!who.home || !place) return text;
+  const quoted = /^[\w./-]+$/.test(place) ? place : `'${place.replaceAll("'", "'\\''")}'`;
+  return text.replace(/^commonplace /, `commonplace --home ${quoted} `);
+}
+
+export function Command({ text: said }) {
+  const text = meant(said, useMe());
   const [copied, setCopied] = useState(false);
   const copy = async () => {
     await navigator.clipboard?.writeText(text).catch(() => {});
