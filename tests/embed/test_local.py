@@ -23,6 +23,7 @@ from typing import Any
 import numpy
 import pytest
 
+from commonplace import Memory
 from commonplace.embed import ByToken, Embedder, open_embedders
 from commonplace.embed.late import closeness
 from commonplace.embed.rerank import open_reranker
@@ -40,6 +41,10 @@ from commonplace.embed.weights import (
     weights_for,
 )
 from commonplace.errors import Unavailable
+from commonplace.index.meaning import Meaning
+from commonplace.model import Query
+from commonplace.search import answer
+from commonplace.search.rank import WEIGHTS
 from commonplace.settings import SearchSettings
 
 MODEL, TOKENIZER = b"a model of a few bytes", b"its tokeniser"
@@ -489,11 +494,11 @@ def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -
     assert (vectors[:-1] == english.passages(ENGLISH)).all()
     assert not vectors[-1].any()
     assert tokens[-1] == b""
-    for question, answer in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
+    for question, right in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
         vector, asked = english.question_by_token(question)
         assert (vector == english.question(question)).all()
         found = closeness(asked, dict(enumerate(tokens[:-1])))
-        assert found[answer] == max(found.values())
+        assert found[right] == max(found.values())
 
 
 @pytest.mark.slow
@@ -549,3 +554,29 @@ def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> Non
     }
     assert all(kind.made_by.count("/") == 1 for kind in KNOWN.values())
     assert all(len(bytes.fromhex(build.model)) == 32 for kind in KNOWN.values() for build in kind.builds())
+
+
+@pytest.mark.slow
+def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_do(models: str, tmp_path: Path) -> None:
+    told = json.loads((Path(__file__).parent.parent / "search/sample.json").read_text("utf-8"))
+    notes = {note["name"]: note["text"] for note in told["notes"] if note["text"].isascii()}
+    (tmp_path / "memory/world").mkdir(parents=True)
+    (tmp_path / "commonplace.yaml").write_text(f"memorySearch: {{provider: local, model: {json.dumps(models)}}}\n")
+    for name, text in notes.items():
+        (tmp_path / "memory/world" / f"{name}.md").write_text(f"{text}\n")
+    with Memory(tmp_path) as memory:
+        home = memory.home
+        home.build_index(lambda *_: None)
+        nobody = Meaning(SearchSettings(provider="none"))
+        legs = {"tokens": (home.meaning, WEIGHTS), "words": (nobody, WEIGHTS)}
+        legs["vectors"] = home.meaning, WEIGHTS._replace(tokens=0.0)
+        found = dict.fromkeys(legs, 0.0)
+        for question in (each for each in told["questions"] if each["answer"] in notes):
+            query = Query(question["text"], home.viewer(), 10)
+            for leg, (meaning, weights) in legs.items():
+                hits = home.index.ask(lambda view, m=meaning, w=weights, q=query: answer(view.index, q, m, w)).hits
+                pages = [hit.path for hit in hits]
+                wanted = f"memory/world/{question['answer']}.md"
+                found[leg] += 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0
+    assert found["tokens"] > found["vectors"] > found["words"]
+    assert found["tokens"] / len([each for each in told["questions"] if each["answer"] in notes]) > 0.9
