@@ -2,7 +2,7 @@
 
 Run: ./dev ablation [--provider static] [--data FOLDER]. Choices are made on conversations 1 to 5; 6 to 10 are shown
 beside. `around` is what stands beside a passage; `pruning` the words that are looked up; the rest are the factors of
-`search/rank.py`.
+`search/rank.py` (`tokens`, and the turns beside, count with `local` alone).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 from quality import Question, ready, sessions, settings_of
 
 from commonplace import Memory
+from commonplace.embed import ByToken, late
 from commonplace.evaluate.figures import Lines, turn_figures
 from commonplace.index.meaning import Meaning
 from commonplace.model import Query
@@ -50,9 +51,13 @@ def run(memory: Memory, questions: list[Question]) -> None:
         if factor not in ("read", "words", "meaning"):
             show(f"without {factor}", memory, questions, WEIGHTS._replace(**{factor: 0.0}))
     show("words alone", memory, questions, WEIGHTS, Meaning(SearchSettings(provider="none")))
-    show("meaning alone", memory, questions, Weights(0.0, 1.0, *[0.0] * (len(Weights._fields) - 2)))
+    nothing = Weights(*[0.0] * len(Weights._fields))
+    show("meaning alone", memory, questions, nothing._replace(meaning=1.0, tokens=1.0))
     with without_around():
         show("without around", memory, questions, WEIGHTS)
+    if any(isinstance(each, ByToken) for each in memory.home.meaning.embedders()):
+        with each_turn_alone():
+            show("without turns beside", memory, questions, WEIGHTS)
     with everything_looked_up():
         show("without pruning", memory, questions, WEIGHTS)
 
@@ -81,6 +86,15 @@ def without_around() -> Iterator[None]:
     kept, words_leg.AROUND = words_leg.AROUND, 0.0
     yield
     words_leg.AROUND = kept
+
+
+@contextmanager
+def each_turn_alone() -> Iterator[None]:
+    """Compare the tokens of a turn without those of the turns beside it."""
+    kept = late.closeness
+    late.closeness = lambda question, tokens, _: kept(question, tokens)
+    yield
+    late.closeness = kept
 
 
 @contextmanager
