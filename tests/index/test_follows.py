@@ -264,7 +264,7 @@ def embedded(index: Index, tiny: TinyEmbedder) -> None:
 
 def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     """Everything an index says that means something, however it came to know it: no numbers of rows, no stamps."""
-    index._db.execute("INSERT INTO words(words) VALUES('integrity-check')")
+    index._db.execute("INSERT INTO words(words, rank) VALUES('integrity-check', 1)")  # 1: against the passages, too
     rows = index._rows
     numbered = rows("SELECT id, path, first, last, text FROM passages")
     alike = index.likeness(tiny.space, tiny.question("green tea milk"), [row[0] for row in numbered])
@@ -274,7 +274,7 @@ def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
             rows(
                 "SELECT path, first, last, text, lead, key, tags, at, ifnull(day, 0), kind, scope, who, source,"
                 " passages.length, hash, body, around"
-                " FROM passages JOIN owners ON owners.id = owner JOIN words ON words.rowid = passages.id"
+                " FROM passages JOIN owners ON owners.id = owner"
             )
         ),
         "found": [

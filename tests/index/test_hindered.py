@@ -147,15 +147,15 @@ def test_a_damaged_index_stops_no_write_no_read_and_no_search(
 @pytest.mark.parametrize(
     "damage",
     [
-        "DELETE FROM words_content",
-        "UPDATE words_content SET c0 = NULL",
-        "UPDATE words_content SET c0 = x'ff00ff'",
+        "DELETE FROM words_data",
+        "UPDATE passages SET body = x'ff00ff'",
+        "UPDATE passages SET around = CAST(x'ff00ff' AS TEXT)",
         "UPDATE vectors SET row = row + 9999",
         "UPDATE vectors SET row = 'x'",
         "UPDATE passages SET length = 'x'",
         "DROP TABLE passages",
         "DROP TABLE vectors",
-        "ALTER TABLE passages RENAME COLUMN text TO body",
+        "ALTER TABLE passages RENAME COLUMN text TO said",
     ],
 )
 def test_an_index_that_misses_something_stops_no_write_no_read_and_no_search(

@@ -43,7 +43,7 @@ def _hash(*parts: str) -> bytes:
 
 def candidate_of(row: tuple[Any, ...]) -> Candidate:
     number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
-    if not isinstance(text, str):
+    if not (isinstance(text, str) and isinstance(body, str) and isinstance(around, str)):
         raise TypeError("a passage is text")
     tagged = () if tags == "[]" else tuple(json.loads(tags))
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, tagged, at)

@@ -13,7 +13,6 @@ import weakref
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
@@ -40,8 +39,9 @@ from .words import words
 if TYPE_CHECKING:
     from ..embed import Vectors
 
-SCHEMA = 4
+SCHEMA = 5
 _WHERE = ("body", "around")  # the columns of words
+_KEPT = 16_000  # kilobytes of the file that a connection keeps in memory: passages lie far apart, and are read again
 _PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -56,17 +56,18 @@ CREATE TABLE IF NOT EXISTS passages(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
   text TEXT NOT NULL, lead TEXT NOT NULL, key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, day INTEGER,
   kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL, hash BLOB NOT NULL,
-  digest BLOB NOT NULL);
+  digest BLOB NOT NULL, body TEXT NOT NULL, around TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-  body, around, tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
+  body, around, content = 'passages', content_rowid = 'id', columnsize = 0,
+  tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
 """
 _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
-    words.body, words.around"""
+    body, around"""
 
 
 class SqliteIndex:
@@ -82,6 +83,7 @@ class SqliteIndex:
         self._spaces = Spaces(self._db, None if self.in_memory else path.removesuffix(".sqlite"))
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
+            self._db.execute(f"PRAGMA cache_size=-{_KEPT}")
             self._db.create_function("matches", 2, matches, deterministic=True)
             if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pages'").fetchone():
                 self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {TABLES} COMMIT;")
@@ -132,14 +134,14 @@ class SqliteIndex:
         sql, values = self._holding(viewer, filters)
         found: dict[int, float] = {}
         for word, weight in weights.items():
-            body, around = ({row[0] for row in self._rows(sql, (f'{column} : "{word}"', *values))} for column in _WHERE)
-            for numbers, times in ((body - around, 1.0), (around - body, AROUND), (body & around, 1 + AROUND)):
+            body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _WHERE)
+            for rows, times in _apart(body, around):
                 worth = weight * times / (times + SATURATION)
-                for number in numbers:
+                for (number,) in rows:
                     found[number] = found.get(number, 0.0) + worth
-        enough = nlargest(limit, found.values())[-1] if len(found) > limit else 0.0
-        best = (number for number, worth in found.items() if worth >= enough)
-        return sorted(best, key=lambda number: (-found[number], number))[:limit]
+        enough = sorted(found.values())[-limit] if len(found) > limit else 0.0
+        best = sorted((-worth, number) for number, worth in found.items() if worth >= enough)
+        return [number for _, number in best[:limit]]
 
     def _holding(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
         """How to ask for the passages with a word, among those that count for this viewer."""
@@ -158,9 +160,8 @@ class SqliteIndex:
     def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
-            CROSS JOIN words ON words.rowid = passages.id
             WHERE passages.id IN ({placeholders(numbers)})"""
-        return read_rows(candidate_of, self._rows(sql, numbers))
+        return read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
     def before(self, number: int) -> str:
         sql = """
@@ -301,13 +302,14 @@ class SqliteIndex:
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
 
     def _remove(self, numbers: Sequence[int]) -> None:
-        sql = "SELECT owner, length, body, around FROM passages JOIN words ON words.rowid = id WHERE id = ?"
+        sql = "SELECT owner, length, body, around FROM passages WHERE id = ?"
+        gone = "INSERT INTO words(words, rowid, body, around) VALUES('delete', ?, ?, ?)"
         for number in numbers:
             owner, length, body, around = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None)
             if not (isinstance(body, str) and isinstance(around, str) and isinstance(length, int)):
                 raise sqlite3.DatabaseError("the words of a passage are not there")
             self._count(owner, length, {*body.split(), *around.split()}, -1)
-            self._db.execute("DELETE FROM words WHERE rowid = ?", (number,))
+            self._db.execute(gone, (number, body, around))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
 
     def _replace(self, entry: Entry, passages: Sequence[Passage]) -> None:
@@ -338,10 +340,10 @@ class SqliteIndex:
         for digest, passage in passages:
             body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
             length = weighed_length(len(body), len(around))
-            row = (*passage_row(entry, owner, passage, length), digest)
+            said = ("  ".join(body), "  ".join(around))  # a space either side of each, for counting
+            row = (*passage_row(entry, owner, passage, length), digest, *said)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
-            columns = (number, "  ".join(body), "  ".join(around))  # a space either side of each, for counting
-            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", columns)
+            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *said))
             self._count(owner, length, {*body, *around}, 1)
 
     def _owner(self, scope: Scope) -> int:
@@ -365,6 +367,17 @@ class SqliteIndex:
             gone = [key for key, by in self._counted.items() if by < 0]
             self._db.executemany("DELETE FROM frequencies WHERE word = ? AND owner = ? AND passages <= 0", gone)
         self._counted.clear()
+
+
+_Rows = Sequence[tuple[Any, ...]]
+
+
+def _apart(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
+    """Who holds a word, and how often that counts: in the passage, beside it, or both."""
+    if not around:
+        return ((body, 1.0),)
+    inside, beside = set(body), set(around)
+    return (inside - beside, 1.0), (beside - inside, AROUND), (inside & beside, 1 + AROUND)
 
 
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"

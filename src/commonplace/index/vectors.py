@@ -77,13 +77,13 @@ class VectorFile:
             if os.path.getsize(path) < count * self._type.itemsize:
                 return False
             if count != self.count:
-                self._rows = np.memmap(path, self._type, "r", shape=(count,)) if count else np.zeros(0, self._type)
+                self._rows = _mapped(path, self._type, count) if count else np.zeros(0, self._type)
         except OSError:
             return False
         return True
 
     def rows(self, numbers: Array) -> Array:
-        return np.asarray(self._rows[numbers])
+        return self._rows.take(numbers)
 
     def nearest(self, question: Array, owners: Array, limit: int, among: Array | None = None) -> tuple[Array, Array]:
         """The rows most like a question, best first, and how like it: only those of these owners, or these rows."""
@@ -98,7 +98,7 @@ class VectorFile:
 
     def likeness(self, question: Array, numbers: Array) -> Array:
         """The cosine of each of these rows with the question."""
-        rows = self._rows[numbers]
+        rows = self._rows.take(numbers)  # a third of the time of [numbers]
         found: Array = np.vecdot(rows["numbers"].astype(np.float32), question) * rows["unit"]
         return found
 
@@ -142,6 +142,7 @@ class _Sieve:
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
         self._owners: Array = np.zeros(0, np.int32)
+        self._everybody = set[int]()
         self.count = 0
 
     def grow(self, rows: Array, count: int) -> None:
@@ -158,6 +159,7 @@ class _Sieve:
                 some["numbers"] > self._middle / some["unit"][:, None]
             )
             self._owners[start : start + len(some)] = some["owner"]
+            self._everybody.update(np.unique(some["owner"]).tolist())
         self.count = count
 
     def sift(self, question: Array, owners: Array, limit: int) -> Array:
@@ -165,20 +167,34 @@ class _Sieve:
         apart = np.zeros(self.count, np.uint16)
         for column, sides in enumerate(self._bits[:, : self.count]):
             apart += np.bitwise_count(sides ^ asked[column, 0])
-        mine = self._owners[: self.count]
-        known = np.zeros(int(max(mine.max(initial=0), owners.max(initial=0))) + 1, bool)
-        known[owners] = True
-        apart[~known[mine]] = _NEVER
-        # Counting how many are how far apart is many times faster than sorting: there are few distances.
-        near = np.cumsum(np.bincount(apart, minlength=1)[:_NEVER])
-        furthest = int(np.searchsorted(near, min(limit, int(near[-1])))) if len(near) else 0
-        return np.flatnonzero(apart <= min(furthest, _NEVER - 1))
+        if not self._everybody <= set(owners.tolist()):
+            mine = self._owners[: self.count]
+            known = np.zeros(int(max(mine.max(initial=0), owners.max(initial=0))) + 1, bool)
+            known[owners] = True
+            apart[~known[mine]] = _NEVER
+        return np.flatnonzero(apart <= self._furthest(apart, limit))
+
+    def _furthest(self, apart: Array, limit: int) -> int:
+        """How far apart as many rows are as asked for. Counting is faster than sorting: there are few distances."""
+        nearest, furthest = 0, 64 * self._words
+        while nearest < furthest:
+            middle = (nearest + furthest) // 2
+            if np.count_nonzero(apart <= middle) < limit:
+                nearest = middle + 1
+            else:
+                furthest = middle
+        return nearest
 
     def _signs(self, sides: Array) -> Array:
         packed = np.packbits(sides, axis=1)
         padded = np.zeros((len(sides), self._words * 8), np.uint8)
         padded[:, : packed.shape[1]] = packed
         return padded.view(np.uint64).T
+
+
+def _mapped(path: str, kind: np.dtype[Any], count: int) -> Array:
+    """Rows of a file as a plain array: each look at a part of a memmap costs as much as the part."""
+    return np.memmap(path, kind, "r", shape=(count,)).view(np.ndarray)
 
 
 def _largest(values: Array, limit: int) -> Array:

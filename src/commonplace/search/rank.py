@@ -7,14 +7,13 @@ can be switched off to see what it earns (`bench/ablation.py`).
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from ..index import Candidate
 from ..model import Hit, Query
 from .dates import Span, asks_about_now, nearness, span_of
-from .words import Asked, closeness, names, share
+from .words import Asked, held, names
 
 
 class Weights(NamedTuple):
@@ -93,10 +92,11 @@ def _reason(
     now: bool,
 ) -> Reason:
     day = candidate.day
+    words, phrase = held(asked, candidate)
     return Reason(
-        share(asked, candidate) * _QUIET.get(candidate.kind, 1.0),
+        words * _QUIET.get(candidate.kind, 1.0),
         None if likeness is None else likeness.get(candidate.number, _UNKNOWN),
-        closeness(asked, candidate),
+        phrase,
         names(asked, candidate.hit.key) if candidate.hit.key else 0.0,
         nearness(span, day) if span and day is not None else 0.0,
         0.5 ** (max(0, query.today - day) / _MONTHS_HALF) if now and day is not None and query.today else 0.0,
@@ -139,11 +139,12 @@ def _odds(reason: Reason, weights: Weights) -> float:
 
 def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
     """The same text on other pages comes after what says something else as likely."""
-    seen: Counter[str] = Counter()
+    seen: dict[str, int] = {}
     out: list[Ranked] = []
     for each in rows:
-        times = seen[each.hit.text]
-        seen[each.hit.text] += 1
+        text = each.hit.text
+        times = seen.get(text, 0)
+        seen[text] = times + 1
         out.append(each._replace(odds=each.odds - weights.repeated * times, repeats=times) if times else each)
     return out if len(seen) == len(out) else best_first(out)
 

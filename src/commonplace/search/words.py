@@ -80,24 +80,25 @@ def _looked_up(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def share(asked: Asked, candidate: Candidate) -> float:
-    """How much of what was asked a passage holds."""
+def held(asked: Asked, candidate: Candidate) -> tuple[float, float]:
+    """How much of what was asked a passage holds; and how many of the words that stand side by side in the question do
+    so there, as a share."""
     if not asked.total:
-        return 0.0
+        return 0.0, 0.0
     stretch = _SATURATION * (1 - _LENGTH + _LENGTH * candidate.length / asked.average_length)
-    words, around, found = candidate.words, candidate.around, 0.0
+    words, found, several = candidate.words, 0.0, -1
+    everywhere = words + candidate.around  # most words are in neither
     for spaced, weight in asked.spaced:
-        if times := words.count(spaced) + AROUND * around.count(spaced):
-            found += weight * times * (_SATURATION + 1) / (times + stretch)
-    return found / asked.total
+        if times := everywhere.count(spaced):
+            inside = words.count(spaced)
+            weighed_times = inside + AROUND * (times - inside)
+            found += weight * weighed_times * (_SATURATION + 1) / (weighed_times + stretch)
+            several += 1
+    return found / asked.total, _side_by_side(asked.pairs, words) if several > 0 else 0.0
 
 
-def closeness(asked: Asked, candidate: Candidate) -> float:
-    """How many of the words that stand side by side in the question do so in the passage, as a share."""
-    if not asked.pairs:
-        return 0.0
-    words = candidate.words
-    return sum([pair in words for pair in asked.pairs]) / len(asked.pairs)
+def _side_by_side(pairs: Sequence[str], words: str) -> float:
+    return sum([pair in words for pair in pairs]) / len(pairs) if pairs else 0.0
 
 
 def names(asked: Asked, key: str) -> float:
