@@ -75,6 +75,7 @@ def test_where_two_wrote_the_same_line_one_chooses(look: Look, note: Path, choic
     page.get_by_role("group", name="What stands in place 1").get_by_role("button", name=choice).click()
     page.get_by_role("button", name="Save the merged text").click()
     expect(page.get_by_text(SAVED)).to_be_visible()
+    expect(page.get_by_text("not in it any more")).to_have_count(0)  # they chose: there is nothing to warn of
     assert note.read_text() == START.replace("second line\n", kept).replace("# Title", "# My title")
     assert look.errors == []
 
@@ -103,6 +104,18 @@ def test_a_page_that_went_while_it_was_edited_is_made_again(look: Look, note: Pa
     assert note.read_text() == START + "mine\n"
 
 
+def test_a_page_that_went_while_it_was_read_says_so_and_comes_back(look: Look, note: Path) -> None:
+    page = look.go(route_of(note))
+    expect(page.get_by_role("link", name="Edit")).to_be_visible()
+    note.unlink()
+    expect(page.get_by_role("alert")).to_contain_text("This page was removed meanwhile")
+    expect(page.get_by_role("link", name="Edit")).to_have_count(0)
+    expect(page.locator(".prose")).to_contain_text("first line")
+    note.write_text(START.replace("first", "new"))
+    expect(page.locator(".prose")).to_contain_text("new line")
+    expect(page.get_by_role("link", name="Edit")).to_be_visible()
+
+
 def test_a_page_that_changes_on_disk_is_shown_anew_or_announced(look: Look, note: Path) -> None:
     page = look.go(route_of(note))
     expect(page.locator(".prose")).to_contain_text("first line")
@@ -121,6 +134,7 @@ def test_what_is_typed_and_not_saved_outlives_leaving_and_loading_again(look: Lo
     page.on("dialog", lambda dialog: dialog.accept())
     page.reload()
     expect(page.get_by_label("Source of the page")).to_have_value(START + "kept\n")
+    expect(page.get_by_label("Source of the page")).to_be_focused()
     page.keyboard.press("Escape")
     expect(page.get_by_text("Text you did not save is kept")).to_be_visible()
     page.get_by_role("link", name="Go on with it").click()

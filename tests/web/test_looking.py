@@ -228,6 +228,14 @@ def test_colours_follow_the_system_until_somebody_chooses(chromium: Any, site: s
         assert brightness() < 128
 
 
+def test_the_tab_that_is_shown_is_in_sight_on_a_phone(chromium: Any, site: str) -> None:
+    with Look.at(chromium, site, viewport={"width": 390, "height": 844}) as look:
+        page = look.go("#/browse/sessions")
+        look.settle()
+        expect(page.locator(".tabs [aria-current]")).to_have_text(re.compile("Sessions"))
+        expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=0.9)
+
+
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None:
     with Look.at(chromium, site, viewport={"width": 390, "height": 844}, has_touch=True) as look:

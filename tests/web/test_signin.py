@@ -93,12 +93,21 @@ def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: A
         assert look.errors == []
 
 
+@pytest.mark.parametrize("width", [320, 390])
+def test_signing_in_fits_on_a_phone(home: Path, chromium: Any, width: int) -> None:
+    create(access_of(str(home)), datetime.now(UTC), agents=None, role="read")
+    with served(home) as address, Look.at(chromium, address, viewport={"width": width, "height": 640}) as look:
+        look.page.goto(address)
+        expect(look.page.get_by_role("button", name="Sign in")).to_be_visible()
+        assert look.page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_the_first_start_keeps_its_token_where_only_the_owner_reads(demo: Path, tmp_path: Path, chromium: Any) -> None:
     home = Path(shutil.copytree(demo, tmp_path / "home"))
     with served(home) as address, Look.at(chromium, address) as look:
+        look.page.goto(address)  # who is answered comes after the token
         kept = [path for path in (tmp_path / "state").rglob("*") if path.is_file()]
         assert [stat.S_IMODE(path.stat().st_mode) for path in kept] == [0o600]
-        look.page.goto(address)
         look.page.get_by_label("Token", exact=True).fill(kept[0].read_text().strip())
         look.page.get_by_role("button", name="Sign in").click()
         expect(look.page.get_by_role("searchbox", name="Search memory")).to_be_visible()

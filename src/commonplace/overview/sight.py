@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -13,10 +12,8 @@ from ..home import Home
 from ..model import Page, Scope
 from ..pages.layout import FIXED_PAGES, Place, stem
 
-_HEADING = re.compile(r"^#[ \t]+(\S[^\n]*)$", re.MULTILINE)
 _LONGEST_PART = 255  # bytes of a file's name
 _LONGEST = 1500  # bytes of a path
-_SHOWN = 200  # characters of a title
 
 
 class Sight(NamedTuple):
@@ -96,12 +93,6 @@ def title_of(home: Home, path: str, place: Place) -> str:
     if path == home.layout.curated_page(home.agent):
         return "Curated memory"
     return stem(path)
-
-
-def heading_of(text: str) -> str:
-    """The first large heading of a page, if it has one."""
-    found = _HEADING.search(text[:4000])
-    return found[1].strip().rstrip("#").strip()[:_SHOWN] if found else ""
 
 
 def names_of(paths: Iterable[str]) -> dict[str, str]:

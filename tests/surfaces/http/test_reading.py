@@ -6,6 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
+import pytest
+
 from commonplace import Memory, __version__
 from commonplace.surfaces.http import export
 
@@ -183,6 +185,19 @@ def test_the_description_names_everything(asked: Api) -> None:
     assert said["openapi"] == "3.1.0"
     assert "/v1/tools/remember" in said["paths"]
     assert {"get", "put", "delete"} == said["paths"]["/v1/pages/{path}"].keys()
+
+
+@pytest.mark.parametrize(
+    ("text", "title"),
+    [
+        ("# The **bold** `code` of [Ann](https://example.com) & <b>Bob</b> #\n", "The bold code of Ann & <b>Bob</b>"),
+        ("```sh\n# no heading\n```\n\n# Heading\n", "Heading"),
+        ("no heading\n", "odd"),
+    ],
+)
+def test_a_title_reads_as_the_heading_does(asked: Api, full: Path, text: str, title: str) -> None:
+    (full / "memory/world/odd.md").write_text(text)
+    assert asked.get("pages/memory/world/odd.md")["title"] == title
 
 
 def test_an_export_is_streamed_as_a_whole(asked: Api) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 from ... import timeline
@@ -14,7 +15,7 @@ from ...markdown.sessions import as_said
 from ...model import Page
 from ...overview.edit import delete, merged, save
 from ...overview.listing import listed
-from ...overview.sight import Names, Sight, heading_of, page_at, sight
+from ...overview.sight import Names, Sight, page_at, sight
 from ...pages import ABSENT
 from .endpoints import (
     JSON,
@@ -59,6 +60,8 @@ _PAGE = of(
     as_of=TEXT,
 )
 _WRITTEN = of({"path": TEXT, "version": TEXT, "created": YES}, warning=TEXT, conflict=TEXT)
+_H1, _MARKUP = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL), re.compile(r"<[^>]*>")
+_LONGEST_TITLE = 200  # characters
 _TAG = re.compile(r'(W/)?"([^"]*)"')
 _CONDITIONS = [
     Parameter("If-Match", TEXT, "The ETag of the page as you read it.", "header"),
@@ -115,16 +118,23 @@ def _wants_json(asked: Asked) -> bool:
 
 def _described(asked: Asked, page: Page, found: Sight) -> dict[str, Any]:
     names = Names(asked.home)
+    shown = html(page.text, page.path, names.find)
     return {
         "path": page.path,
         "text": page.text,
         "kind": found.kind,
         "scope": str(found.scope),
-        "title": heading_of(page.text) or found.title,
-        "html": html(page.text, page.path, names.find),
+        "title": _heading(shown) or found.title,
+        "html": shown,
         "front": _front(page.text),
         "links": _links(page, names),
     }
+
+
+def _heading(shown: str) -> str:
+    """The first large heading of a page as it reads, without the marks of its Markdown."""
+    found = _H1.search(shown)
+    return unescape(_MARKUP.sub("", found[1])).strip()[:_LONGEST_TITLE] if found else ""
 
 
 def _front(text: str) -> dict[str, Any]:
@@ -147,6 +157,8 @@ def _links(page: Page, names: Names) -> list[dict[str, Any]]:
 def write(asked: Asked) -> Reply:
     path = asked.given["path"]
     wanted = _condition(asked)
+    if asked.headers.get("if-match", "*").strip() != "*":  # who names a version has read it, and replaces it knowingly
+        asked.home.pages.saw(Page(path, "", wanted))
     try:
         done = save(asked.home, path, asked.body, wanted, asked.asker.session)
     except StaleVersion as error:

@@ -51,7 +51,7 @@ export function Health() {
 function Figures({ health }) {
   const { sizes = {}, index = {} } = health;
   const figures = [
-    [number(sizes.pages), "pages"],
+    [number(sizes.pages), sizes.pages === 1 ? "page" : "pages"],
     [bytes(sizes.bytes), "of Markdown"],
     ...[
       ["history", sizes.history_bytes],
@@ -66,14 +66,14 @@ function Figures({ health }) {
       <p>${index.up_to_date === false ? html`<${Icon} name="warning" /> It is behind. Searching catches it up.` : html`<${Icon} name="check" /> It knows every page.`}</p>
       <dl class="front">${Object.entries(index)
         .filter(([, value]) => ["string", "number"].includes(typeof value))
-        .map(([name, value]) => html`<div><dt>${name.replaceAll("_", " ")}</dt><dd>${String(value)}</dd></div>`)}</dl>
+        .map(([name, value]) => html`<div key=${name}><dt>${name.replaceAll("_", " ")}</dt><dd>${typeof value === "number" ? number(value) : value}</dd></div>`)}</dl>
     </div></section>`;
 }
 
 function Findings({ findings, notes }) {
   if (notes?.length)
     return html`<section>${notes.map((text) => html`<p class="banner">
-      <${Icon} name="info" /> <${Sentence} text=${text} /></p>`)}</section>`;
+      <${Icon} name="info" /> <span><${Sentence} text=${text} /></span></p>`)}</section>`;
   const open = findings.filter((finding) => !finding.fixed);
   if (!open.length)
     return html`<section class="card well"><h2><${Icon} name="check" /> All is well</h2>
@@ -147,6 +147,6 @@ function Recalled({ recalled }) {
       }</div>
     <div><h2>Never recalled</h2>${never.length ? html`<ul class="plain never">${never.slice(0, 30).map((each) => html`<li>
       <a href=${toPage(each.path)}>${each.title || each.path}</a></li>`)}</ul>
-      ${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">Every page has answered something.</p>`}</div>
+      ${never.length > 30 && html`<p class="muted">and ${number(never.length - 30)} more</p>`}` : html`<p class="muted">${recalled.since ? "Every page has answered something." : "Pages that nobody asks for are named here, once something was recalled."}</p>`}</div>
   </section>`;
 }

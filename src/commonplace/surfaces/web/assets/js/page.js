@@ -28,7 +28,7 @@ export function Page({ route }) {
     },
     [path, at],
   );
-  useKeys({ e: me.canWrite && !editing && !at && data ? () => go(toPage(path, { edit: 1 })) : undefined });
+  useKeys({ e: me.canWrite && !editing && !at && data && problem?.status !== 404 ? () => go(toPage(path, { edit: 1 })) : undefined });
   if (problem && !data) return html`<${Missing} path=${path} problem=${problem} again=${again} />`;
   if (!data) return html`<${Busy} />`;
   if (editing)
@@ -37,9 +37,11 @@ export function Page({ route }) {
       go(toPage(path));
       again();
     }} />`;
+  const gone = problem?.status === 404;
   const view = ["source", "history"].find((name) => params.has(name)) || "read";
   return html`<article class="page">
-    <${Head} page=${data} at=${at} fresh=${fresh} />
+    <${Head} page=${data} at=${at} fresh=${fresh} gone=${gone} />
+    <${Trouble} problem=${gone ? null : problem} again=${again} />
     ${
       !at &&
       html`<${Tabs} label="How to look at it" current=${view} tabs=${[
@@ -66,19 +68,21 @@ function Crumbs({ path }) {
     ${parts.slice(0, -1).map((part) => html`<span>${part}</span>`)}<span>${parts.at(-1)}</span></nav>`;
 }
 
-function Head({ page, at, fresh }) {
+function Head({ page, at, fresh, gone }) {
   const me = useMe();
   const draft = draftOf(page.path);
   return html`<header class="page-head">
     <${Crumbs} path=${page.path} />
     <div class="view-head"><h1>${page.title || page.path.split("/").at(-1)}</h1>
-      ${!at && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}>
+      ${!at && !gone && me.canWrite && html`<div class="row"><a class="button primary" href=${toPage(page.path, { edit: 1 })}>
         <${Icon} name="edit" /> Edit <kbd>e</kbd></a><${Remove} page=${page} /></div>`}</div>
-    <p class="meta">${page.kind !== "page" && page.kind !== page.scope && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
+    <p class="meta">${page.kind !== "page" && page.kind !== page.scope && html`<${Chip} kind=${page.kind} />`} ${page.scope && html`<${Chip} kind=${page.scope} />`} ${fresh && !gone ? html`<span class="fresh">changed just now</span>` : html`<${When} at=${page.at} />`}</p>
+    ${gone && html`<p class="banner" role="alert"><${Icon} name="warning" />
+      <span>This page was removed meanwhile. Here is what it said; <a href=${to("history", "", { what: page.path })}>its history</a> can bring it back.</span></p>`}
     ${at && html`<p class="banner">
-      <${Icon} name="history" /> As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></p>`}
+      <${Icon} name="history" /> <span>As it was at ${at}. <a href=${toPage(page.path)}>See it now</a></span></p>`}
     ${draft && me.canWrite && !at && html`<p class="banner">
-      <${Icon} name="info" /> Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></p>`}
+      <${Icon} name="info" /> <span>Text you did not save is kept for this page. <a href=${toPage(page.path, { edit: 1 })}>Go on with it</a></span></p>`}
   </header>`;
 }
 

@@ -208,10 +208,14 @@ function Nothing({ asked, filtered }) {
 // Before anything is asked: the latest days and changes, or how to begin.
 function Start() {
   const me = useMe();
-  const { data, problem, again } = useAsked((signal) => get("outline", {}, signal), []);
+  const { data: found, problem, again } = useAsked(
+    (signal) => Promise.all([get("outline", {}, signal), get("status", {}, signal)]),
+    [],
+  );
   useFreshness(again);
   if (problem) return html`<${Trouble} problem=${problem} again=${again} />`;
-  if (!data) return null;
+  if (!found) return null;
+  const [data, status] = found;
   const days = [...(data.days ?? [])].sort((a, b) => b.date.localeCompare(a.date)).slice(0, 6);
   const topics = (data.topics ?? []).slice(0, 8);
   if (!days.length && !topics.length && !(data.globals ?? []).length)
@@ -219,11 +223,14 @@ function Start() {
       <p>Write a note, let an agent use this memory, or bring in what another system kept.</p>
       ${me.canWrite && html`<button type="button" class="primary" onClick=${() => me.open("note")}>Add a note to today</button>`}
     <//>`;
-  return html`<p class="said muted">${plural(me.status.pages, "page")}${me.status.passages != null && ` with ${plural(me.status.passages, "passage")}`}, for ${me.status.agent}</p>
+  return html`<p class="said muted">${plural(status.pages, "page")}${status.passages != null && ` with ${plural(status.passages, "passage")}`}, for ${status.agent}</p>
   <div class="start">
-    <section><h2>Latest days</h2><ul class="plain">
-      ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}
-    </ul></section>
+    <section><h2>Latest days</h2>${
+      days.length
+        ? html`<ul class="plain">
+      ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}</ul>`
+        : html`<p class="muted">None yet: what ${status.agent} remembers stands here, day by day.</p>`
+    }</section>
     <section><h2>World topics</h2>${
       topics.length
         ? html`<ul class="plain">
@@ -241,10 +248,11 @@ function Start() {
 }
 
 function Lately() {
-  const { data } = useAsked((signal) => get("history", { limit: 30 }, signal), []);
+  const { data, again } = useAsked((signal) => get("history", { limit: 30 }, signal), []);
+  useFreshness(again);
   const seen = new Set();
   const latest = (data?.changes ?? []).filter((change) => !seen.has(change.path) && seen.add(change.path)).slice(0, 6);
   return html`<ul class="plain">${latest.map((change) => html`<li>
     <a href=${change.kind === "removed" ? to("history", "", { what: change.path }) : toPage(change.path)}>${change.path.split("/").slice(-2).join("/")}</a> <span class="muted">
-    <${When} at=${change.at} /></span></li>`)}</ul>`;
+    ${change.kind === "removed" && "removed "}<${When} at=${change.at} /></span></li>`)}</ul>`;
 }

@@ -103,7 +103,7 @@ async function chosen() {
   const said = who.home
     ? `There is no memory ${who.home} here, or it takes another token.`
     : "Choose a memory: this token does not open the one that the server began with.";
-  throw new Problem(401, { title: "Another memory", detail: said, homes });
+  throw new Problem(401, { detail: said, homes });
 }
 
 async function known() {
@@ -145,17 +145,14 @@ export function SignIn({ why, onEntered }) {
   return html`<main class="signin" id="main">
     <div class="card signin-card">
       <p class="brand"><${Icon} name="book" /> commonplace</p>
-      <h1>${who.home ? html`Sign in to the memory <span class="path">${who.home}</span>` : "Sign in to your memory"}</h1>
-      <p>This memory is kept for those who have a token. <code>commonplace web</code> opens this page already signed in.</p>
+      ${homes.length ? html`<${Others} homes=${homes} why=${problem} />` : html`<${Welcome} />`}
       <form onSubmit=${submit}>
         <label for="token">Token</label>
         <input id="token" type="password" autocomplete="current-password" required value=${token}
           onInput=${(event) => setToken(event.target.value)} />
         <button class="primary" type="submit">Sign in</button>
       </form>
-      ${problem && html`<${Trouble} problem=${problem} />`}
-      ${homes.length > 0 && html`<p>Your key opens:</p><ul>${homes.map((home) => html`<li key=${home.name}>
-        <a href=${toHome(home.name)}>${home.name || "the memory of this server"}</a></li>`)}</ul>`}
+      ${problem && !homes.length && html`<${Trouble} problem=${problem} />`}
       <h2>No token at hand?</h2>
       <p>Open the page from a terminal on this machine, or make a token for this browser:</p>
       <${Command} text="commonplace web" />
@@ -163,3 +160,13 @@ export function SignIn({ why, onEntered }) {
     </div>
   </main>`;
 }
+
+const Welcome = () => html`<h1>${who.home ? `Sign in to the memory ${who.home}` : "Sign in to your memory"}</h1>
+  <p>This memory is kept for those who have a token. <code>commonplace web</code> opens this page already signed in.</p>`;
+
+// One memory was meant, and the key opens others. Whether the one that was meant is there is not told.
+const Others = ({ homes, why }) => html`<h1>Which memory?</h1>
+  <p>${why.message}</p>
+  <ul class="plain others">${homes.map((home) => html`<li key=${home.name}>
+    <a class="button" href=${toHome(home.name)}><${Icon} name="shelf" /> ${home.name || "default"}</a></li>`)}</ul>
+  <h2>Or with another token</h2>`;

@@ -180,14 +180,15 @@ export function Toasts() {
   useEffect(() => {
     const show = (toast) => {
       setShown((last) => [...last.slice(-2), toast]);
-      setTimeout(() => setShown((last) => last.filter((each) => each !== toast)), 6000);
+      const time = 6000 + 60 * Math.max(0, toast.text.length - 40); // to read it in
+      setTimeout(() => setShown((last) => last.filter((each) => each !== toast)), time);
     };
     toasts.add(show);
     return () => toasts.delete(show);
   }, []);
   return html`<div class="toasts" role="status" aria-live="polite">
     ${shown.map(
-      (toast) => html`<div class="toast" key=${toast.id}><span>${toast.text}</span>
+      (toast) => html`<div class="toast" key=${toast.id}><span><${Sentence} text=${toast.text} /></span>
       ${
         toast.action &&
         html`<button type="button" class="quiet" onClick=${() => {
@@ -249,7 +250,12 @@ export function Chip({ kind, children }) {
 }
 
 export function Tabs({ label, tabs, current }) {
-  return html`<nav class="tabs" aria-label=${label}><ul>
+  const bar = useRef(null);
+  useEffect(() => {
+    const at = bar.current.querySelector("[aria-current]"); // on a phone it may be out of sight
+    if (at) bar.current.scrollLeft = at.offsetLeft - bar.current.offsetLeft - 16;
+  }, [current, tabs.map(([, , , count]) => count).join()]);
+  return html`<nav class="tabs" aria-label=${label} ref=${bar}><ul>
     ${tabs.map(
       ([name, text, href, count]) => html`<li><a href=${href} aria-current=${name === current ? "page" : null}>
       ${text}${count !== undefined && html` <span class="count">${number(count)}</span>`}</a></li>`,
