@@ -29,13 +29,14 @@ def main() -> None:
     options.add_argument("--data", type=Path, default=Path("../shared/data"))
     options.add_argument("--provider", default="static")
     options.add_argument("--rerank", action="store_true")
+    options.add_argument("--only", default="", help="locomo or cmrc: where English and Chinese have a space each")
     options.add_argument("--step", type=int, default=1, help="only every so many-th question")
     given = options.parse_args()
     fitted: list[Scored] = []
     kept: list[Scored] = []
     for name, read in (("locomo/locomo10.json", locomo), ("cmrc2018/cmrc2018_dev.json", cmrc)):
-        if given.rerank and read is cmrc:
-            continue  # it does not take Chinese
+        if (given.rerank and read is cmrc) or not name.startswith(given.only):  # a reranker does not take Chinese
+            continue
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "commonplace.yaml").write_text(settings_of(given.provider, rerank=given.rerank))
             first, second = read(json.loads((given.data / name).read_text()), Path(folder), given.step)
@@ -45,7 +46,8 @@ def main() -> None:
         fitted.append(sample(settings_of(given.provider, rerank=False)))
     slope, offset = fit(fitted)
     print(f"{given.provider}{' + rerank' if given.rerank else ''}: slope {slope:.3f}, offset {offset:.3f}")
-    for name, some in (("LoCoMo 6 to 10", kept[0]), *((("CMRC, other half", kept[1]),) if len(kept) > 1 else ())):
+    names = [name for name in ("LoCoMo 6 to 10", "CMRC, other half") if name.lower().startswith(given.only)]
+    for name, some in zip(names, kept, strict=False):
         reliability(name, some, lambda odds: float(1 / (1 + np.exp(-(slope * odds + offset)))))
 
 

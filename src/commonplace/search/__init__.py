@@ -11,7 +11,7 @@ from ..errors import Unavailable
 from ..index import AtOnce, Candidate, Finder, Index
 from ..index.meaning import Meaning, Question, Served
 from ..model import Hit, Query
-from .calibration import BY_TOKEN, READ, WORDS, background, chance, scale_of
+from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background, chance, scale_of
 from .rank import WEIGHTS, Ranked, Weights, ranked
 from .reread import reread
 from .words import Asked, asking, excerpt, weighed
@@ -45,9 +45,7 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
         usual = background([row.odds for row in rows])
         rows, reason = reread(index, query, meaning, rows, weights)
     served = legs.served
-    scale = (
-        READ if rows and rows[0].read is not None else scale_of(legs.questions[0].space) if legs.questions else WORDS
-    )
+    scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
     mode: Mode = "keyword" if likeness is None else "hybrid"
     rows = [row._replace(odds=row.odds - usual, background=usual) for row in rows[: query.limit]]
     kept = tuple(row for row in rows if chance(row.odds, scale) >= query.min_score)
@@ -69,6 +67,13 @@ class _Question(NamedTuple):
 class _Legs(NamedTuple):
     served: Served
     questions: tuple[_Question, ...]
+
+
+def _scale(legs: _Legs, *, read: bool) -> Scale:
+    """How odds become a chance, by who had a say."""
+    if read:
+        return READ_BY_TOKEN if any(each.tokens is not None for each in legs.questions) else READ
+    return scale_of(legs.questions[0].space) if legs.questions else WORDS
 
 
 def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
