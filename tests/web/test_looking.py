@@ -173,6 +173,18 @@ def test_health_says_what_to_do(home: Path, look: Look) -> None:
     broken.unlink()
 
 
+def test_what_is_wrong_is_one_line_on_every_view_until_it_is_mended(home: Path, look: Look) -> None:
+    broken = [home / "memory" / "global" / "facts" / f"broken-{number}.md" for number in range(3)]
+    for path in broken:
+        path.write_text("---\nkey: [\n---\n\ntext\n")
+    page = look.go("#/browse")
+    expect(page.locator(".banner")).to_have_count(1)
+    expect(page.locator(".banner")).to_contain_text("and 2 more")
+    for path in broken:
+        path.unlink()
+    expect(page.locator(".banner")).to_have_count(0)
+
+
 def test_the_map_is_walked_by_the_list_beside_it(look: Look) -> None:
     page = look.go("#/map")
     page.locator("canvas[data-settled=yes]").wait_for()

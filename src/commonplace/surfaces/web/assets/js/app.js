@@ -1,7 +1,7 @@
 // The shell: who looks, the rail, and the view the address names.
 
 import { html, render, useEffect, useErrorBoundary, useRef, useState } from "../vendor/preact.js";
-import { onSignedOut } from "./api.js";
+import { get, onSignedOut } from "./api.js";
 import { Browse } from "./browse.js";
 import { follow, onLink } from "./changes.js";
 import { Context } from "./context.js";
@@ -18,7 +18,7 @@ import { go, to, toHome, useRoute } from "./router.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
 import { SignIn, enter, keepAgent, takeCode } from "./signin.js";
-import { Busy, Icon, Toasts, Trouble } from "./ui.js";
+import { Busy, Icon, Sentence, Toasts, Trouble, useFreshness } from "./ui.js";
 
 const PLACES = [
   ["search", "Search", "s"],
@@ -151,7 +151,16 @@ function Banners({ status }) {
       The server does not answer. What you see may be old; what you type is kept in this tab.</p>`}</div>
     ${status.read_only && html`<p class="banner">
       <${Icon} name="info" /> This server only reads: nothing can be changed here.</p>`}
-    ${(status.warnings ?? []).map((text) => html`<p class="banner"><${Icon} name="warning" /> ${text}</p>`)}`;
+    <${Warnings} first=${status.warnings ?? []} />`;
+}
+
+// What is wrong with memory, in one line however much it is; it goes once it is mended.
+function Warnings({ first }) {
+  const [texts, setTexts] = useState(first);
+  useFreshness(() => first.length > 0 && get("status").then(({ warnings }) => setTexts(warnings), () => {}));
+  if (!texts.length) return null;
+  return html`<p class="banner"><${Icon} name="warning" />
+    <span><${Sentence} text=${texts[0]} />${texts.length > 1 && html` <a href=${to("health")}>and ${texts.length - 1} more</a>`}</span></p>`;
 }
 
 // A new view begins at its top, and the next Tab goes into it, but for one that has put the cursor somewhere itself.

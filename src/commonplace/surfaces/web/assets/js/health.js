@@ -129,7 +129,8 @@ function Growth({ growth }) {
 }
 
 function Recalled({ recalled }) {
-  if (!recalled)
+  const isInDatabase = useMe().status.home.includes("://"); // where nobody counts
+  if (!recalled || isInDatabase)
     return html`<section><h2>Recalled</h2><p class="muted">What is recalled is not counted for this memory.</p></section>`;
   const most = recalled.most ?? [];
   const never = recalled.never ?? [];
