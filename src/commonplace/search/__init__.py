@@ -47,12 +47,13 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
     served = legs.served
     scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
     mode: Mode = "keyword" if likeness is None else "hybrid"
-    rows = [row._replace(odds=row.odds - usual, background=usual) for row in rows[: query.limit]]
-    kept = tuple(row for row in rows if chance(row.odds, scale) >= query.min_score)
+    likely = [(row, chance(row.odds - usual, scale)) for row in rows[: query.limit]]
+    kept = [(row, score) for row, score in likely if score >= query.min_score]
     words = list(asked.weights)
-    hits = tuple(row.hit._replace(score=chance(row.odds, scale), text=excerpt(row.hit.text, words)) for row in kept)
+    hits = tuple(row.hit._replace(score=score, text=excerpt(row.hit.text, words)) for row, score in kept)
+    why = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
     reasons = tuple(filter(None, (served.reason, reason)))
-    return Answer(hits, mode, served.provider, served.model, served.failed, reasons, kept)
+    return Answer(hits, mode, served.provider, served.model, served.failed, reasons, why)
 
 
 class _Question(NamedTuple):

@@ -75,10 +75,10 @@ def ranked(
     rows = [(each, _reason(query, asked, each, likeness, span, now=now)) for each in candidates]
     alone = _found([(each, reason, _odds(reason, weights)) for each, reason in rows])
     support = page_support((each.hit.path, odds) for each, _, odds in alone)
-    out = [
-        Ranked(each.number, each.hit, odds + weights.support * support[each.hit.path], reason, support[each.hit.path])
-        for each, reason, odds in alone
-    ]
+    out = []
+    for each, reason, odds in alone:
+        page = support[each.hit.path]
+        out.append(Ranked(each.number, each.hit, odds + weights.support * page, reason, page))
     return _repeats_later(best_first(out), weights)
 
 
@@ -127,13 +127,14 @@ def _found(rows: list[tuple[Candidate, Reason, float]]) -> list[tuple[Candidate,
 
 
 def _odds(reason: Reason, weights: Weights) -> float:
+    words, meaning, phrase, key, date, recent = reason
     return (
-        weights.words * reason.words
-        + weights.meaning * (reason.meaning or 0.0)
-        + weights.phrase * reason.phrase
-        + weights.key * reason.key
-        + weights.date * reason.date
-        + weights.recent * reason.recent
+        weights.words * words
+        + weights.meaning * (meaning or 0.0)
+        + weights.phrase * phrase
+        + weights.key * key
+        + weights.date * date
+        + weights.recent * recent
     )
 
 

@@ -30,12 +30,12 @@ class Asked(NamedTuple):
     """A question as weighed words. `total` counts those that no passage holds, too."""
 
     weights: dict[str, float]
-    spaced: tuple[tuple[str, float], ...]  # the same, as they stand in a candidate
+    spaced: tuple[tuple[str, str, float], ...]  # the same, also as they stand in a candidate
     total: float
     average_length: float
     lookup: tuple[str, ...]
     telling: frozenset[str]  # the words that are no function words
-    pairs: tuple[str, ...]  # those that stand side by side, as they would stand in a candidate
+    pairs: tuple[tuple[str, str, str], ...]  # those that stand side by side, also as they would in a candidate
 
 
 def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -> Asking:
@@ -54,9 +54,9 @@ def weighed(index: Finder, text: str, viewer: Viewer) -> Asked:
     every = {word: _weight(corpus, word) for word in order}
     known = {word: weight for word, weight in every.items() if word in corpus.frequency}
     telling = [word for word in order if word not in FUNCTION_WORDS]
-    pairs = tuple(f" {first}  {second} " for first, second in pairwise(telling))
+    pairs = tuple((first, second, f" {first}  {second} ") for first, second in pairwise(telling))
     lookup = _looked_up(known, corpus)
-    spaced = tuple((f" {word} ", weight) for word, weight in known.items())
+    spaced = tuple((word, f" {word} ", weight) for word, weight in known.items())
     return Asked(known, spaced, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
 
 
@@ -86,19 +86,22 @@ def held(asked: Asked, candidate: Candidate) -> tuple[float, float]:
     if not asked.total:
         return 0.0, 0.0
     stretch = _SATURATION * (1 - _LENGTH + _LENGTH * candidate.length / asked.average_length)
-    words, found, several = candidate.words, 0.0, -1
-    everywhere = words + candidate.around  # most words are in neither
-    for spaced, weight in asked.spaced:
-        if times := everywhere.count(spaced):
-            inside = words.count(spaced)
-            weighed_times = inside + AROUND * (times - inside)
-            found += weight * weighed_times * (_SATURATION + 1) / (weighed_times + stretch)
-            several += 1
-    return found / asked.total, _side_by_side(asked.pairs, words) if several > 0 else 0.0
+    words, around = candidate.words, candidate.around
+    everywhere, alone = words + around, not around.strip()
+    found, present, times = 0.0, list[str](), 0.0
+    for word, spaced, weight in asked.spaced:
+        if word in everywhere and (times := everywhere.count(spaced)):  # most are not, which `in` sees soonest
+            if not alone:
+                inside = words.count(spaced)
+                times = inside + AROUND * (times - inside)
+            found += weight * times * (_SATURATION + 1) / (times + stretch)
+            present.append(word)
+    return found / asked.total, _side_by_side(asked.pairs, present, words) if len(present) > 1 else 0.0
 
 
-def _side_by_side(pairs: Sequence[str], words: str) -> float:
-    return sum([pair in words for pair in pairs]) / len(pairs) if pairs else 0.0
+def _side_by_side(pairs: Sequence[tuple[str, str, str]], present: Sequence[str], words: str) -> float:
+    some = [pair for first, second, pair in pairs if first in present and second in present]
+    return sum([pair in words for pair in some]) / len(pairs) if some else 0.0
 
 
 def names(asked: Asked, key: str) -> float:

@@ -16,6 +16,8 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 BYTES = 12  # of a token
+_AT_ONCE = 60_000  # numbers that are added up at a time: so many stay near the processor
+_NOTHING: Mapping[int, Sequence[int]] = {}
 _BY_CHANCE = 0.03  # by which a turn and those beside it are more like any question than the turn alone
 
 
@@ -41,7 +43,7 @@ def kept(tokens: Array) -> bytes:
 
 
 def closeness(
-    question: Array, kept: Mapping[int, bytes], beside: Mapping[int, Sequence[int]] | None = None
+    question: Array, kept: Mapping[int, bytes], beside: Mapping[int, Sequence[int]] = _NOTHING
 ) -> dict[int, float]:
     """How like a question (its tokens, `placed`) each text is, as it was kept. None of the texts is empty.
 
@@ -50,21 +52,49 @@ def closeness(
     if not kept:
         return {}
     likest = _likest(question, list(kept.values()))
-    alone = likest.mean(axis=1)
     rows = {number: row for row, number in enumerate(kept)}
-    found = dict(zip(kept, alone.tolist(), strict=True))
-    for number, others in (beside or {}).items():
-        around = [rows[other] for other in others if other in rows]
-        if around and number in rows:
-            together = likest[[rows[number], *around]].max(axis=0).mean()
-            found[number] = (found[number] + float(together) - _BY_CHANCE) / 2
+    found = dict(zip(kept, likest.mean(axis=1).tolist(), strict=True))
+    around = {number: [rows[each] for each in (number, *others) if each in rows] for number, others in beside.items()}
+    turns = {number: some for number, some in around.items() if number in rows and len(some) > 1}
+    for number, together in zip(turns, _together(likest, list(turns.values())), strict=True):
+        found[number] = (found[number] + together - _BY_CHANCE) / 2
+    return found
+
+
+def _together(likest: Array, groups: Sequence[list[int]]) -> list[float]:
+    """How like a question several texts are, taken for one."""
+    if not groups:
+        return []
+    widest = max(map(len, groups))
+    rows = [[*some, *some[:1] * (widest - len(some))] for some in groups]  # a row counts once, however often it stands
+    found: list[float] = likest[rows].max(axis=1).mean(axis=1).tolist()
     return found
 
 
 def _likest(question: Array, texts: Sequence[bytes]) -> Array:
-    """A row a text, a column a token of the question: how like it the likest token of the text is."""
-    sides = np.unpackbits(np.frombuffer(b"".join(texts), np.uint8).reshape(-1, BYTES), axis=1)
-    likeness = (2 * (sides.astype(np.float32) @ question.T) - question.sum(axis=1)) / (8 * BYTES) ** 0.5
+    """A row a text, a column a token of the question: how like it the likest token of the text is.
+
+    What a byte is worth to a token of the question is looked up: a product of matrices would take longer, on all cores.
+    """
+    tokens = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, BYTES)
+    parts = (question / (8 * BYTES) ** 0.5).reshape(-1, BYTES, 8).transpose(1, 2, 0)
+    worth = _sides() @ parts
+    some = _AT_ONCE // len(question) + 1
+    likeness = np.concatenate([_like(worth, tokens[at : at + some].T) for at in range(0, len(tokens), some)])
     starts = np.cumsum([0, *(len(text) // BYTES for text in texts[:-1])])
     found: Array = np.maximum.reduceat(likeness, starts, axis=0)
+    return found
+
+
+def _like(worth: Array, columns: Array) -> Array:
+    found: Array = worth[0].take(columns[0], axis=0)
+    for each, column in zip(worth[1:], columns[1:], strict=True):
+        found += each.take(column, axis=0)
+    return found
+
+
+@cache
+def _sides() -> Array:
+    """The eight sides that each of the 256 bytes stands for."""
+    found: Array = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
     return found
