@@ -319,6 +319,21 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     assert index.tokens(tiny.space, near) == ({}, {})
 
 
+def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(index: PostgresIndex) -> None:
+    tiny = TinyTokens()
+    write(index, [entry("memory/secret.md", "nobody is to know"), entry("memory/tea.md", "green tea")])
+    pending = index.pending(tiny.space, 10)
+    assert pending
+    read = dict(
+        zip(pending.texts, zip(*tiny.passages_by_token(list(pending.texts.values())), strict=True), strict=True)
+    )
+    write(index, [], ["memory/secret.md"])
+    index.purge()
+    index.add_vectors(tiny.space, pending, {key: Embedded(*each) for key, each in read.items()})
+    assert index._tables.rows("SELECT count(*), count(tokens) FROM commonplace.index_vectors") == [(1, 1)]
+    assert index.coverage(tiny.space) == (1, 1, 1)
+
+
 def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> None:
     desk = SqliteIndex(":memory:")
     turns = [Passage(line, line, f"turn {line}") for line in (1, 2, 3, 5, 6, 30)]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +19,9 @@ from commonplace.settings import SearchSettings
 
 from .test_spaces import Desk
 from .tiny import TinyEmbedder, TinyTokens
+
+if TYPE_CHECKING:
+    from commonplace.embed import Vectors
 
 ME = Viewer("main")
 
@@ -66,6 +70,26 @@ def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: D
     desk.index.drop_space(tiny.space)
     with sqlite3.connect(desk.file) as db:
         assert db.execute("SELECT count(*) FROM tokens").fetchone() == (0,)
+
+
+def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(desk: Desk) -> None:
+    class Slow(TinyTokens):
+        """While it reads, somebody forgets a page."""
+
+        def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+            (desk.root / "memory/secret.md").unlink(missing_ok=True)
+            desk.follow()
+            desk.index.purge()
+            return super().passages_by_token(texts)
+
+    desk.put("memory/secret.md", "nobody is to know\n")
+    desk.put("memory/tea.md", "green tea\n")
+    desk.embed(Slow())
+    with sqlite3.connect(desk.file) as db:
+        assert db.execute("SELECT count(*) FROM tokens").fetchone() == (1,)
+        assert db.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
+        assert db.execute("SELECT rows FROM spaces").fetchone() == (1,)
+    assert desk.nearest(Slow(), "tea") == ["memory/tea.md"]
 
 
 def test_what_is_nearest_as_a_whole_gives_way_to_what_holds_the_likest_tokens(desk: Desk) -> None:

@@ -105,8 +105,8 @@ class Spaces:
         space = self._made(name, dims)
         if pending.space not in (0, space.id):  # what had a vector then may have none now: look again
             return
-        has = self._has(space.id, list(embedded))
-        new = [(key, each) for key, each in embedded.items() if key not in has]
+        wanted = self._wanted(space.id, list(embedded))
+        new = [(key, each) for key, each in embedded.items() if key in wanted]
         if new and dims != space.dims:  # another model stands behind the name now
             self.drop(name)
             return
@@ -234,12 +234,17 @@ class Spaces:
             return space._replace(dims=dims)
         return space
 
-    def _has(self, space: int, keys: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+    def _wanted(self, space: int, keys: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+        """Texts that have no vector yet, and stand somewhere: one may have been forgotten while it was read."""
         sql = f"""
             SELECT owner, hash FROM unnest(%(owners)s::int[], %(hashes)s::bytea[]) AS asked(owner, hash)
             CROSS JOIN LATERAL (
-              SELECT 1 FROM commonplace.index_vectors AS vectors WHERE {OWN} AND space = %(space)s
-              AND vectors.owner = asked.owner AND vectors.hash = asked.hash LIMIT 1) AS found"""
+              SELECT 1 FROM commonplace.index_passages AS passages WHERE {OWN}
+              AND passages.owner = asked.owner AND passages.hash = asked.hash LIMIT 1) AS standing
+            LEFT JOIN LATERAL (
+              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN} AND space = %(space)s
+              AND vectors.owner = asked.owner AND vectors.hash = asked.hash LIMIT 1) AS vectors ON true
+            WHERE vectors.found IS NULL"""
         values = {"space": space, "owners": [key[0] for key in keys], "hashes": [key[1] for key in keys]}
         return {(owner, hashed) for owner, hashed in self._tables.write(sql, values)} if keys else set()
 

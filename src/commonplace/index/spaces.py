@@ -85,7 +85,7 @@ class Spaces:
         space, known_dims, _, count, seen = self._made(name, dims)
         if pending.space not in (0, space):  # what had a vector then may have none now: look again
             return
-        new = [key for key in embedded if not self._has(space, key)]
+        new = [key for key in embedded if self._wants(space, key)]
         if new and dims != known_dims:  # another model stands behind the name now
             self.drop(name)
             return
@@ -205,8 +205,11 @@ class Spaces:
         found: tuple[int, int, int, int, int] = self._db.execute(sql, (name,)).fetchone()
         return found
 
-    def _has(self, space: int, key: tuple[int, bytes]) -> bool:
-        sql = "SELECT 1 FROM vectors WHERE space = ? AND owner = ? AND hash = ?"
+    def _wants(self, space: int, key: tuple[int, bytes]) -> bool:
+        """Whether a text has no vector yet, and stands somewhere: it may have been forgotten while it was read."""
+        sql = """
+            SELECT 1 FROM passages WHERE owner = ?2 AND hash = ?3 AND NOT EXISTS
+            (SELECT 1 FROM vectors WHERE space = ?1 AND owner = ?2 AND hash = ?3)"""
         return self._db.execute(sql, (space, *key)).fetchone() is not None
 
     def _write(self, name: str, count: int, rows: Any) -> None:
