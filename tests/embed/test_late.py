@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -59,3 +61,15 @@ def test_a_turn_is_more_like_a_question_when_those_beside_it_hold_the_rest_of_it
 
 def test_of_no_texts_nothing_is_said() -> None:
     assert closeness(placed(tokens(1, 2)), {}) == {}
+
+
+def test_a_long_question_of_many_long_texts_takes_little_memory() -> None:
+    asked, texts = placed(tokens(1, 200)), {number: kept(tokens(number, 300)) for number in range(100)}
+    closeness(asked, {1: texts[1]})
+    tracemalloc.start()
+    try:
+        closeness(asked, texts)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert most < 8_000_000  # a number for every two tokens would take 24

@@ -79,10 +79,15 @@ def _likest(question: Array, texts: Sequence[bytes]) -> Array:
     tokens = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, BYTES)
     parts = (question / (8 * BYTES) ** 0.5).reshape(-1, BYTES, 8).transpose(1, 2, 0)
     worth = _sides() @ parts
-    some = _AT_ONCE // len(question) + 1
-    likeness = np.concatenate([_like(worth, tokens[at : at + some].T) for at in range(0, len(tokens), some)])
-    starts = np.cumsum([0, *(len(text) // BYTES for text in texts[:-1])])
-    found: Array = np.maximum.reduceat(likeness, starts, axis=0)
+    counts = np.array([len(text) // BYTES for text in texts])
+    ends = counts.cumsum()
+    starts = ends - counts
+    portion = starts // (_AT_ONCE // len(question) + 1)  # a text is whole in the one that it starts in
+    firsts = np.flatnonzero(np.diff(portion, prepend=-1)).tolist()
+    found = np.empty((len(texts), len(question)), np.float32)
+    for first, last in zip(firsts, [*firsts[1:], len(texts)], strict=True):
+        likeness = _like(worth, tokens[starts[first] : ends[last - 1]].T)
+        np.maximum.reduceat(likeness, starts[first:last] - starts[first], axis=0, out=found[first:last])
     return found
 
 
