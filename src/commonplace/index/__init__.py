@@ -5,7 +5,6 @@ Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
@@ -147,12 +146,12 @@ BESIDE, LINES = 2, 6  # turns on either side that stand beside one, and lines wi
 
 def nearest_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
     """The nearest turns on either side, of rows that name a turn, another, and how many lines further that stands."""
+    sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
+    for number, other, further in rows:
+        sides.setdefault((number, further > 0), []).append((abs(further), other))
     found: dict[int, list[int]] = {}
-    taken: Counter[tuple[int, bool]] = Counter()
-    for number, other, further in sorted(rows, key=lambda row: (row[0], abs(row[2]), row[1])):
-        taken[number, further > 0] += 1
-        if taken[number, further > 0] <= BESIDE:
-            found.setdefault(number, []).append(other)
+    for (number, _), some in sides.items():
+        found.setdefault(number, []).extend([other for _, other in sorted(some)[:BESIDE]])
     return found
 
 
