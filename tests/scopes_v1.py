@@ -63,7 +63,8 @@ def pages(view: View) -> str:
 def looked_around(view: View) -> str:
     """All that lists, draws or counts, and an export, which is for who may see everything."""
     listed = [_got(view, "pages", limit=1000), *(_got(view, "pages", prefix=path) for path in view.paths)]
-    others = [_got(view, path) for path in ("status", "outline", "map", "health", "tools", "openapi.json", "export")]
+    paths = ("status", "homes", "outline", "map", "health", "tools", "openapi.json", "export")
+    others = [_got(view, path) for path in paths]
     return "\n".join([*listed, *others])
 
 
