@@ -353,6 +353,34 @@ def test_threads_may_share_a_model(own: Path) -> None:
     assert (numpy.array(apart) == embedder.passages(texts)).all()
 
 
+def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(own: Path) -> None:
+    code = """if True:
+        import sys, threading
+        from commonplace.embed import open_embedders
+        from commonplace.errors import Unavailable
+        from commonplace.settings import SearchSettings
+
+        def work():
+            try:
+                while True:
+                    embedder.question("tea " * 500)
+                    begun.set()
+            except Unavailable:
+                pass  # the program ends
+
+        begun = threading.Event()
+        (embedder,) = open_embedders(SearchSettings(provider="local", model=sys.argv[1]))
+        for _ in range(4):
+            threading.Thread(target=work, daemon=True).start()
+        begun.wait(30)
+    """
+    (own / "model.onnx").write_bytes(onnx(numpy.ones((len(WORDS), 20_000)).tolist()))  # takes its time
+    (own / "config.json").write_text('{"pooling": "cls"}')
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", code, str(own)], capture_output=True, text=True, timeout=60)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_folder_that_can_not_be_used_says_why(own: Path) -> None:
     (own / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or take another model"):

@@ -21,6 +21,7 @@ import numpy
 from ..errors import Unavailable
 from ..settings import SearchSettings
 from . import Embedder, late, slug
+from .ending import computing
 from .weights import BGE_EN, BGE_ZH, COLBERT_EN, KNOWN, MODEL, TOKENIZER, Found, Weight, checksum, find
 
 if TYPE_CHECKING:
@@ -64,10 +65,12 @@ class Transformer:
         """What is kept of the output for each text or pair of texts. The output is one row a token, or one row."""
 
         def one(text: str | tuple[str, str]) -> Any:
-            return keep(self._output(text))
+            with computing():
+                return keep(self._output(text))
 
         try:
-            self._open()
+            with computing():
+                self._open()
             if len(texts) < 2 or _SIDE_BY_SIDE < 2:
                 return [one(text) for text in texts]
             with ThreadPoolExecutor(_SIDE_BY_SIDE) as pool:

@@ -12,6 +12,7 @@ import numpy
 from ..errors import Unavailable
 from ..settings import SearchSettings
 from . import Embedder
+from .ending import computing
 from .remote import space_name
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class SentenceTransformersEmbedder:
 
     def _encode(self, texts: Sequence[str], encode: Callable[..., Any]) -> Vectors:
         try:
-            with self._lock:  # one text at least, since no texts come back without dimensions
+            with self._lock, computing():  # one text at least, since no texts come back without dimensions
                 found = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
         except Exception as error:
             todo = "try again, or take a smaller memorySearch.model"
