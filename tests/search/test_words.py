@@ -1,15 +1,23 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
+from commonplace.index import AROUND, Candidate
 from commonplace.index.words import fold, query_words, stem, words
+from commonplace.model import Hit, Scope
+from commonplace.search.words import Asked, held
 from commonplace.testing import FrozenClock
+
+SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿", "绿茶"]), max_size=12)
 
 
 @pytest.mark.parametrize(
@@ -136,3 +144,28 @@ def test_a_text_that_stands_in_hundreds_of_places_leaves_room_for_others(home: P
     (home / "commonplace.yaml").write_text("memorySearch: {provider: none}\n")
     found = Memory(home, clock=clock).search("Zanzibar ferry", limit=20, min_score=0)
     assert "memory/world/ticket.md" in [hit.path for hit in found]
+
+
+@given(SOME, SOME, SOME.filter(bool).map(lambda some: list(dict.fromkeys(some))))
+def test_what_a_passage_holds_is_counted_word_by_word(inside: list[str], beside: list[str], asked: list[str]) -> None:
+    weights = {word: 1.0 + at for at, word in enumerate(asked)}
+    pairs = list(pairwise(asked))
+    question = Asked(
+        weights,
+        tuple((word, f" {word} ", weight) for word, weight in weights.items()),
+        10.0,
+        4.0,
+        (),
+        frozenset(asked),
+        tuple((*pair, f" {pair[0]}  {pair[1]} ") for pair in pairs),
+    )
+    passage = Candidate(1, Hit("p", 1, 1, "", 0.0, Scope("shared")), "page", spaced(inside), spaced(beside), 4, None)
+    times = {word: inside.count(word) + AROUND * beside.count(word) for word in asked}
+    share = sum(weight * times[word] * 1.8 / (times[word] + 0.8) for word, weight in weights.items()) / 10
+    side_by_side = [pair in set(pairwise(inside)) for pair in pairs]
+    assert held(question, passage) == pytest.approx((share, sum(side_by_side) / max(1, len(pairs))))
+
+
+def spaced(some: list[str]) -> str:
+    """Words as a candidate holds them."""
+    return f" {'  '.join(some)} "
