@@ -62,6 +62,15 @@ class ByToken(Protocol):
         ...
 
 
+@runtime_checkable
+class AtHand(Protocol):
+    """An embedder with a vector for each token at hand: nothing need be kept to compare token by token."""
+
+    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How like a question each text is token by token, from 0 to 1; nothing for a question it can not tell by."""
+        ...
+
+
 class Provider(NamedTuple):
     """Where an embedder comes from. `module` has `open_embedders(settings) -> tuple[Embedder, ...]`."""
 

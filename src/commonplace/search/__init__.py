@@ -12,6 +12,7 @@ from ..index import AtOnce, Candidate, Finder, Index
 from ..index.meaning import Meaning, Question, Served
 from ..model import Hit, Query
 from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background, chance, scale_of
+from .closely import closely
 from .rank import WEIGHTS, Ranked, Weights, ranked
 from .reread import reread
 from .words import Asked, asking, excerpt, weighed
@@ -42,6 +43,7 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
     legs = _legs(index, query, meaning)
     with index.reading():
         rows, likeness, asked = _candidates(index, query, legs, weights)
+        rows = closely(query.text, legs.served.embedders, rows, weights)
         usual = background([row.odds for row in rows])
         rows, reason = reread(index, query, meaning, rows, weights)
     served = legs.served

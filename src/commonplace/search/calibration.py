@@ -33,7 +33,7 @@ WORDS = Scale(0.0, 1.0, 0.45, -4.26)
 READ = Scale(0.0, 1.0, 0.23, -3.69)  # after a reranker
 READ_BY_TOKEN = Scale(0.0, 1.0, 0.171, -3.84)  # the same of what was found token by token
 _SPACES = {
-    "commonplace-static": Scale(0.05, 0.115, 0.36, -4.13),
+    "commonplace-static": Scale(0.05, 0.115, 0.3, -3.9),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
     "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),

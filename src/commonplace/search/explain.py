@@ -19,7 +19,7 @@ def explained(answer: Answer) -> list[dict[str, Any]]:
 
 def why(row: Ranked) -> dict[str, float]:
     """What each factor adds, as weighed; `all` is their sum above what else was found."""
-    found = row.reason._asdict() | {"support": row.support, "read": row.read}
+    found = row.reason._asdict() | {"support": row.support, "close": row.close, "read": row.read}
     parts = {name: round(getattr(WEIGHTS, name) * value, 3) for name, value in found.items() if value}
     taken = {"repeated": -WEIGHTS.repeated * row.repeats, "background": -row.background}
     parts |= {name: round(value, 3) for name, value in taken.items() if value}

@@ -27,6 +27,7 @@ class Weights(NamedTuple):
     key: float = 2.0
     date: float = 1.5
     recent: float = 1.0
+    close: float = 6.0  # of how like the best are token by token, where the model in the package answers
     read: float = 0.5  # of what a reranker gives, where one is asked for
     repeated: float = 1.0  # what a text that stands higher up already loses
 
@@ -50,6 +51,7 @@ class Ranked(NamedTuple):
     support: float = 0.0  # of its page
     repeats: int = 0  # how often its text stands higher up
     background: float = 0.0  # what is taken off for what else was found
+    close: float | None = None  # how much liker than most it is token by token, where it was looked at
     read: float | None = None  # what a reranker made of question and passage together
 
 
@@ -109,6 +111,16 @@ def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
     for path, each in odds:
         pages.setdefault(path, []).append(each)
     return {path: _together(some) for path, some in pages.items()}
+
+
+def weighed_again(rows: Sequence[Ranked], more: Sequence[float], weights: Weights) -> list[Ranked]:
+    """More was found that speaks for each of these: it adds to its odds, and so to those of its page."""
+    alone = [row.odds - weights.support * row.support + each for row, each in zip(rows, more, strict=True)]
+    support = page_support((row.hit.path, odds) for row, odds in zip(rows, alone, strict=True))
+    return [
+        row._replace(odds=odds + weights.support * support[row.hit.path], support=support[row.hit.path])
+        for row, odds in zip(rows, alone, strict=True)
+    ]
 
 
 def _together(odds: Sequence[float]) -> float:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ..errors import Unavailable
 from ..index import Index
 from ..index.meaning import Meaning
 from ..model import Query
-from .rank import Ranked, Weights, best_first, page_support
+from .rank import Ranked, Weights, best_first, weighed_again
 
 _READ = 30  # hits that are read again
 _BEFORE = 400  # characters of what stands before a turn: an answer is understood by its question
@@ -26,7 +24,8 @@ def reread(
         read = reranker.score(query.text, [_told(index, row) for row in some])
     except Unavailable as error:
         return rows, f"the hits were not read again: {error}"
-    again = best_first(_weighed(some, read, weights))
+    found = weighed_again(some, [weights.read * score for score in read], weights)
+    again = best_first(row._replace(read=score) for row, score in zip(found, read, strict=True))
     return [*again, *(row._replace(odds=min(row.odds, again[-1].odds)) for row in rows[_READ:])], ""
 
 
@@ -36,15 +35,3 @@ def _told(index: Index, row: Ranked) -> str:
         return row.hit.text
     before = index.before(row.number)[-_BEFORE:]
     return "\n".join(filter(None, (row.hit.at, before, row.hit.text)))
-
-
-def _weighed(rows: Sequence[Ranked], read: Sequence[float], weights: Weights) -> list[Ranked]:
-    """What was read adds to what speaks for a hit, and so for its page."""
-    alone = [
-        row.odds - weights.support * row.support + weights.read * score for row, score in zip(rows, read, strict=True)
-    ]
-    support = page_support((row.hit.path, odds) for row, odds in zip(rows, alone, strict=True))
-    return [
-        row._replace(odds=odds + weights.support * support[row.hit.path], support=support[row.hit.path], read=score)
-        for row, odds, score in zip(rows, alone, read, strict=True)
-    ]

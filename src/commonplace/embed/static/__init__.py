@@ -33,6 +33,9 @@ class StaticEmbedder:
         vector: Vectors = self._model.encode([text])[0]
         return vector
 
+    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self._model.closeness(question, texts)
+
 
 @cache
 def _loaded() -> StaticModel:

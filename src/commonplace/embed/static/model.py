@@ -18,8 +18,10 @@ MAGIC = b"commonplace-static\n"
 
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _RUNS = re.compile(rf"([{CJK}]+)|[^\W\d_{CJK}]+|\d+")
+_ONE_BY_ONE = re.compile(f"[{CJK}]")
 _LONGEST_PIECE = 18
 _REMEMBERED = 50_000
+_TELLING = 1.5  # the longer the vector of a token, the rarer it is
 
 
 class Tokeniser:
@@ -113,3 +115,32 @@ class StaticModel:
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.maximum(lengths, 1e-12)[:, None]
         return vectors
+
+    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        """How like a question each text is token by token, from 0 to 1: as each token of the question is to the one
+        most like it, the more of it the more it tells. Nothing where single characters are tokens: they tell little.
+        """
+        asked, lengths = self._directions(np.unique(self.tokeniser.ids(question)))
+        if not len(asked) or _ONE_BY_ONE.search(question):
+            return []
+        found = [self.tokeniser.ids(text) for text in texts]
+        some = [row for row, ids in enumerate(found) if ids]
+        closeness = np.zeros(len(texts), np.float32)
+        if some:
+            every, places = np.unique(np.concatenate([found[row] for row in some]), return_inverse=True)
+            told, _ = self._directions(every)
+            like = np.vecdot(
+                told[:, None, :], asked[None, :, :]
+            )  # not @: threads for so little cost more than they save
+            starts = np.cumsum([0, *(len(found[row]) for row in some[:-1])])
+            telling = lengths**_TELLING
+            closeness[some] = np.maximum.reduceat(like[places], starts, axis=0) @ (telling / telling.sum())
+        told_apart: list[float] = np.clip(closeness, 0.0, 1.0).tolist()
+        return told_apart
+
+    def _directions(self, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
+        """The vectors of tokens at length one, and their lengths."""
+        ids = ids.astype(np.int64)  # of no tokens, numpy makes floats
+        vectors = self._matrix[ids].astype(np.float32)
+        lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+        return vectors / np.maximum(lengths, 1e-12)[:, None], lengths * self._scales[ids]

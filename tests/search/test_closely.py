@@ -1,0 +1,64 @@
+"""The best hits looked at closely: token by token, by the model in the package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.embed.static import StaticEmbedder
+from commonplace.model import Query
+from commonplace.search import answer
+from commonplace.search.closely import _CLOSELY, closely
+from commonplace.search.explain import why
+from commonplace.search.rank import WEIGHTS, Ranked, Weights
+
+
+def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[Ranked, ...]:
+    home = memory.home
+    return home.index.ask(lambda view: answer(view.index, Query(text, home.viewer(), 60), home.meaning, weights)).why
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    world = tmp_path / "memory/world"
+    world.mkdir(parents=True)
+    for number in range(_CLOSELY + 10):
+        (world / f"meeting-{number}.md").write_text(f"The meeting number {number} was about money.\n")
+    (world / "cat.md").write_text("The meeting was held up by a kitten that slept on the sofa.\n")
+    return Memory(tmp_path)
+
+
+def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
+    rows = found(memory, "the meeting with a cat asleep on the couch")
+    assert [row.close is not None for row in rows] == [True] * _CLOSELY + [False] * (len(rows) - _CLOSELY)
+    assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)
+    assert rows[0].hit.path == "memory/world/cat.md"
+    assert why(rows[0])["close"] > why(rows[1])["close"]
+
+
+def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
+    with_it, without = (
+        {row.hit.path for row in found(memory, "meeting about a kitten", weights)}
+        for weights in (WEIGHTS, WEIGHTS._replace(close=0.0))
+    )
+    assert with_it == without
+
+
+def test_where_nobody_can_tell_the_order_stays(memory: Memory) -> None:
+    rows = list(found(memory, "meeting about a kitten"))
+    assert closely("meeting", (), rows, WEIGHTS) == rows
+    assert closely("会议", (StaticEmbedder(),), rows, WEIGHTS) == rows
+    assert closely("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
+
+
+def test_a_text_is_like_a_question_by_its_likest_tokens_wherever_they_stand() -> None:
+    told = StaticEmbedder().closeness
+    near, far, none, same = told("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
+    assert same == pytest.approx(1.0, abs=0.01)
+    assert same > near > far > none == 0.0
+    assert told("cat sofa", ["the budget is late"]) == pytest.approx([far], abs=1e-6)
+    assert told("猫咪", ["猫"]) == []
+    assert told("", ["tea"]) == []
+    assert told("tea", []) == []
