@@ -44,6 +44,7 @@ from commonplace.errors import Unavailable
 from commonplace.index.meaning import Meaning
 from commonplace.model import Query
 from commonplace.search import answer
+from commonplace.search.calibration import scale_of
 from commonplace.search.rank import WEIGHTS
 from commonplace.settings import SearchSettings
 
@@ -505,12 +506,21 @@ def test_one_weight_alone_serves_and_can_be_named(models: str, tmp_path: Path) -
 
 @pytest.mark.slow
 def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
-    models: str, pair: tuple[Embedder, Embedder]
+    models: str, pair: tuple[Embedder, Embedder], tmp_path: Path
 ) -> None:
-    alone = open_own(Path(models) / f"{COLBERT_EN.name}-{COLBERT_EN.wheel.model[:8]}")
-    assert alone.takes("绿茶")
-    assert isinstance(alone, ByToken)
-    assert (alone.question("who drinks tea?") == pair[0].question("who drinks tea?")).all()
+    for kind, usual in zip((COLBERT_EN, BGE_ZH), pair, strict=True):
+        folder = tmp_path / "mine" / kind.name
+        shutil.copytree(os.path.join(models, f"{kind.name}-{kind.wheel.model[:8]}"), folder)
+        for name in (kind.name, "whatever"):  # it is known by its hash, not by what it is called
+            alone = open_own(folder.rename(folder.with_name(name)))
+            assert alone.takes("绿茶")
+            assert alone.takes("green tea")
+            assert isinstance(alone, ByToken) is isinstance(usual, ByToken)
+            assert (alone.question("who drinks tea?") == usual.question("who drinks tea?")).all()
+            assert alone.space != usual.space  # which has not read all scripts
+            assert scale_of(alone.space) == scale_of(usual.space)
+            folder = folder.with_name(name)
+        shutil.rmtree(folder)
 
 
 @pytest.mark.slow

@@ -276,9 +276,10 @@ def _own(folder: str, model: str) -> Embedder:
     if not tokenizer:
         raise Unavailable(f"{folder} has neither tokenizer.json nor vocab.txt: put the one of the model there")
     sha256 = checksum(model)
-    found = Found(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256)
-    known = [name for name in _RECIPES if sha256 in (build.model for build in KNOWN[name].builds())]
-    return _embedder(found, known[0]) if known else LocalEmbedder(found, _recipe(folder))
+    known = next((name for name in _RECIPES if sha256 in (build.model for build in KNOWN[name].builds())), "")
+    if known:  # a space of its own: the one of that name has no vectors of other scripts
+        return _embedder(Found(f"{known}-alone", model, tokenizer, sha256), known)
+    return LocalEmbedder(Found(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256), _recipe(folder))
 
 
 def _recipe(folder: str) -> Recipe:
