@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -125,6 +126,44 @@ def test_a_space_built_beside_another_takes_its_place_with_its_tokens(desk: Desk
         pass
     desk.index.put_in_place(f"{tiny.space}-new", tiny.space)
     assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny)).kept) == 1
+
+
+def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -> None:
+    english, chinese = TinyTokens("tiny-english"), TinyEmbedder("tiny-chinese")
+    english.quick = chinese.quick = False
+    for number in range(40):
+        desk.put(f"memory/{number}.md", f"green tea number {number}\n")
+    desk.follow()
+    embed_some(desk.index, english, 20)
+    meaning = serving(english, chinese)
+    first = answer(desk.index, Query("tea", ME), meaning)
+    assert first.provider == "static"
+    working = meaning._working
+    assert working
+    working.join()
+    second = answer(desk.index, Query("tea", ME), meaning)
+    assert (second.model, second.reasons) == ("tiny-english, tiny-chinese", ())
+
+
+def test_until_slow_embedders_have_read_everything_an_answer_says_how_far_they_are(desk: Desk) -> None:
+    class Waiting(TinyTokens):
+        quick = False
+
+        def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+            answered.wait(30)
+            return super().passages_by_token(texts)
+
+    answered = threading.Event()
+    for number in range(40):
+        desk.put(f"memory/{number}.md", f"green tea number {number}\n")
+    desk.follow()
+    embed_some(desk.index, TinyTokens("tiny-english"), 20)
+    meaning = serving(Waiting("tiny-english"), Waiting("tiny-chinese"))
+    reasons = answer(desk.index, Query("tea", ME), meaning).reasons
+    answered.set()
+    assert meaning._working
+    meaning._working.join()
+    assert "has embedded 10 of 40 passages" in reasons[0]  # half of what one of the two has to read
 
 
 def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversation_alone() -> None:

@@ -144,13 +144,13 @@ class Meaning:
                 if somebody_waits():
                     tell_asker(embedder.model, *index.coverage(embedder.space)[:2])
         elif index.coverage(embedder.space).behind > _FEW or self._is_working():
-            self._start(index, embedder)
+            self._start(index)
         else:
             embed_some(index, embedder, _FEW, waiting=True)
 
     def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> Served:
         """The model in the package answers until a slower one has seen everything."""
-        seen = min(index.coverage(each.space).seen for each in embedders)
+        seen = sum(index.coverage(each.space).seen for each in embedders) // len(embedders)
         total = index.coverage(embedders[0].space).passages
         reason = (
             f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
@@ -170,22 +170,24 @@ class Meaning:
             self._stand_in = Meaning(SearchSettings())
         return self._stand_in
 
-    def _start(self, index: Index, embedder: Embedder) -> None:
-        """Go on in the background. One thread at a time; a fork takes none along."""
+    def _start(self, index: Index) -> None:
+        """Go on in the background. One thread at a time, for all embedders; a fork takes none along."""
+        embedders = self.embedders()
         with self._lock:
             if self._is_working():
                 return
             self._process = os.getpid()
-            self._working = threading.Thread(target=self._work, args=(index, embedder), daemon=True)
+            self._working = threading.Thread(target=self._work, args=(index, embedders), daemon=True)
             self._working.start()
 
     def _is_working(self) -> bool:
         return bool(self._working and self._working.is_alive() and self._process == os.getpid())
 
-    def _work(self, index: Index, embedder: Embedder) -> None:
+    def _work(self, index: Index, embedders: Sequence[Embedder]) -> None:
         try:
-            while embed_some(index, embedder, embedder.batch):
-                pass
+            for embedder in embedders:
+                while embed_some(index, embedder, embedder.batch):
+                    pass
         except Unavailable as error:
             self.fail(error)
         except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
