@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 
 from commonplace.markdown import blocks, passages, records
@@ -58,3 +59,11 @@ def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
     found, broken = turns(session)
     assert [(t.line, t.said) for t in found] == [(1, "Ann: hello"), (2, "assistant: hi")]
     assert broken == [5, 6]
+
+
+@pytest.mark.parametrize("rule", ["---", "***", " - - -", "____________"])
+def test_a_line_across_the_page_is_no_passage_by_itself(rule: str) -> None:
+    long = "A paragraph that is long enough to stand for itself, said again. " * 40
+    found = passages.of_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
+    assert found
+    assert all("paragraph" in passage.text for passage in found)

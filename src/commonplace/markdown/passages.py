@@ -16,7 +16,7 @@ from . import blocks, frontmatter, records, sessions
 from .scan import LineCounter, Mark, marks
 from .times import day_of
 
-_FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:")
+_FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:|\s*(?:[-*_]\s*){3,}$")
 _DAY = re.compile(r"\d{4}[- ]\d\d[- ]\d\d\b")
 _TIME = re.compile(r"\d\d:\d\d")
 _STAMP = re.compile(rf"{_DAY.pattern}|{_TIME.pattern}")  # says when, not what
@@ -149,5 +149,5 @@ def _passage(lines: list[str], held: list[int]) -> Passage:
 
 
 def _says_something(passage: Passage) -> bool:
-    """The date over a day and the footer under a block are not worth finding by themselves."""
+    """The date over a day, the footer under a block and a line across the page are not worth finding by themselves."""
     return any(line.strip() and not _FRAME.match(line) for line in passage.text.split("\n"))
