@@ -24,4 +24,5 @@ def closely(question: str, embedders: Iterable[Embedder], rows: list[Ranked], we
     close = [each - _USUAL for each in found]
     again = weighed_again(some, [weights.close * each for each in close], weights)
     best = best_first(row._replace(close=each) for row, each in zip(again, close, strict=True))
-    return [*best, *(row._replace(odds=min(row.odds, best[-1].odds)) for row in rows[_CLOSELY:])]
+    last = best[-1].odds
+    return [*best, *(row._replace(odds=last) if row.odds > last else row for row in rows[_CLOSELY:])]

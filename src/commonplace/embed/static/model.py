@@ -18,6 +18,7 @@ MAGIC = b"commonplace-static\n"
 
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 _RUNS = re.compile(rf"([{CJK}]+)|[^\W\d_{CJK}]+|\d+")
+_ASCII_RUNS = re.compile(r"[a-z]+|\d+")  # the same of a text in ASCII, in lower case
 _ONE_BY_ONE = re.compile(f"[{CJK}]")
 _LONGEST_PIECE = 18
 _REMEMBERED = 50_000
@@ -33,10 +34,17 @@ class Tokeniser:
 
     def ids(self, text: str) -> list[int]:
         """The rows of the tokens of a text, in no particular order; what is not known is left out."""
-        text = text.lower() if text.isascii() else unicodedata.normalize("NFKC", text).lower()
         found: list[int] = []
         known = self._ids.get
-        for run in _RUNS.finditer(text):
+        if text.isascii():  # as most is: in half the time
+            for word in _ASCII_RUNS.findall(text.lower()):
+                row = known(word)
+                if row is None:
+                    found += self._pieces(word)
+                else:
+                    found.append(row)
+            return found
+        for run in _RUNS.finditer(unicodedata.normalize("NFKC", text).lower()):
             word = run[0]
             row = None if run[1] else known(word)
             if row is not None:
