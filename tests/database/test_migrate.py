@@ -97,6 +97,15 @@ def test_a_migration_is_for_its_own_programs_unless_it_says_otherwise(tmp_path: 
     assert known(str(tmp_path)) == ((1, "one", 1), (2, "two", 1))
 
 
+def test_a_program_that_knows_no_tokens_goes_on_beside_one_that_does(bare: Database) -> None:
+    migrate(bare)
+    assert [each.since for each in known()[5:8]] == [6, 6, 6]
+    with bare.maintenance() as connection:
+        connection.execute("SELECT set_config('commonplace.tenant', 'acme', false)")
+        connection.execute("INSERT INTO commonplace.index_vectors VALUES ('acme', 'home', 1, 1, 'x', '[1, 2]')")
+        assert connection.execute("SELECT tokens FROM commonplace.index_vectors").fetchall() == [(None,)]
+
+
 def test_who_comes_before_the_tables_is_told_to_migrate(bare: Database, clock: FrozenClock) -> None:
     pages = PostgresPages(bare, lambda path, size: None, PostgresHistory(bare, clock))
     with pytest.raises(StorageError, match="commonplace db migrate"):
