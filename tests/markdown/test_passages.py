@@ -65,5 +65,5 @@ def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
 def test_a_line_across_the_page_is_no_passage_by_itself(rule: str) -> None:
     long = "A paragraph that is long enough to stand for itself, said again. " * 40
     found = passages.of_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
-    assert found
-    assert all("paragraph" in passage.text for passage in found)
+    assert sum("paragraph" in passage.text for passage in found) == 2
+    assert all(passage.text.strip() != rule.strip() for passage in found)
