@@ -13,7 +13,7 @@ import pytest
 from commonplace.index import Entry
 from commonplace.index.meaning import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
-from commonplace.model import EVERYTHING, Passage, Query, Scope, Viewer
+from commonplace.model import EVERYTHING, Hit, Passage, Query, Scope, Viewer
 from commonplace.search import answer
 from commonplace.search.rank import WEIGHTS
 from commonplace.settings import SearchSettings
@@ -176,11 +176,9 @@ def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversa
         index.apply([Entry("memory/c.md", 1, "v", "page", shared, "memory", turns)], [])
         index.apply([Entry("sessions/a.jsonl", 2, "w", "session", shared, "session", turns[:4])], [])  # it goes on
     places = {each.number: (each.hit.path, each.hit.start) for each in index.candidates(range(1, 99))}
-    found = {
-        places[number]: sorted(line for path, line in map(places.__getitem__, others) if path == places[number][0])
-        for number, others in index.tokens("any", list(places)).beside.items()
-    }
-    assert found == {
+    beside = index.tokens("any", list(places)).beside
+    assert all({places[other][0] for other in others} == {places[number][0]} for number, others in beside.items())
+    assert {places[number]: sorted(places[other][1] for other in others) for number, others in beside.items()} == {
         ("sessions/a.jsonl", 1): [2, 3],
         ("sessions/a.jsonl", 2): [1, 3, 5],
         ("sessions/a.jsonl", 3): [1, 2, 5],
@@ -191,3 +189,27 @@ def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversa
         ("sessions/b.jsonl", 5): [2, 3, 6],
         ("sessions/b.jsonl", 6): [3, 5],
     }
+
+
+def test_what_another_agent_said_in_private_is_never_read_with_a_turn_of_ones_own() -> None:
+    """Two agents keep a session of one name each, line beside line, and one of them has the rest of every question."""
+    tiny, query = TinyTokens(), Query("who sent the parcel to the harbour", ME)
+
+    def hits(*others: str) -> tuple[Hit, ...]:
+        index = SqliteIndex(":memory:")
+        mine = [Passage(line, line, text) for line, text in ((1, "who sent it"), (3, "the parcel"), (5, "no idea"))]
+        ones = [Passage(line, line, text) for line, text in zip((2, 4, 6), others, strict=False)]
+        with index.writing():
+            for who, turns in (("main", mine), ("ann", ones)):
+                path, scope = f"agents/{who}/sessions/s.jsonl", Scope("agent", who)
+                index.apply([Entry(path, 1, "v", "session", scope, "session", turns)], [])
+        while embed_some(index, tiny, 10):
+            pass
+        own = [
+            each.number for each in index.candidates(range(1, 99)) if each.hit.path == "agents/main/sessions/s.jsonl"
+        ]
+        assert set(index.tokens(tiny.space, own).kept) == set(own)
+        return answer(index, query, serving(tiny)).hits
+
+    assert hits() == hits("to the harbour", "Ann sent the parcel to the harbour", "the harbour")
+    assert {hit.path for hit in hits("to the harbour")} == {"agents/main/sessions/s.jsonl"}
