@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -263,6 +264,41 @@ def test_an_embedder_that_breaks_in_the_background_is_told_by_the_next_search(
         assert (reply["mode"], reply["fallback"]) == ("keyword", True)
         assert "has no model m" in reply["warning"]
         assert reply["results"][0]["path"] == "memory/page0042.md"
+
+
+def test_an_embedder_goes_on_in_the_background_after_something_was_forgotten(
+    home: Path, clock: FrozenClock, server: Server
+) -> None:
+    slowly_embedded(home, server)
+    with Memory(home, clock=clock) as memory:
+        ask(memory, "parcel page0042")
+        (home / "memory/page0007.md").unlink()
+        memory.home.index.purge()
+        server.ending.set()
+        in_the_background(memory).join()
+        reply = ask(memory, "parcel page0042")
+        assert (reply["provider"], reply["fallback"]) == ("static", False)
+        assert "catches up" in reply["warning"]
+        in_the_background(memory).join()
+        reply = ask(memory, "parcel page0042")
+        assert (reply["provider"], "warning" in reply) == ("openai", False)
+
+
+def test_an_index_that_another_process_writes_to_is_no_fault_of_the_embedder(
+    home: Path, clock: FrozenClock, server: Server
+) -> None:
+    slowly_embedded(home, server)
+    with Memory(home, clock=clock) as memory:
+        ask(memory, "parcel page0042")
+        (file,) = (home / ".index").glob("*.sqlite")
+        with closing(sqlite3.connect(file, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            server.ending.set()
+            in_the_background(memory).join()
+        reply = ask(memory, "parcel page0042")
+        assert (reply["provider"], reply["fallback"]) == ("static", False)
+        in_the_background(memory).join()
+        assert ask(memory, "parcel page0042")["provider"] == "openai"
 
 
 def test_what_was_embedded_before_a_break_is_not_embedded_again(home: Path, clock: FrozenClock, server: Server) -> None:

@@ -7,6 +7,7 @@ An embedder that fails is left alone for a while: search goes on without it and 
 from __future__ import annotations
 
 import os
+import sqlite3
 import threading
 import time
 from collections.abc import Sequence
@@ -14,7 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..embed import ByToken, Embedder, open_embedders
-from ..errors import LockTimeout, StorageError, Unavailable
+from ..errors import ConnectionLost, LockTimeout, StorageError, Unavailable
 from ..settings import SearchSettings
 from . import Embedded, Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
 
@@ -188,6 +189,8 @@ class Meaning:
             for embedder in embedders:
                 while embed_some(index, embedder, embedder.batch):
                     pass
+        except (LockTimeout, ConnectionLost, sqlite3.ProgrammingError):
+            return  # the index was busy, or closed by who cleaned it: the embedder is well, and the next search goes on
         except Unavailable as error:
             self.fail(error)
         except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
