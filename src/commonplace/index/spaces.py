@@ -208,9 +208,9 @@ class Spaces:
     def _wants(self, space: int, key: tuple[int, bytes]) -> bool:
         """Whether a text has no vector yet, and stands somewhere: it may have been forgotten while it was read."""
         sql = """
-            SELECT 1 FROM passages WHERE owner = ?2 AND hash = ?3 AND NOT EXISTS
-            (SELECT 1 FROM vectors WHERE space = ?1 AND owner = ?2 AND hash = ?3)"""
-        return self._db.execute(sql, (space, *key)).fetchone() is not None
+            SELECT 1 FROM passages WHERE owner = ? AND hash = ? AND NOT EXISTS
+            (SELECT 1 FROM vectors WHERE space = ? AND owner = ? AND hash = ?)"""
+        return self._db.execute(sql, (*key, space, *key)).fetchone() is not None
 
     def _write(self, name: str, count: int, rows: Any) -> None:
         try:
