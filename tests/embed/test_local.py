@@ -583,6 +583,23 @@ def test_the_reranker_takes_english_questions_of_some_words(models: str, questio
     assert open_reranker(models).takes(question) is takes
 
 
+@pytest.mark.slow
+def test_a_question_in_a_script_that_no_larger_model_reads_is_weighed_as_if_there_were_none(
+    models: str, tmp_path: Path
+) -> None:
+    (tmp_path / "home" / "memory").mkdir(parents=True)
+    texts = ["저는 매일 아침 녹차를 마십니다", "변호사 시험에 합격했어요", "집세가 올랐습니다", *ENGLISH]
+    for number, text in enumerate(texts):
+        (tmp_path / "home" / "memory" / f"{number}.md").write_text(f"{text}\n", encoding="utf-8")
+    found = []
+    for search in ("provider: static", f"provider: local\n  model: {models}"):
+        (tmp_path / "home" / "commonplace.yaml").write_text(f"memorySearch:\n  {search}\n")
+        with Memory(tmp_path / "home") as memory:
+            found.append([(hit.path, hit.score) for hit in memory.search("누가 시험에 합격했나요", min_score=0)])
+    assert found[0] == found[1]
+    assert found[0][0][0] == "memory/1.md"
+
+
 def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> None:
     assert {kind.name: kind.licence for kind in KNOWN.values()} == {
         BGE_EN.name: "MIT",

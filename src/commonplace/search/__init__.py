@@ -93,7 +93,8 @@ def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
         meaning.fail(error)
         return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
     if served.beside:
-        questions.append(_Question(served.beside.space, served.beside.question(query.text), None, beside=True))
+        alone = not takers  # in a script that the larger ones do not read
+        questions.append(_Question(served.beside.space, served.beside.question(query.text), None, beside=not alone))
     return _Legs(served, tuple(questions))
 
 
