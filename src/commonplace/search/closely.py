@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from ..embed import AtHand, Embedder
 from .rank import Ranked, Weights, best_first, weighed_again
 
-_CLOSELY = 30  # hits that are looked at
+_CLOSELY = 20  # hits that are looked at
 _CHARACTERS = 1_000  # of a passage: what answers a question mostly stands early, and the longer, the more is like it
 _USUAL = 0.5  # how like a question what is found for it mostly is
 
