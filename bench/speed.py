@@ -22,6 +22,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from commonplace import Memory
+from commonplace.embed.static import StaticEmbedder
 
 SEED, PER_PAGE = 7, 10
 FIRST = """
@@ -81,7 +82,7 @@ def measured(home: Path, size: int) -> dict[str, float]:
         "words, passages a second": size / words,
         "meaning, passages a second": size / (time.process_time() - started),
     }
-    figures["the embedder alone, passages a second"] = embedder_alone(home, size)
+    figures["the embedder alone, passages a second"] = embedder_alone(home)
     figures["hybrid query, ms"] = median_ms(lambda q: memory.search(q), questions)
     keyword = Memory(home)
     keyword.home.meaning.settings = keyword.home.search_settings._replace(provider="none")
@@ -137,16 +138,16 @@ def editing(memory: Memory, language: Language) -> Callable[[str], object]:
     return edit
 
 
-def embedder_alone(home: Path, size: int) -> float:
-    """The same passages through the embedder, with nothing kept."""
-    from commonplace.embed.static import StaticEmbedder
+def embedder_alone(home: Path) -> float:
+    """The same passages through the same model, which has seen none of their words before; nothing is kept."""
+    from commonplace.embed.static.model import StaticModel
 
-    embedder = StaticEmbedder()
-    some = [path.read_text() for path in sorted((home / "memory").rglob("*.md"))[:400]]
-    texts = [f"## {part.strip()}" for text in some for part in text.split("## ") if part.strip()]
+    pages = [path.read_text() for path in sorted((home / "memory").rglob("*.md"))]
+    texts = [f"## {part.strip()}" for text in pages for part in text.split("## ") if part.strip()]
+    model = StaticModel.load()
     started = time.process_time()
-    for start in range(0, len(texts), embedder.batch):
-        embedder.passages(texts[start : start + embedder.batch])
+    for start in range(0, len(texts), StaticEmbedder.batch):
+        model.encode(texts[start : start + StaticEmbedder.batch])
     return len(texts) / (time.process_time() - started)
 
 

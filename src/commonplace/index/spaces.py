@@ -85,7 +85,7 @@ class Spaces:
         space, known_dims, _, count, seen = self._made(name, dims)
         if pending.space not in (0, space):  # what had a vector then may have none now: look again
             return
-        new = [key for key in embedded if self._wants(space, key)]
+        new = self._wanted(space, list(embedded))
         if new and dims != known_dims:  # another model stands behind the name now
             self.drop(name)
             return
@@ -205,12 +205,18 @@ class Spaces:
         found: tuple[int, int, int, int, int] = self._db.execute(sql, (name,)).fetchone()
         return found
 
-    def _wants(self, space: int, key: tuple[int, bytes]) -> bool:
-        """Whether a text has no vector yet, and stands somewhere: it may have been forgotten while it was read."""
-        sql = """
-            SELECT 1 FROM passages WHERE owner = ? AND hash = ? AND NOT EXISTS
-            (SELECT 1 FROM vectors WHERE space = ? AND owner = ? AND hash = ?)"""
-        return self._db.execute(sql, (*key, space, *key)).fetchone() is not None
+    def _wanted(self, space: int, keys: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Of these texts, those without a vector that still stand somewhere: one may have been forgotten meanwhile."""
+        found: list[tuple[int, bytes]] = []
+        for start in range(0, len(keys), _MANY):
+            some = keys[start : start + _MANY]
+            sql = f"""
+                WITH asked(owner, hash) AS (VALUES {",".join(["(?, ?)"] * len(some))}) SELECT owner, hash FROM asked
+                WHERE EXISTS (SELECT 1 FROM passages WHERE passages.owner = asked.owner AND passages.hash = asked.hash)
+                AND NOT EXISTS (SELECT 1 FROM vectors
+                  WHERE space = {space} AND vectors.owner = asked.owner AND vectors.hash = asked.hash)"""
+            found += self._db.execute(sql, [value for key in some for value in key]).fetchall()
+        return found
 
     def _write(self, name: str, count: int, rows: Any) -> None:
         try:

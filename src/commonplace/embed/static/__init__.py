@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 class StaticEmbedder:
     provider = "static"
     quick = True
-    batch = 512
+    batch = 2048
 
     def __init__(self) -> None:
         self._model = _loaded()
