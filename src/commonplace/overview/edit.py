@@ -62,6 +62,7 @@ def merged(home: Home, path: str, base: str, text: str) -> Merged:
     """What a text and the page as it is now make together, where both come from one version of it."""
     sight(home, path)
     was = as_text(home.history.content(path, base)) if base != ABSENT else ""
+    home.pages.notice([path])  # what is shown here is what the next merge begins from
     try:
         now = page_at(home, path)
         theirs, current = now.text, now.version

@@ -162,6 +162,17 @@ def test_two_changes_are_put_together_where_they_do_not_meet(asked: Api) -> None
     assert asked.put("memory/list.md", found["text"], If_Match=f'"{found["current"]}"').status_code == 200
 
 
+def test_what_a_merge_showed_is_what_the_next_one_begins_from(asked: Api, full: Path) -> None:
+    page, start = full / "memory/list.md", "one\ntwo\nthree\nfour\n"
+    asked.put("memory/list.md", start, If_None_Match="*")
+    base = asked.tag("memory/list.md").strip('"')
+    page.write_text(start.replace("one", "by hand"))
+    first = asked.post("merge", path="memory/list.md", base=base, text=start.replace("four", "mine"))
+    page.write_text(start.replace("one", "by hand again"))
+    second = asked.post("merge", path="memory/list.md", base=first["current"], text=first["text"])
+    assert (second["text"], second["conflicts"]) == ("by hand again\ntwo\nthree\nmine\n", 0)
+
+
 def test_where_two_changes_meet_both_are_shown(asked: Api) -> None:
     asked.put("memory/list.md", "one\ntwo\n", If_None_Match="*")
     base = asked.tag("memory/list.md")
