@@ -3,6 +3,7 @@
 import { useEffect, useRef } from "../vendor/preact.js";
 
 const OFF = "commonplace-keys-off";
+const TOGETHER = 2000; // milliseconds within which two keys are one after the other
 const layers = [];
 let first = "";
 let firstAt = 0;
@@ -45,9 +46,10 @@ document.addEventListener("keydown", (event) => {
   const name = nameOf(event);
   const plain = !name.startsWith("Mod+") && name !== "Escape";
   if (plain && (isTyping(event.target) || !keysAreOn() || document.querySelector("dialog[open]"))) return;
-  const run = (performance.now() - firstAt < 1200 && found(`${first} ${name}`)) || found(name);
+  // By when the keys were pressed: a page that is busy answers late, and both still belong together.
+  const run = (event.timeStamp - firstAt < TOGETHER && found(`${first} ${name}`)) || found(name);
   first = run || !plain ? "" : name;
-  firstAt = performance.now();
+  firstAt = event.timeStamp;
   if (run) {
     event.preventDefault();
     run(event);
