@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..embed import AtHand, Embedder
-from .rank import Ranked, Weights, best_first, weighed_again
+from .rank import Ranked, Weights, before_the_rest, best_first, weighed_again
 
 _CLOSELY = 20  # hits that are looked at
 _CHARACTERS = 1_000  # of a passage: what answers a question mostly stands early, and the longer, the more is like it
@@ -24,5 +24,4 @@ def closely(question: str, embedders: Iterable[Embedder], rows: list[Ranked], we
     close = [each - _USUAL for each in found]
     again = weighed_again(some, [weights.close * each for each in close], weights)
     best = best_first(row._replace(close=each) for row, each in zip(again, close, strict=True))
-    last = best[-1].odds
-    return [*best, *(row._replace(odds=last) if row.odds > last else row for row in rows[_CLOSELY:])]
+    return before_the_rest(best, rows[_CLOSELY:])

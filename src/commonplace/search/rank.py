@@ -123,6 +123,12 @@ def weighed_again(rows: Sequence[Ranked], more: Sequence[float], weights: Weight
     ]
 
 
+def before_the_rest(best: Sequence[Ranked], rest: Iterable[Ranked]) -> list[Ranked]:
+    """Those that were looked at again, then the others, none of which comes to stand above them by its odds."""
+    last = best[-1].odds
+    return [*best, *(row._replace(odds=last) if row.odds > last else row for row in rest)]
+
+
 def _together(odds: Sequence[float]) -> float:
     best = max(odds)
     if len(odds) == 1:

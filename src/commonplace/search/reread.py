@@ -6,7 +6,7 @@ from ..errors import Unavailable
 from ..index import Index
 from ..index.meaning import Meaning
 from ..model import Query
-from .rank import Ranked, Weights, best_first, weighed_again
+from .rank import Ranked, Weights, before_the_rest, best_first, weighed_again
 
 _READ = 30  # hits that are read again
 _BEFORE = 400  # characters of what stands before a turn: an answer is understood by its question
@@ -26,7 +26,7 @@ def reread(
         return rows, f"the hits were not read again: {error}"
     found = weighed_again(some, [weights.read * score for score in read], weights)
     again = best_first(row._replace(read=score) for row, score in zip(found, read, strict=True))
-    return [*again, *(row._replace(odds=min(row.odds, again[-1].odds)) for row in rows[_READ:])], ""
+    return before_the_rest(again, rows[_READ:]), ""
 
 
 def _told(index: Index, row: Ranked) -> str:
