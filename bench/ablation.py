@@ -18,13 +18,14 @@ from typing import Any
 from quality import Question, ready, sessions, settings_of
 
 from commonplace import Memory
-from commonplace.embed import ByToken, late
-from commonplace.evaluate.figures import Lines, turn_figures
-from commonplace.index.meaning import Meaning
+from commonplace.embedding import late_interaction as late
+from commonplace.embedding.base import ByToken
+from commonplace.index.embedding_service import Meaning
+from commonplace.maintenance.evaluate.metrics import Lines, turn_figures
 from commonplace.model import Query
-from commonplace.search import Answer, answer
-from commonplace.search import words as words_leg
-from commonplace.search.rank import WEIGHTS, Weights
+from commonplace.search import bm25 as words_leg
+from commonplace.search.pipeline import Answer, answer
+from commonplace.search.scoring import WEIGHTS, Weights
 from commonplace.settings import SearchSettings
 
 SHOWN = ("fraction@5", "fraction@10", "ndcg@10", "session_recall@5")

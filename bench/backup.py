@@ -15,9 +15,9 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-from commonplace.archive import export_file, import_from
+from commonplace.formats import records
 from commonplace.home import Home
-from commonplace.markdown import records
+from commonplace.maintenance.backup import export_file, import_from
 
 AT = "2026-03-14T09:26:53.000000Z"
 NAMES = ("b.tar", "b.tar.gz", "b.jsonl", "b.jsonl.gz")

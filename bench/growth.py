@@ -19,7 +19,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.markdown import blocks, records
+from commonplace.formats import blocks, records
 
 AT = "2026-03-14T09:26:53.000000Z"
 ROUNDS = 60

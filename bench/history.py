@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from commonplace.home import utc_now
-from commonplace.pages.folder import FolderPages
-from commonplace.pages.history import History
+from commonplace.storage.folder.history import History
+from commonplace.storage.folder.pages import FolderPages
 
 Write = Callable[[FolderPages, int], object]
 KINDS: dict[str, Write] = {

@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.index import silent
+from commonplace.index.base import silent
 
 
 def main() -> None:

@@ -27,7 +27,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from commonplace import Memory
-from commonplace.index import silent
+from commonplace.index.base import silent
 
 TOKEN = "load"
 SHARED = "memory/world/shared.md"

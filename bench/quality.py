@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace import Memory
-from commonplace.evaluate import questions as evaluated
-from commonplace.evaluate.figures import Lines, Turn, turn_figures, turns_of
+from commonplace.maintenance.evaluate import questions as evaluated
+from commonplace.maintenance.evaluate.metrics import Lines, Turn, turn_figures, turns_of
 
 __all__ = ["Found", "Question", "Turn", "ask", "passages", "sessions", "turns_of"]  # what bench/peers.py measures with
 

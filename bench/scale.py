@@ -29,15 +29,15 @@ from quality import sessions, settings_of
 from speed import PER_PAGE, SEED, Language, page
 
 from commonplace import Memory
-from commonplace.database import Database, address_of
-from commonplace.database.migrate import migrate
-from commonplace.ground import in_database
-from commonplace.index import Entry
-from commonplace.index.meaning import Meaning, embed_some
-from commonplace.index.postgres import PostgresIndex
+from commonplace.index.base import Entry
+from commonplace.index.embedding_service import Meaning, embed_some
 from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
-from commonplace.pages.versions import version_of
 from commonplace.settings import SearchSettings
+from commonplace.storage.backends import in_database
+from commonplace.storage.deltas import version_of
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.index import PostgresIndex
+from commonplace.storage.postgres.migrate import migrate
 
 WRITES = 40  # by each writer
 ONE_BY_ONE = 1_000  # pages that are written one after another; those of a larger memory come in bulk

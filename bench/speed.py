@@ -22,7 +22,7 @@ from itertools import accumulate
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embedding.static import StaticEmbedder
 
 SEED, PER_PAGE = 7, 10
 FIRST = """
@@ -140,7 +140,7 @@ def editing(memory: Memory, language: Language) -> Callable[[str], object]:
 
 def embedder_alone(home: Path) -> float:
     """The same passages through the same model, which has seen none of their words before; nothing is kept."""
-    from commonplace.embed.static.model import StaticModel
+    from commonplace.embedding.static.model import StaticModel
 
     pages = [path.read_text() for path in sorted((home / "memory").rglob("*.md"))]
     texts = [f"## {part.strip()}" for text in pages for part in text.split("## ") if part.strip()]

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.index import silent
-from commonplace.index.watch import Seen, watching
+from commonplace.index.base import silent
+from commonplace.index.watcher import Seen, watching
 
 BLOCKED = """
 class Blocked:

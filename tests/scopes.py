@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 
 from click.testing import CliRunner
 
-from commonplace import Memory, timeline
-from commonplace.access import access_of, create
+from commonplace import Memory
 from commonplace.adapters.anthropic import MemoryTool
 from commonplace.adapters.langgraph import CommonplaceStore
-from commonplace.archive import export_to
 from commonplace.errors import CommonplaceError
 from commonplace.home import utc_now
+from commonplace.maintenance import timeline
+from commonplace.maintenance.backup import export_to
+from commonplace.storage.tokens import access_of, create
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.pages.folder import FolderPages
-from commonplace.pages.history import History
+from commonplace.storage.folder.history import History
+from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
 CURATED = "agents/main/memory/MEMORY.md"

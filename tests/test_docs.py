@@ -14,8 +14,8 @@ import pytest
 
 import commonplace
 from commonplace import Memory
-from commonplace.pages.names import file_name
 from commonplace.settings import load
+from commonplace.storage.names import file_name
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from commonplace import InvalidArgument, Memory
-from commonplace.pages import locks
-from commonplace.pages.folder import FolderPages
+from commonplace.storage.folder import locks
+from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
 from .test_bad_input import READS, fill, worked

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.surfaces.mcp.notices import may_hear
+from commonplace.surfaces.mcp.notifications import may_hear
 from commonplace.surfaces.mcp.resources import uri_of
 from commonplace.testing import FrozenClock
 

@@ -42,7 +42,7 @@ __all__ = [
     "Skill",
     "StorageError",
 ]
-_ROOMS = {
+_MODULES = {
     "memory": ("Memory",),
     "context": ("Context",),
     "model": ("Block", "Hit", "Page", "Passage", "Query", "Record", "Scope", "Skill"),
@@ -62,7 +62,7 @@ _ROOMS = {
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    for room, names in _ROOMS.items():
+    for module, names in _MODULES.items():
         if name in names:
-            return getattr(import_module(f"{__name__}.{room}"), name)
+            return getattr(import_module(f"{__name__}.{module}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

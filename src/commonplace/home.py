@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 from . import directive
 from . import settings as settings_of
 from .errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound
-from .ground import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
-from .markdown.jsontext import is_unicode
-from .markdown.times import stamp
+from .formats.json_text import is_unicode
+from .formats.timestamps import stamp
 from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
-from .pages import ABSENT
-from .pages.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
-from .pages.records import Channels, Globals, Shelf
-from .pages.records import parse as parse_record
-from .pages.sign import Signature, signed
-from .pages.skills import Skills
 from .settings import SearchSettings, Settings
+from .storage.author import Signature, signed
+from .storage.backends import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
+from .storage.base import ABSENT
+from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
+from .storage.records import Channels, Globals, Shelf
+from .storage.records import parse as parse_record
+from .storage.skills import Skills
 
 if TYPE_CHECKING:
-    from .index import Progress
-    from .index.follow import Following, View
-    from .index.meaning import Meaning
-    from .search import Answer
+    from .index.base import Progress
+    from .index.embedding_service import Meaning
+    from .index.handle import Following, View
+    from .search.pipeline import Answer
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Found", "Home", "utc_now"]
 _MOST_FILTERS = 50
@@ -83,13 +83,13 @@ class Home:
     @cached_property
     def meaning(self) -> Meaning:
         """Who embeds for this agent. Opened, and its libraries loaded, by the first search."""
-        from .index.meaning import Meaning
+        from .index.embedding_service import Meaning
 
         return Meaning(self.search_settings)
 
     @cached_property
     def _words_alone(self) -> Meaning:
-        from .index.meaning import Meaning
+        from .index.embedding_service import Meaning
 
         return Meaning(SearchSettings(provider="none"))
 
@@ -189,7 +189,7 @@ class Home:
 
         `keyword`: by words alone, which loads no model.
         """
-        from .search import answer
+        from .search.pipeline import answer
 
         self.check()
         settings, meaning = self.search_settings, self._words_alone if keyword else self.meaning
@@ -216,7 +216,7 @@ class Home:
 
     def note_recalled(self, paths: Iterable[str]) -> None:
         """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
-        from .index.recalled import note
+        from .index.recalls import note
 
         if self.ground.folder:
             note(os.path.join(self.ground.folder, INDEX_FOLDER), self.agent, paths, stamp(self.clock()))

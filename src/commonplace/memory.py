@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from .home import Home, utc_now
 from .model import Clock, Hit
-from .pages.layout import MAIN
+from .storage.layout import MAIN
 from .tools import catalog
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Memory:
 
         `strict` binds the model to the schema, where the API can: openai, openai-responses and anthropic.
         """
-        from .tools.shapes import describe
+        from .tools.schemas import describe
 
         return describe(shape, toolsets, self.home, strict=strict)
 

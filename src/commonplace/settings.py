@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .errors import SettingsError
-from .yamltext import YamlProblem, compose
+from .formats.yaml_nodes import YamlProblem, compose
 
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")

@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 
 from .errors import OutsideHome, PageNotFound, StaleVersion
 from .model import Page
-from .pages import ABSENT, Changes, Pages, Paths, Root, Sentences, Suffix, Texts
+from .storage.base import ABSENT, Changes, Pages, Paths, Root, Sentences, Suffix, Texts
 
 
 class FrozenClock:

@@ -18,9 +18,10 @@ import httpx2
 import pytest
 from anthropic.lib.tools import BetaAbstractMemoryTool, BetaAsyncAbstractMemoryTool, ToolError
 
-from commonplace import Memory, timeline
+from commonplace import Memory
 from commonplace.adapters.anthropic import AsyncMemoryTool, MemoryTool
-from commonplace.doctor import examine
+from commonplace.maintenance import timeline
+from commonplace.maintenance.doctor import examine
 from commonplace.testing import FrozenClock
 
 KEY = "sk-ant-api03-" + "aB3dE5fG7hJ9kL2m" * 6

@@ -20,10 +20,11 @@ from langgraph.store.base import (
     SearchOp,
 )
 
-from commonplace import Memory, timeline
+from commonplace import Memory
 from commonplace.adapters.langgraph import CommonplaceStore
 from commonplace.errors import BrokenFrontMatter, HoldsSecret, StorageError
-from commonplace.pages.names import coded
+from commonplace.maintenance import timeline
+from commonplace.storage.names import coded
 from commonplace.testing import FrozenClock
 
 USERS = ("users", "ann")

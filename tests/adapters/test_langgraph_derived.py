@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from langgraph.store.base import PutOp
 
-from commonplace import Memory, doctor
+from commonplace import Memory
 from commonplace.adapters.langgraph import CommonplaceStore
-from commonplace.forget import Wanted, forget
+from commonplace.maintenance import doctor
+from commonplace.maintenance.forget import Wanted, forget
 from commonplace.testing import FrozenClock
 
 DOCS = ("docs",)

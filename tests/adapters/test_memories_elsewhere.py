@@ -9,10 +9,10 @@ import pytest
 
 from commonplace import Memory
 from commonplace.adapters.anthropic import MemoryTool
-from commonplace.archive import export_file, import_from
-from commonplace.doctor import examine
-from commonplace.forget import Wanted, forget
-from commonplace.index.watch import Seen, watching
+from commonplace.index.watcher import Seen, watching
+from commonplace.maintenance.backup import export_file, import_from
+from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.forget import Wanted, forget
 
 
 @pytest.fixture

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commonplace import Memory
-from commonplace.context.fence import TITLES
 from commonplace.context.tokens import estimate
 from commonplace.errors import InvalidArgument
+from commonplace.framing import TITLES
 from commonplace.testing import FrozenClock
 
 from ..texts import names, texts

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace import Memory
-from commonplace.markdown.sessions import turns
+from commonplace.formats.transcripts import turns
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, pages, put, whys, zipped
 

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+from commonplace.formats.transcripts import turns
 from commonplace.home import Home
-from commonplace.markdown.sessions import turns
-from commonplace.surfaces.clients.capture import keep_session
+from commonplace.surfaces.install.capture import keep_session
 
 from .sources import brought, pages, put, whys
 

@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from commonplace import Memory, timeline
+from commonplace import Memory
 from commonplace.errors import StorageError
 from commonplace.home import Home
+from commonplace.maintenance import timeline
 from commonplace.testing import FrozenClock
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, pages, put, registry_database, whys

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.archive import export_to
-from commonplace.doctor import examine
 from commonplace.errors import OutsideHome, StorageError
-from commonplace.forget import Wanted, forget
 from commonplace.home import Home
 from commonplace.importers import KINDS, Limits, kind_of
 from commonplace.importers.source import open_source
+from commonplace.maintenance.backup import export_to
+from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.forget import Wanted, forget
 from commonplace.testing import FrozenClock
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put, registry_database

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.index import silent
+from commonplace.index.base import silent
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Handler, Server, running, serve
+from ..embedding.server import Handler, Server, running, serve
 
 BUSY = "another process is indexing many pages: the answer may miss some until it is done"
 
@@ -46,7 +46,7 @@ def found(memory: Memory, query: str) -> list[str]:
 HOLDER = """
 import sys
 from commonplace.home import Home
-from commonplace.pages.locks import lock
+from commonplace.storage.folder.locks import lock
 home = Home(sys.argv[1])
 with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.territory.fingerprint}", patience=0):
     print("held", flush=True)

@@ -21,14 +21,14 @@ from hypothesis import strategies as st
 
 from commonplace import CommonplaceError, Memory
 from commonplace.home import Home
-from commonplace.index import Index
-from commonplace.index import spaces as index_spaces
 from commonplace.index import sync as index_sync
-from commonplace.index.meaning import embed_some
+from commonplace.index import vector_spaces as index_spaces
+from commonplace.index.base import Index
+from commonplace.index.embedding_service import embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING
-from commonplace.pages import folder as pages_folder
+from commonplace.storage.folder import pages as pages_folder
 from commonplace.testing import FrozenClock
 
 from .tiny import TinyEmbedder

@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from commonplace import Memory
 from commonplace.errors import Unavailable
 from commonplace.home import Home
-from commonplace.index.meaning import embed_some
+from commonplace.index.embedding_service import embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING, Filters, Viewer
-from commonplace.search.rank import _UNKNOWN
+from commonplace.search.scoring import _UNKNOWN
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Handler, Server, bag, running, serve
+from ..embedding.server import Handler, Server, bag, running, serve
 from .tiny import TinyEmbedder
 
 ME = Viewer("main")
@@ -381,7 +381,7 @@ def test_a_compaction_that_does_not_count_changes_nothing(desk: Desk, tiny: Tiny
 def test_a_space_tidies_up_when_most_of_it_stands_for_nothing(
     desk: Desk, tiny: TinyEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace.index.spaces._SLACK", 10)
+    monkeypatch.setattr("commonplace.index.vector_spaces._SLACK", 10)
     for number in range(40):
         desk.put("memory/a.md", f"tea, cup {number}\n")
         desk.embed(tiny)

@@ -10,19 +10,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from commonplace.index import Entry
-from commonplace.index.meaning import Meaning, embed_some
+from commonplace.index.base import Entry
+from commonplace.index.embedding_service import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Hit, Passage, Query, Scope, Viewer
-from commonplace.search import answer
-from commonplace.search.rank import WEIGHTS
+from commonplace.search.pipeline import answer
+from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
 from .test_spaces import Desk
 from .tiny import TinyEmbedder, TinyTokens
 
 if TYPE_CHECKING:
-    from commonplace.embed import Vectors
+    from commonplace.embedding.base import Vectors
 
 ME = Viewer("main")
 

@@ -24,12 +24,12 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import NotFound
 from commonplace.home import Home
-from commonplace.index import Index
 from commonplace.index import sqlite as index_sqlite
-from commonplace.index import watch as index_watch
+from commonplace.index import watcher as index_watch
+from commonplace.index.base import Index
+from commonplace.index.embedding_service import Meaning, Served
 from commonplace.index.events import remote
-from commonplace.index.meaning import Meaning, Served
-from commonplace.index.watch import How, Seen, watch, watching
+from commonplace.index.watcher import How, Seen, watch, watching
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 

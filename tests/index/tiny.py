@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commonplace.embed.late import kept, placed
+from commonplace.embedding.late_interaction import kept, placed
 
 if TYPE_CHECKING:
-    from commonplace.embed import Vectors
+    from commonplace.embedding.base import Vectors
 
 
 class TinyEmbedder:

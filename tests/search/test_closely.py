@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.embed.static import StaticEmbedder
+from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
-from commonplace.search import answer
-from commonplace.search.closely import _CLOSELY, closely
 from commonplace.search.explain import why
-from commonplace.search.rank import WEIGHTS, Ranked, Weights
+from commonplace.search.pipeline import answer
+from commonplace.search.rerank_maxsim import _CLOSELY, closely
+from commonplace.search.scoring import WEIGHTS, Ranked, Weights
 
 
 def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[Ranked, ...]:

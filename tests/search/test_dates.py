@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.markdown.times import MONTHS, day_of
+from commonplace.formats.timestamps import MONTHS, day_of
 from commonplace.search.dates import Span, asks_about_now, nearness, span_of
 from commonplace.testing import FrozenClock
 

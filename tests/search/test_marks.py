@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.search.marks import in_utf16, marks
+from commonplace.search.highlight import in_utf16, marks
 
 
 @pytest.mark.parametrize(

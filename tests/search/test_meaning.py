@@ -14,20 +14,20 @@ import numpy as np
 import pytest
 
 from commonplace import Memory
-from commonplace.embed import open_embedders
-from commonplace.embed.http import SEARCHING
+from commonplace.embedding.base import open_embedders
+from commonplace.embedding.http import SEARCHING
 from commonplace.home import Home
-from commonplace.index.follow import View
-from commonplace.index.meaning import Meaning
-from commonplace.index.words import FUNCTION_WORDS, query_words, words
+from commonplace.index.embedding_service import Meaning
+from commonplace.index.handle import View
+from commonplace.index.tokenizer import FUNCTION_WORDS, query_words, words
 from commonplace.model import EVERYTHING, Query
-from commonplace.search import answer
 from commonplace.search.calibration import scale_of
-from commonplace.search.rank import Weights
+from commonplace.search.pipeline import answer
+from commonplace.search.scoring import Weights
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
-from ..embed.server import Handler, Server, fail, running, serve
+from ..embedding.server import Handler, Server, fail, running, serve
 
 TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
 

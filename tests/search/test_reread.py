@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.embed.weights import RERANKER, folder_name
-from commonplace.search.reread import _READ
+from commonplace.embedding.model_files import RERANKER, folder_name
+from commonplace.search.rerank_cross_encoder import _READ
 from commonplace.testing import FrozenClock
 
-from ..embed.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
+from ..embedding.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
 from .test_meaning import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
-from commonplace.index import AROUND, Candidate
-from commonplace.index.words import fold, query_words, stem, words
+from commonplace.index.base import AROUND, Candidate
+from commonplace.index.tokenizer import fold, query_words, stem, words
 from commonplace.model import Hit, Scope
-from commonplace.search.words import Asked, held
+from commonplace.search.bm25 import Asked, held
 from commonplace.testing import FrozenClock
 
 SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿", "绿茶"]), max_size=12)

@@ -12,10 +12,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace import Memory
-from commonplace.access import Access, Token, access_of, create
-from commonplace.access.folder import LOG, TOKENS
-from commonplace.markdown.times import stamp
-from commonplace.surfaces.http.guard import Rules
+from commonplace.formats.timestamps import stamp
+from commonplace.storage.folder.tokens import LOG, TOKENS
+from commonplace.storage.tokens import Access, Token, access_of, create
+from commonplace.surfaces.http.auth import Rules
 from commonplace.tools import catalog
 
 from .test_mcp_process import run

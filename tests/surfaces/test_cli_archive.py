@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ..archive.places import tree
+from ..maintenance.places import tree
 from .test_cli import Shell, shell, used  # noqa: F401
 
 HOME = ".commonplace"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from commonplace.doctor import examine
 from commonplace.errors import ConnectionLost
-from commonplace.ground import in_database, shown
+from commonplace.maintenance.doctor import examine
+from commonplace.storage.backends import in_database, shown
 from commonplace.surfaces.cli.common import find_home, placed
 
 from .test_cli import Shell

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.pages.locks import lock
-from commonplace.surfaces.clients.capture import lines_of, merged
+from commonplace.storage.folder.locks import lock
+from commonplace.surfaces.install.capture import lines_of, merged
 
 from .test_cli import Shell
 
@@ -314,7 +314,9 @@ def test_a_search_by_words_loads_no_model(home: Path) -> None:
     Memory(home).call("reflect", {"content": "Ann drinks green tea."})
     Memory(home).search("tea")
     loaded = loaded_after(run_command(home, "search", "--keyword", "tea"))
-    assert [name for name in [*HEAVY, "yaml", "commonplace.embed.static", "commonplace.memory"] if name in loaded] == []
+    assert [
+        name for name in [*HEAVY, "yaml", "commonplace.embedding.static", "commonplace.memory"] if name in loaded
+    ] == []
 
 
 @pytest.mark.slow

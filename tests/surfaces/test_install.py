@@ -18,8 +18,8 @@ import yaml
 
 from commonplace.errors import CommonplaceError, Conflict, InvalidArgument, Refused, SettingsError, StorageError
 from commonplace.surfaces.cli import cli
-from commonplace.surfaces.clients import files, jsonc, plan
-from commonplace.surfaces.clients.table import CLIENTS, Where, config_file, hooks_file
+from commonplace.surfaces.install import files, jsonc, plan
+from commonplace.surfaces.install.clients import CLIENTS, Where, config_file, hooks_file
 
 PROGRAM = ["/opt/commonplace"]
 

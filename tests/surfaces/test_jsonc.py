@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.surfaces.clients import jsonc
-from commonplace.surfaces.clients.edits import Unreadable
+from commonplace.surfaces.install import jsonc
+from commonplace.surfaces.install.edits import Unreadable
 
 
 def stripped(text: str) -> str:

@@ -11,8 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.surfaces.clients import tomltext, yamltext
-from commonplace.surfaces.clients.edits import CanNotEdit, Unreadable
+from commonplace.surfaces.install import toml_text as tomltext
+from commonplace.surfaces.install import yaml_text as yamltext
+from commonplace.surfaces.install.edits import CanNotEdit, Unreadable
 
 ENTRY = {"command": '/opt/it\'s "here"/commonplace', "args": ["mcp", "--home", "C:\\home\\ann"]}
 TOML = [

@@ -17,8 +17,8 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp_types import PromptReference, ResourceTemplateReference, ResourceUpdatedNotification
 
 from commonplace import Memory
+from commonplace.server.sessions import Serving
 from commonplace.surfaces.mcp.server import MemoryServer
-from commonplace.surfaces.mcp.serving import Serving
 from commonplace.tools import catalog
 
 pytestmark = pytest.mark.asyncio
@@ -255,7 +255,7 @@ async def test_a_request_chooses_among_the_memories_of_a_folder_and_no_other(tmp
 
 
 async def test_the_session_of_a_request_stands_in_history(tmp_path: Path) -> None:
-    from commonplace.timeline import changes
+    from commonplace.maintenance.timeline import changes
 
     async with served(tmp_path) as client:
         await client.call_tool("remember", {"content": "x"}, meta={"commonplace/session": "s-7"})

@@ -17,9 +17,9 @@ from mcp import MCPError
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, Refused
-from commonplace.pages.locks import lock
-from commonplace.surfaces.mcp import notices
-from commonplace.surfaces.mcp.serving import Serving
+from commonplace.server.sessions import Serving
+from commonplace.storage.folder.locks import lock
+from commonplace.surfaces.mcp import notifications as notices
 from commonplace.tools import catalog
 
 from .test_mcp import ERAS, PATIENCE, served, text_of

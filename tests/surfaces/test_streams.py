@@ -15,12 +15,12 @@ import pytest
 import uvicorn
 
 from commonplace import Memory
-from commonplace.access import Access, access_of, create
-from commonplace.markdown.times import stamp
+from commonplace.formats.timestamps import stamp
+from commonplace.server import token_watchdog as lasting
+from commonplace.server.sessions import Serving
+from commonplace.storage.tokens import Access, access_of, create
 from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.guard import Rules
-from commonplace.surfaces.mcp import lasting
-from commonplace.surfaces.mcp.serving import Serving
+from commonplace.surfaces.http.auth import Rules
 
 from .web import ERA, Web
 
@@ -84,7 +84,7 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: Access, o
 def test_a_stream_ends_when_the_time_of_its_token_is_over(
     address: str, access: Access, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from commonplace.surfaces.mcp import doors
+    from commonplace.server import auth as doors
 
     _, secret = create(access, NOW, agents=None, role="read", days=1)
     with listening_at(address, secret) as stream:
@@ -97,7 +97,7 @@ def test_a_stream_ends_when_the_time_of_its_token_is_over(
 
 
 def test_a_stream_whose_token_holds_goes_on(address: str, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
-    from commonplace.surfaces.mcp import doors
+    from commonplace.server import auth as doors
 
     token, secret = create(access, NOW, agents=None, role="read")
     looks, many, real = list[bool](), threading.Event(), doors.found

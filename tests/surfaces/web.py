@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
+from commonplace.server.sessions import Serving
 from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.guard import Rules
-from commonplace.surfaces.mcp.serving import Serving
+from commonplace.surfaces.http.auth import Rules
 
 ERA = "2026-07-28"
 _numbers = count(1)

@@ -14,9 +14,9 @@ from commonplace import Memory
 from commonplace.errors import WrongType
 from commonplace.tools.catalog import TOOLSETS, offers
 from commonplace.tools.define import bind
+from commonplace.tools.json_arguments import unfolded
 from commonplace.tools.registry import OPERATIONS
-from commonplace.tools.shapes import describe
-from commonplace.tools.unfold import unfolded
+from commonplace.tools.schemas import describe
 
 JSON_VALUES = st.recursive(
     st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.access import access_of, create
+from commonplace.storage.tokens import access_of, create
 
 from .looking import Look
 from .serving import served

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.pages.sign import Signature, signed
+from commonplace.storage.author import Signature, signed
 
 from .looking import Look
 from .serving import served

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from commonplace.access import access_of, create
+from commonplace.storage.tokens import access_of, create
 
 from .looking import PATIENCE, Look
 from .serving import served

@@ -13,19 +13,19 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import InvalidArgument, NotInstalled, PageNotFound
-from ..ground import InDatabase
+from ..formats.json_text import is_unicode
 from ..home import LOCKS_FOLDER, Home
-from ..markdown.jsontext import is_unicode
 from ..memory import Memory
-from ..pages.names import file_name
-from ..pages.sign import Signature, signed
-from ..pages.transcripts import Transcript
+from ..storage.author import Signature, signed
+from ..storage.backends import InDatabase
+from ..storage.folder.transcripts import Transcript
+from ..storage.names import file_name
 from ..tools.catalog import EVERYDAY
-from ..tools.shapes import strict_schema
+from ..tools.schemas import strict_schema
 from . import Function, functions
 
 if TYPE_CHECKING:
-    from ..pages.postgres_transcripts import RowTranscript
+    from ..storage.postgres.transcripts import RowTranscript
 
 try:
     from agents import FunctionTool, TResponseInputItem
@@ -110,7 +110,7 @@ class CommonplaceSession:
 def _transcript(home: Home, path: str) -> Transcript | RowTranscript:
     if not isinstance(home.ground, InDatabase):
         return Transcript(home.ground.folder, os.path.join(home.ground.folder, LOCKS_FOLDER), path)
-    from ..pages.postgres_transcripts import RowTranscript
+    from ..storage.postgres.transcripts import RowTranscript
 
     return RowTranscript(home.ground.database, path)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import NotInstalled
 from ..memory import Memory
 from ..tools.catalog import EVERYDAY
-from ..tools.shapes import strict_schema
+from ..tools.schemas import strict_schema
 from . import Function, functions
 
 try:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
+from ..formats.json_text import is_unicode
 from ..home import Home
-from ..markdown.jsontext import is_unicode
 from .sections import ORDER, Item, Request, Section
 from .tokens import estimate, weigh
 

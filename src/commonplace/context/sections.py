@@ -11,12 +11,12 @@ from datetime import datetime
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
+from ..formats import blocks
+from ..formats.records import value_line
+from ..formats.timestamps import parse, sort_key
+from ..framing import closed, data, field, one_line
 from ..home import Home
-from ..markdown import blocks
-from ..markdown.records import value_line
-from ..markdown.times import parse, sort_key
 from ..model import Record, Skill, Viewer
-from .fence import closed, data, field, one_line
 
 INJECTED = ("agent", "preferences", "user_info")
 _MOST_NOTES = 20

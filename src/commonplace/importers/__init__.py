@@ -11,9 +11,9 @@ from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
 from typing import NamedTuple
 
-from ..archive.extent import extent, holds
 from ..errors import InvalidArgument, StorageError
 from ..home import Home
+from ..maintenance.backup.scope import extent, holds
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
 from .engine import Brought, bring
 from .plan import Progress

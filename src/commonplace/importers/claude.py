@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..markdown.scan import one_line
-from ..pages.names import file_name
+from ..formats.scanner import one_line
+from ..storage.names import file_name
 from .conversations import conversations, is_of, others
 from .source import Source
 from .transcripts import ROLES, text_of

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..pages.names import topic_name
+from ..storage.names import topic_name
 from .jsonparts import lines
 from .source import PEEK, Source, only_file
 from .transcripts import turns

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, StorageError
-from ..markdown import jsontext
+from ..formats import json_text as jsontext
 from ..model import Json, Record, Scope, Skill
 from .source import Single, Source, only_file, the_file
 from .values import Into, Item, Keyed, Missed, Taught, Text, moment

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..yamltext import YamlProblem, as_text, compose
+from ..formats.yaml_nodes import YamlProblem, as_text, compose
 from .jsonparts import lines
 from .source import Source
 from .transcripts import said_in

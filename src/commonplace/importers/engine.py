@@ -10,17 +10,17 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..archive.extent import oddity
-from ..archive.spool import Item as Spooled
-from ..archive.spool import Spool
 from ..errors import InvalidArgument, Refused, StorageError
-from ..ground import InDatabase
 from ..home import Home
-from ..pages import ABSENT
-from ..pages.skills import PAGE as SKILL
-from ..pages.versions import version_of
-from .on_disk import OnDisk
-from .placing import File, Sort, farther, files_of, other_pages
+from ..maintenance.backup.scope import oddity
+from ..maintenance.backup.spool import Item as Spooled
+from ..maintenance.backup.spool import Spool
+from ..storage.backends import InDatabase
+from ..storage.base import ABSENT
+from ..storage.deltas import version_of
+from ..storage.skills import PAGE as SKILL
+from .folder import OnDisk
+from .placement import File, Sort, farther, files_of, other_pages
 from .plan import Plan, Progress, Step, Target
 from .values import Item, Missed
 
@@ -78,7 +78,7 @@ def bring(
 
 def _target(home: Home, kind: str) -> Target:
     if isinstance(home.ground, InDatabase):
-        from .in_rows import InRows
+        from .postgres import InRows
 
         return InRows(home, home.ground, kind)
     return OnDisk(home, kind)

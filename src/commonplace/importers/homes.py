@@ -11,9 +11,9 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..errors import Conflict, InvalidArgument, StorageError
-from ..pages.names import coded, topic_file, topic_name
-from ..pages.skills import PAGE
 from ..settings import FILE, load
+from ..storage.names import coded, topic_file, topic_name
+from ..storage.skills import PAGE
 from .duragent_sessions import sessions
 from .source import Folder, Single, Source
 from .transcripts import turns

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..markdown import frontmatter
-from ..markdown.scan import one_line
-from ..pages.names import file_name
+from ..formats import frontmatter
+from ..formats.scanner import one_line
+from ..storage.names import file_name
 from .jsonparts import lines, objects
 from .source import Source, only_file, the_file
 from .values import Into, Item, Missed, Text, plain

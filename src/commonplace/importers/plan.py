@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
-from ..archive.spool import Item as Spooled
-from ..archive.spool import Spool
-from ..pages import ABSENT
-from .placing import File
+from ..maintenance.backup.spool import Item as Spooled
+from ..maintenance.backup.spool import Spool
+from ..storage.base import ABSENT
+from .placement import File
 from .receipts import Receipts
 from .values import Missed
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ..pages.files import APPEND, make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
+from ..storage.folder.atomic import APPEND, make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
 
 FOLDER = ".imports"
 

@@ -14,9 +14,9 @@ import zlib
 from collections.abc import Iterable, Iterator
 from typing import IO, NamedTuple
 
-from ..archive.extent import oddity
 from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
-from ..pages.files import read_bytes
+from ..maintenance.backup.scope import oddity
+from ..storage.folder.atomic import read_bytes
 from .values import Missed
 
 PEEK = 1 << 16

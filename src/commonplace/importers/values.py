@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ..markdown.jsontext import whole_characters
-from ..markdown.times import parse, stamp
+from ..formats.json_text import whole_characters
+from ..formats.timestamps import parse, stamp
 from ..model import Json, Record, Scope, Skill
-from ..pages.layout import Layout
+from ..storage.layout import Layout
 
 CLAUDE_CODE = "claude-code"  # whose sessions a hook may have kept already
 _MILLISECONDS = 10**11  # a number of seconds this large would be in the year 5138

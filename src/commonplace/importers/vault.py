@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterator
 
 from ..errors import InvalidArgument
-from ..markdown import frontmatter
-from ..pages.names import topic_name
+from ..formats import frontmatter
+from ..storage.names import topic_name
 from .source import Source
 from .values import Into, Item, Missed, Text
 

@@ -7,8 +7,8 @@ import sqlite3
 import time
 from contextlib import suppress
 
-from ..pages.files import make_folders
-from .recalled import forget
+from ..storage.folder.atomic import make_folders
+from .recalls import forget
 from .sqlite import SCHEMA, SqliteIndex
 
 _UNUSED = 30 * 86400  # seconds after which an index that nobody opened is thrown away

@@ -8,10 +8,10 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..markdown.passages import meant
-from ..markdown.times import day_of
+from ..formats.passages import meant
+from ..formats.timestamps import day_of
 from ..model import Hit, Passage, Record, Scope
-from . import Candidate, Entry
+from .base import Candidate, Entry
 
 Row = TypeVar("Row")
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
-from . import (
+from .base import (
     AROUND,
     LINES,
     SATURATION,
@@ -32,12 +32,12 @@ from . import (
     weighed_length,
 )
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
-from .spaces import TABLES, Spaces
-from .visible import allowed, matches, placeholders, visible_rule
-from .words import words
+from .tokenizer import words
+from .vector_spaces import TABLES, Spaces
+from .visibility import allowed, matches, placeholders, visible_rule
 
 if TYPE_CHECKING:
-    from ..embed import Vectors
+    from ..embedding.base import Vectors
 
 SCHEMA = 5
 _WHERE = ("body", "around")  # the columns of words

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
 from ..model import Page, Scope
-from ..pages import UNSURE, Pages, Root, Troubles
-from ..pages.layout import Layout, Place
-from ..pages.records import parse
-from ..pages.skills import DATA, PAGE
-from ..pages.skills import parse as parse_skill
-from . import Entry, Index, Progress, silent
+from ..storage.base import UNSURE, Pages, Root, Troubles
+from ..storage.layout import Layout, Place
+from ..storage.records import parse
+from ..storage.skills import DATA, PAGE
+from ..storage.skills import parse as parse_skill
+from .base import Entry, Index, Progress, silent
 
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
 Work = dict[str, tuple[Place, int | None]]
@@ -190,7 +190,7 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
 
 def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     """What a page says: its passages, its record if it is one, whose it is, and what is wrong with it."""
-    from ..markdown import passages as cut  # nearly always there is no page to read
+    from ..formats import passages as cut  # nearly always there is no page to read
 
     path = page.path
     text, warning = _bounded(path, page.text)

@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from ..markdown.times import MONTHS, day_of
+from ..formats.timestamps import MONTHS, day_of
 
 
 class Span(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .rank import WEIGHTS, Ranked
+from .scoring import WEIGHTS, Ranked
 
 if TYPE_CHECKING:
-    from . import Answer
+    from .pipeline import Answer
 
 
 def explained(answer: Answer) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .looks import compiled
+from .heuristics import compiled
 from .rules import RULES
 
 

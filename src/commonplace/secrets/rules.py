@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .looks import chosen, in_address, mixed, random, random_but_no_uuid, varied, whole_key
+from .heuristics import chosen, in_address, mixed, random, random_but_no_uuid, varied, whole_key
 
 
 class Rule(NamedTuple):

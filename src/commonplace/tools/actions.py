@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ..formats.json_text import whole_characters
 from ..home import Home
-from ..markdown.jsontext import whole_characters
 from .catalog import call
 from .define import Reply
 

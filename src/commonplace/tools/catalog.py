@@ -9,13 +9,13 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, UnknownTool
+from ..formats.json_text import whole_characters
 from ..home import Home
-from ..markdown.jsontext import whole_characters
-from ..pages.sign import Signature, signed
 from ..secrets import redact
+from ..storage.author import Signature, signed
 from .define import Reply, Tool, Toolset, with_warning
-from .guard import guarded
-from .unfold import unfolded
+from .json_arguments import unfolded
+from .secret_policy import guarded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")

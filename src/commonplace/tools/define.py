@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
+from ..formats.json_text import checked, is_unicode
 from ..home import Home
-from ..markdown.jsontext import checked, is_unicode
-from .answers import ASIDE, Answer
+from .replies import ASIDE, Answer
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with

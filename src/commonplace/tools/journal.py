@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotAvailable
+from ..formats import blocks, daily
+from ..formats.scanner import unescape
 from ..home import Home
-from ..markdown import blocks, daily
-from ..markdown.scan import unescape
-from ..pages.names import topic_name
-from .answers import Answer
+from ..storage.names import topic_name
 from .define import Reply, Tool, toolset, with_warning
+from .replies import Answer
 
 NOTHING = "No memories found"
 Told = Annotated[Reply, Answer(success=bool, content=str)]

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
+from ..formats import blocks
+from ..formats.timestamps import sort_key, stamp
 from ..home import Home
-from ..markdown import blocks
-from ..markdown.times import sort_key, stamp
 from ..model import Block
-from ..pages.names import refuse_null
-from .answers import Answer
+from ..storage.names import refuse_null
 from .define import Clamp, Reply, Tool, toolset, with_warning
+from .replies import Answer
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
 Content = Annotated[str, "What to keep, as Markdown."]

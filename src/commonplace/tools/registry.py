@@ -11,12 +11,12 @@ from functools import cached_property
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
+from ..formats.timestamps import sort_key
 from ..home import Home
-from ..markdown.times import sort_key
 from ..model import Json, Record, Skill
-from .answers import Answer, Maybe
 from .define import Parameter, Reply, Tool, toolset, with_warning
-from .matching import best_records, best_skills, words_of
+from .registry_search import best_records, best_skills, words_of
+from .replies import Answer, Maybe
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]

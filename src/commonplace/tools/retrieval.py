@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
+from ..formats.transcripts import as_said
 from ..home import Found, Home
-from ..markdown.sessions import as_said
 from ..model import Hit, Page
-from .answers import Answer, Maybe
 from .define import Clamp, Reply, Tool, toolset, with_warning
+from .replies import Answer, Maybe
 
 _FOUND = Answer(
     path=str, from_=int, to=int, text=str, score=float, source=str, citation=str, scope=str,

@@ -8,14 +8,14 @@ from datetime import UTC
 from typing import Annotated, Any, Literal
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, WrongType
+from ..formats.scanner import one_line
+from ..formats.timestamps import sort_key
 from ..home import Home
-from ..index.words import query_words
-from ..markdown.scan import one_line
-from ..markdown.times import sort_key
+from ..index.tokenizer import query_words
 from ..model import Json, Record
-from ..pages.layout import stem
-from .answers import Answer, Maybe
+from ..storage.layout import stem
 from .define import Clamp, Reply, Tool, toolset, with_warning
+from .replies import Answer, Maybe
 
 SESSION_HANDOFF_KEY = "session-handoff"
 SCRATCHPAD_KEY = "scratchpad"

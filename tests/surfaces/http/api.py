@@ -11,10 +11,10 @@ from urllib.parse import quote
 import httpx
 from starlette.testclient import TestClient
 
+from commonplace.server.sessions import Serving
 from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.guard import Rules
-from commonplace.surfaces.http.keys import Keys
-from commonplace.surfaces.mcp.serving import Serving
+from commonplace.surfaces.http.auth import Rules
+from commonplace.surfaces.http.sign_in_codes import Keys
 
 
 class Api:

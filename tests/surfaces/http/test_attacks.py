@@ -14,13 +14,14 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.access import Role, access_of, create
-from commonplace.access.folder import LOG
-from commonplace.surfaces.http import guard, limits
+from commonplace.server.sessions import Serving
+from commonplace.storage.folder.tokens import LOG
+from commonplace.storage.tokens import Role, access_of, create
+from commonplace.surfaces.http import auth as guard
+from commonplace.surfaces.http import limits
 from commonplace.surfaces.http.app import ENDPOINTS, application
-from commonplace.surfaces.http.guard import Rules
-from commonplace.surfaces.http.keys import Keys
-from commonplace.surfaces.mcp.serving import Serving
+from commonplace.surfaces.http.auth import Rules
+from commonplace.surfaces.http.sign_in_codes import Keys
 
 from .api import Api, api
 

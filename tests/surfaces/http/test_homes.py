@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.access import access_of
-from commonplace.access.folder import TOKENS
-from commonplace.surfaces.http.guard import Rules
-from commonplace.surfaces.http.keys import Keys
+from commonplace.storage.folder.tokens import TOKENS
+from commonplace.storage.tokens import access_of
+from commonplace.surfaces.http.auth import Rules
+from commonplace.surfaces.http.sign_in_codes import Keys
 
 from .api import Api, api
 from .test_attacks import token

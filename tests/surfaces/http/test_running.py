@@ -19,9 +19,9 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.access import access_of, create
-from commonplace.access.folder import LOG
-from commonplace.markdown.times import stamp
+from commonplace.formats.timestamps import stamp
+from commonplace.storage.folder.tokens import LOG
+from commonplace.storage.tokens import access_of, create
 
 from ..test_mcp_process import COMMAND, PATIENCE, run
 

@@ -11,10 +11,10 @@ from hypothesis import HealthCheck, settings
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
+from commonplace.server.sessions import Serving
 from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.guard import Rules
+from commonplace.surfaces.http.auth import Rules
 from commonplace.surfaces.http.openapi import document
-from commonplace.surfaces.mcp.serving import Serving
 
 load_all_checks()
 TOKEN = "s3cret"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.pages.folder import FolderPages
+from commonplace.storage.folder.pages import FolderPages
 
 from .api import Api, api
 

@@ -14,7 +14,7 @@ from typing import Any
 from ...errors import CommonplaceError, NotInstalled
 from ...home import Home, utc_now
 from ...model import Clock
-from ...pages.layout import MAIN
+from ...storage.layout import MAIN
 from .files import MemoryFiles
 
 try:

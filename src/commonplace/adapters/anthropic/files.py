@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
-from ...ground import InDatabase
 from ...home import Home
-from ...pages import ABSENT
-from ...pages.files import storage_errors
-from ...pages.sign import Signature, current, signed
-from ...tools.guard import guarded
-from .answers import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
-from .disk import Disk
+from ...storage.author import Signature, current, signed
+from ...storage.backends import InDatabase
+from ...storage.base import ABSENT
+from ...storage.folder.atomic import storage_errors
+from ...tools.secret_policy import guarded
+from .folder import Disk
+from .replies import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
 from .tree import ROOT, Kind, Spot, Tree
 
 _MOST_LINES = 999_999
@@ -202,7 +202,7 @@ class MemoryFiles:
 
 def _tree(home: Home, folder: str) -> Tree:
     if isinstance(home.ground, InDatabase):
-        from .rows import Rows
+        from .postgres import Rows
 
         return Rows(home, home.ground, folder)
     return Disk(home, folder)

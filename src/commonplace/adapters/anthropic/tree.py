@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
 from ...errors import NotText, PageNotFound, StaleVersion
-from ...pages import ABSENT, Pages
+from ...storage.base import ABSENT, Pages
 
 ROOT = "/memories"
 Kind = Literal["", "file", "folder", "other"]

@@ -22,17 +22,17 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from ...errors import CommonplaceError, HoldsSecret, NotInstalled
+from ...formats.json_text import checked, is_unicode
+from ...formats.timestamps import sort_key
 from ...home import INDEX_FOLDER, utc_now
-from ...markdown.jsontext import checked, is_unicode
-from ...markdown.times import sort_key
 from ...memory import Memory
 from ...model import Clock, Filters, Json, Record
-from ...pages import UNSURE
-from ...pages.layout import MAIN
-from ...pages.sign import Signature, signed
-from ...tools.guard import guarded
+from ...storage.author import Signature, signed
+from ...storage.base import UNSURE
+from ...storage.layout import MAIN
+from ...tools.secret_policy import guarded
 from . import filters
-from .beside import Beside, Embed, Embedding, as_bytes
+from .derived import Beside, Embed, Embedding, as_bytes
 from .items import Items, Listing, Namespace, Paths, Stored, Terms, as_mapping, lasting
 
 try:

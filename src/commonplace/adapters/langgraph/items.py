@@ -15,18 +15,18 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
+from ...formats import frontmatter
+from ...formats import records as page_of
+from ...formats.timestamps import parse as moment_of
+from ...formats.timestamps import stamp
 from ...home import Home
-from ...markdown import frontmatter
-from ...markdown import records as page_of
-from ...markdown.times import parse as moment_of
-from ...markdown.times import stamp
 from ...model import Json, Record
-from ...pages.layout import stem
-from ...pages.names import coded, file_name, is_plain
-from ...pages.records import parse
+from ...storage.layout import stem
+from ...storage.names import coded, file_name, is_plain
+from ...storage.records import parse
 
 if TYPE_CHECKING:
-    from ...index.follow import View
+    from ...index.handle import View
 
 Namespace = tuple[str, ...]
 Paths = bool | tuple[str, ...] | None  # what of a value is embedded: None: what the store says, False: nothing

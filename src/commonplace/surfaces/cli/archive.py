@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from ...archive import FORMATS, Exported, Format, export_file, export_to
 from ...errors import InvalidArgument, NotFound, StorageError
-from ...ground import in_database
 from ...home import Home
+from ...maintenance.backup import FORMATS, Exported, Format, export_file, export_to
+from ...storage.backends import in_database
 from .common import answer, home_path, open_home, refuse_file, say, shared, warn
 
 _HERE = "-"

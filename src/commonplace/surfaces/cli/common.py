@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
-from ...ground import in_database
 from ...home import Home
-from ...pages.layout import MAIN
+from ...storage.backends import in_database
+from ...storage.layout import MAIN
 
 if TYPE_CHECKING:
     from ...memory import Memory

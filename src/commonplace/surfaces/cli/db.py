@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from ...database import Database, address_of, with_tenant
-from ...database.logins import bind
-from ...database.migrate import Status, migrate, require, status
 from ...errors import InvalidArgument, StorageError
-from ...ground import in_database, shown
-from ...index.postgres_quick import large_spaces, quicken
-from ...index.postgres_visible import EXACT
+from ...storage.backends import in_database, shown
+from ...storage.postgres.connection import Database, address_of, with_tenant
+from ...storage.postgres.hnsw import large_spaces, quicken
+from ...storage.postgres.logins import bind
+from ...storage.postgres.migrate import Status, migrate, require, status
+from ...storage.postgres.visibility import EXACT
 from .common import answer, home_path, say, shared, table
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from ...doctor import CHECKS, Finding, Report, examine
-from ...ground import in_database
+from ...maintenance.doctor import CHECKS, Finding, Report, examine
+from ...storage.backends import in_database
 from .common import agent_name, answer, home_path, refuse_file, say, shared
 
 _SHOWN = 20  # findings of one kind that people are shown; programs get all

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ...pages.names import topic_name
+from ...storage.names import topic_name
 from ...tools.working import clear_handoff, read_handoff
 from .common import answer, call, open_memory, say, shared, text_from
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import click
 
-from ...forget import Found, Trace, Wanted
-from ...forget import find as find_traces
-from ...forget import forget as remove_traces
+from ...maintenance.forget import Found, Trace, Wanted
+from ...maintenance.forget import find as find_traces
+from ...maintenance.forget import forget as remove_traces
 from .common import answer, open_memory, say, shared, table
 
 

@@ -6,11 +6,11 @@ from contextlib import suppress
 
 import click
 
-from ... import timeline
 from ...errors import Conflict, NotFound
 from ...home import Home
-from ...pages.undo import Undone
-from ...pages.versions import Change
+from ...maintenance import timeline
+from ...storage.deltas import Change
+from ...storage.undo import Undone
 from .common import answer, open_memory, options, say, shared, table, warn
 
 everyone = click.option("--everyone", is_flag=True, help="Other agents' own pages too.")

@@ -15,8 +15,8 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument
-from ...ground import in_database
 from ...home import Home
+from ...storage.backends import in_database
 from .common import agent_name, find_home, options, refuse_file, shared, warn
 
 BUDGET = 1500  # tokens: clients cut what a hook says at 10,000 characters
@@ -86,7 +86,7 @@ def shown(text: str, client: str) -> str:
 
 
 def _keep(event: dict[str, Any], client: str) -> None:
-    from ..clients.capture import keep_session
+    from ..install.capture import keep_session
 
     keep_session(_home(event), event, client)
 

@@ -36,7 +36,7 @@ def index_command(action: str) -> None:
 
 
 def _fetch(home: Home) -> None:
-    from ...embed.weights import fetch, weights_for
+    from ...embedding.model_files import fetch, weights_for
 
     settings = home.search_settings
     wanted = weights_for(settings.model, rerank=settings.rerank)

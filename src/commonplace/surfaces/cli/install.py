@@ -10,11 +10,11 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, SettingsError
-from ...ground import in_database, shown
-from ...pages.layout import MAIN
-from ..clients import files, plan
-from ..clients.edits import CanNotEdit
-from ..clients.table import CLIENTS, Client, Where, config_file
+from ...storage.backends import in_database, shown
+from ...storage.layout import MAIN
+from ..install import files, plan
+from ..install.clients import CLIENTS, Client, Where, config_file
+from ..install.edits import CanNotEdit
 from .common import FOLDER, agent_name, answer, home_path, options, placed, say, shared, table, warn
 
 

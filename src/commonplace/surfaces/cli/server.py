@@ -8,14 +8,14 @@ from typing import Any
 
 import click
 
-from ...access import access_of
 from ...errors import InvalidArgument, NotInstalled, StorageError
-from ...ground import in_database, shown
+from ...server.sessions import Serving
+from ...storage.backends import in_database, shown
+from ...storage.tokens import access_of
 from ...tools.catalog import EVERYDAY, TOOLSETS
-from ..first import first_token
 from ..http import LOOPBACK
-from ..mcp.serving import Serving
 from .common import home_path, options, placed, refuse_file, shared
+from .first_token import first_token
 
 _NAMES = ("agent", "user", "channel", "session")
 
@@ -101,8 +101,8 @@ def _serve(
         _refuse_strangers(serving.home, host, secret, is_open=is_open)
     try:
         from ..http.app import run
-        from ..http.guard import Rules
-        from ..http.keys import Keys
+        from ..http.auth import Rules
+        from ..http.sign_in_codes import Keys
     except ImportError as error:
         raise NotInstalled("a server", "web" if opens else "mcp") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}

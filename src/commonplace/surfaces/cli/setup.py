@@ -7,9 +7,9 @@ import os
 import click
 
 from ...errors import StorageError
-from ...ground import in_database, shown
 from ...home import Home
 from ...memory import Memory
+from ...storage.backends import in_database, shown
 from .common import FOLDER, agent_name, answer, options, placed, refuse_file, shared
 
 _IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"

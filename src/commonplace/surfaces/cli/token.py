@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from ...access import ROLES, Access, Role, Token, access_of, create
+from ...formats.timestamps import stamp
 from ...home import utc_now
-from ...markdown.times import stamp
+from ...storage.tokens import ROLES, Access, Role, Token, access_of, create
 from .common import answer, home_path, refuse_file, say, shared, table
 
 _EVERY = 1_000_000  # lines of the log: more than it holds

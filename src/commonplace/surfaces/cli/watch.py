@@ -10,9 +10,9 @@ from threading import Event
 
 import click
 
+from ...formats.timestamps import stamp
 from ...home import Home
-from ...index.watch import How, Seen
-from ...markdown.times import stamp
+from ...index.watcher import How, Seen
 from .common import open_memory, options, say, shared
 
 

@@ -13,15 +13,15 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Mount
 from starlette.types import ASGIApp
 
+from ...server.sessions import Serving
 from .. import web
 from ..mcp.server import MemoryServer
-from ..mcp.serving import Serving
 from . import MCP, browse, changes, export, health, history, homes, openapi, pages, search, session, tools
-from .guard import Guard, Rules
-from .impatient import Impatient
-from .interface import Interface, application_of, refused
-from .keys import Keys
+from .auth import Guard, Rules
+from .dispatch import Interface, application_of, refused
+from .header_timeout import Impatient
 from .limits import LONGEST_ADDRESS
+from .sign_in_codes import Keys
 
 _MOST = 2000  # connections at once
 _LARGEST = 16 * 1024 * 1024  # bytes of a request: a megabyte of text, however it is escaped

@@ -6,11 +6,9 @@ from typing import Any
 
 from ... import __version__
 from ...errors import CommonplaceError
-from ...markdown.html import html
-from ...overview import sight as seen
-from ...overview.outline import outline
-from ...overview.talk import talk
-from ...overview.web import MOST, as_json, web
+from ...formats.html import html
+from . import page_access as seen
+from .conversation import talk
 from .endpoints import (
     LONGEST_PATH,
     TEXT,
@@ -27,6 +25,8 @@ from .endpoints import (
     whole,
     words,
 )
+from .link_graph import MOST, as_json, web
+from .outline import outline
 
 _NAMES = array(TEXT)
 _STATUS = of(

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...memory import Memory
+from .dispatch import Interface
 from .endpoints import TEXT, Asked, Endpoint, Given, Parameter
 from .feeds import Feed, News
-from .interface import Interface
 from .problems import Problem
 
 MEDIA = "text/event-stream"

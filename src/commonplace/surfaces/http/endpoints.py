@@ -12,12 +12,12 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...access import Grant, Role
 from ...errors import InvalidArgument
 from ...home import Home
 from ...memory import Memory
-from ..mcp.serving import Asker
-from .fitting import fit
+from ...server.sessions import Asker
+from ...storage.tokens import Grant, Role
+from .validation import fit
 
 Schema = dict[str, Any]
 Where = Literal["query", "path", "header"]

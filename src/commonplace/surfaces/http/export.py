@@ -12,11 +12,11 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from ...archive import Format, export_to
 from ...errors import CommonplaceError, Refused
 from ...home import Home
+from ...maintenance.backup import Format, export_to
+from .dispatch import Interface, in_thread
 from .endpoints import TEXT, Asked, Endpoint, Given, Parameter, one_of
-from .interface import Interface, in_thread
 from .problems import Problem
 
 _WAITING = 16  # pieces that nobody has taken yet

@@ -8,9 +8,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...index.watch import Seen
+from ...index.watcher import Seen
 from ...memory import Memory
-from ..mcp.notices import Notices
+from ..mcp.notifications import Notices
 
 KEPT = 1000
 _MOST = 500  # who listen at once

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...doctor import CHECKS, examine
 from ...errors import Refused
-from ...overview.growth import Day, Sizes, growth, sizes
-from ...overview.recalls import recalled
+from ...maintenance.doctor import CHECKS, examine
 from .browse import held_to_own
 from .endpoints import ANY, TEXT, WHOLE, WHOLE_OR_NULL, YES, Asked, Endpoint, Given, array, of
+from .growth import Day, Sizes, growth, sizes
+from .recall_counts import recalled
 
 _FINDING = of({"check": TEXT, "about": TEXT, "path": TEXT, "line": WHOLE, "what": TEXT, "advice": TEXT, "fixable": YES})
 _COUNTED = of({"path": TEXT, "title": TEXT}, times=WHOLE, last=TEXT)

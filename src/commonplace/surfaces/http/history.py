@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from ... import timeline
 from ...errors import CommonplaceError, InvalidArgument, NotFound
-from ...overview.sight import sight_to_write
-from ...pages import ABSENT
-from ...pages.lines import opcodes
-from ...pages.versions import Change
+from ...maintenance import timeline
 from ...settings import FILE as SETTINGS
+from ...storage.base import ABSENT
+from ...storage.deltas import Change
+from ...storage.diff import opcodes
 from .endpoints import (
     LONGEST_PATH,
     MOMENT,
@@ -27,6 +26,7 @@ from .endpoints import (
     one_of,
     whole,
 )
+from .page_access import sight_to_write
 
 _AROUND = 3  # lines shown around what changed
 _MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference

@@ -11,14 +11,14 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...access import Grant
 from ...errors import CommonplaceError
-from ...ground import in_database
-from ...pages.names import is_plain
-from ..mcp.serving import Asker, Serving
+from ...server.sessions import Asker, Serving
+from ...storage.backends import in_database
+from ...storage.names import is_plain
+from ...storage.tokens import Grant
+from .auth import HOMES, UNREADABLE, no_token
+from .dispatch import Interface, as_response, body_in, in_thread
 from .endpoints import TEXT, YES, Asked, Endpoint, Given, array, given_to, of
-from .guard import HOMES, UNREADABLE, no_token
-from .interface import Interface, as_response, body_in, in_thread
 from .problems import Problem
 
 _MOST = 1000

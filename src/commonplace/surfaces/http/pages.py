@@ -6,17 +6,14 @@ import re
 from html import unescape
 from typing import Any
 
-from ... import timeline
 from ...errors import BrokenFrontMatter, PageNotFound, StaleVersion
-from ...markdown import frontmatter
-from ...markdown.html import html
-from ...markdown.links import links
-from ...markdown.sessions import as_said
+from ...formats import frontmatter
+from ...formats.html import html
+from ...formats.links import links
+from ...formats.transcripts import as_said
+from ...maintenance import timeline
 from ...model import Page
-from ...overview.edit import delete, merged, save
-from ...overview.listing import listed
-from ...overview.sight import Names, Sight, page_at, sight
-from ...pages import ABSENT
+from ...storage.base import ABSENT
 from .endpoints import (
     JSON,
     LONGEST_PATH,
@@ -38,6 +35,9 @@ from .endpoints import (
     whole,
     words,
 )
+from .page_access import Names, Sight, page_at, sight
+from .page_edits import delete, merged, save
+from .page_list import listed
 from .problems import Problem
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)

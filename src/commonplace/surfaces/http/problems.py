@@ -23,7 +23,7 @@ from ...errors import (
     StaleVersion,
     Unavailable,
 )
-from ...markdown.jsontext import whole_characters
+from ...formats.json_text import whole_characters
 
 MEDIA = "application/problem+json"
 # The first kind that an error is of decides.

@@ -6,11 +6,10 @@ import time
 from typing import Any
 
 from ...home import Found
-from ...index.recalled import unnoted
+from ...index.recalls import unnoted
 from ...model import Hit
-from ...overview.sight import title_of
 from ...search.explain import why
-from ...search.marks import in_utf16, marks
+from ...search.highlight import in_utf16, marks
 from ...tools.retrieval import as_row
 from .endpoints import (
     ANY,
@@ -29,6 +28,7 @@ from .endpoints import (
     one_of,
     whole,
 )
+from .page_access import title_of
 
 _HIT = of(
     {

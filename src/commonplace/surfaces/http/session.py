@@ -5,9 +5,9 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from .auth import SESSION
+from .dispatch import Interface, as_response, body_in
 from .endpoints import TEXT, Asked, Endpoint, Given, Reply, closed, of, words
-from .guard import SESSION
-from .interface import Interface, as_response, body_in
 from .problems import Problem
 
 

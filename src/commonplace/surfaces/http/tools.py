@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...tools import catalog, shapes
+from ...tools import catalog
+from ...tools import schemas as shapes
 from .endpoints import ANY, TEXT, Asked, Endpoint, Given, Parameter, Reply, array, of, one_of
 from .problems import Problem, status_of
 

@@ -6,8 +6,8 @@ import mcp_types as types
 
 from ...errors import InvalidArgument
 from ...memory import Memory
+from ...server.sessions import Asker
 from .resources import asked_context
-from .serving import Asker
 
 RECALL = types.Prompt(
     name="recall",

@@ -17,8 +17,8 @@ import mcp_types as types
 from ...context import Context
 from ...errors import InvalidArgument, PageNotFound
 from ...memory import Memory
+from ...server.sessions import Asker
 from ...tools.retrieval import whole_page
-from .serving import Asker
 
 SCHEME = "commonplace"
 PAGE, CONTEXT, RECEIPT = (f"{SCHEME}://{name}" for name in ("page", "context", "receipt"))

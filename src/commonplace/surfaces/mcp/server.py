@@ -21,16 +21,16 @@ from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
 
 from ... import __version__
-from ...access import Grant, Outcome
 from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
-from ...index import Progress, silent
+from ...index.base import Progress, silent
 from ...memory import Memory
+from ...server.auth import GRANT, Doors
+from ...server.sessions import EVERYTHING, Asker, Handles, Serving
+from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
 from . import prompts, resources, tools
-from .doors import GRANT, Doors
-from .incoming import Incoming
-from .notices import Notices
-from .serving import EVERYTHING, Asker, Handles, Serving
+from .decoding import Incoming
+from .notifications import Notices
 
 Context = ServerRequestContext[Any, Any]
 Asked = TypeVar("Asked")

@@ -11,12 +11,13 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from ...access import Grant
-from ...index import Progress, reporting
+from ...index.base import Progress, reporting
 from ...memory import Memory
-from ...tools import catalog, shapes
-from .serving import Asker, Serving
-from .texts import in_full, in_short
+from ...server.sessions import Asker, Serving
+from ...storage.tokens import Grant
+from ...tools import catalog
+from ...tools import schemas as shapes
+from .summaries import in_full, in_short
 
 _STRUCTURED_SINCE = "2025-06-18"  # the revision of the protocol that knows structured content
 

@@ -1,0 +1,1 @@
+"""Embedding models: one file a provider, model files verified by hash, and the reranker."""

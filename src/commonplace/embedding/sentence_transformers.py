@@ -1,0 +1,67 @@
+"""Any model that the sentence-transformers package can load: by its name on the model hub, or from a folder."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy
+
+from ..errors import Unavailable
+from ..settings import SearchSettings
+from .base import Embedder
+from .remote import space_name
+from .shutdown import computing
+
+if TYPE_CHECKING:
+    from .base import Vectors
+
+
+class SentenceTransformersEmbedder:
+    provider = "sentence-transformers"
+    quick = False
+    batch = 64
+
+    def __init__(self, settings: SearchSettings) -> None:
+        package: Any = importlib.import_module("sentence_transformers")
+        self.model = settings.model or "all-MiniLM-L6-v2"
+        self.space = space_name(self.provider, self.model)
+        self._lock = Lock()  # tokenizers do not let two threads in
+        try:
+            self._encoder = package.SentenceTransformer(self.model)
+        except Exception as error:
+            todo = "check memorySearch.model, and the network if the model was never loaded before"
+            raise Unavailable(f"{self.model} can not be loaded ({_line(error)}): {todo}") from error
+
+    def takes(self, text: str) -> bool:
+        return True
+
+    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+        return self._encode(texts, getattr(self._encoder, "encode_document", self._encoder.encode))
+
+    def question(self, text: str) -> Vectors:
+        row: Vectors = self._encode([text], getattr(self._encoder, "encode_query", self._encoder.encode))[0]
+        return row
+
+    def _encode(self, texts: Sequence[str], encode: Callable[..., Any]) -> Vectors:
+        try:
+            with self._lock, computing():  # one text at least, since no texts come back without dimensions
+                found = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
+        except Exception as error:
+            todo = "try again, or take a smaller memorySearch.model"
+            raise Unavailable(f"{self.model} fails ({_line(error)}): {todo}") from error
+        vectors = numpy.array(found[: len(texts)], numpy.float32)
+        if not numpy.isfinite(vectors).all():
+            raise Unavailable(f"{self.model} gives numbers that are none: take another memorySearch.model")
+        vectors[[not text.strip() for text in texts]] = 0
+        return vectors
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split())[:200]
+
+
+def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
+    return (SentenceTransformersEmbedder(settings),)

@@ -1,0 +1,49 @@
+"""The model in the package: token vectors, numpy and nothing else. Every script in one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ...settings import SearchSettings
+
+if TYPE_CHECKING:
+    from ..base import Vectors
+    from .model import StaticModel
+
+
+class StaticEmbedder:
+    provider = "static"
+    quick = True
+    batch = 2048
+
+    def __init__(self) -> None:
+        self._model = _loaded()
+        self.model = self._model.name
+        self.space = self._model.name
+
+    def takes(self, text: str) -> bool:
+        return True
+
+    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+        return self._model.encode(texts)
+
+    def question(self, text: str) -> Vectors:
+        vector: Vectors = self._model.encode([text])[0]
+        return vector
+
+    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self._model.closeness(question, texts)
+
+
+@cache
+def _loaded() -> StaticModel:
+    """One for all memories of a process: it only ever reads its file."""
+    from .model import StaticModel
+
+    return StaticModel.load()
+
+
+def open_embedders(settings: SearchSettings) -> tuple[StaticEmbedder, ...]:
+    return (StaticEmbedder(),)

@@ -1,0 +1,239 @@
+"""The vectors follow the words: what a space has not looked at is embedded, at once where that is quick and in the
+background where it is not.
+
+An embedder that fails is left alone for a while: search goes on without it and says why.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..embedding.base import ByToken, Embedder, open_embedders
+from ..errors import ConnectionLost, LockTimeout, StorageError, Unavailable
+from ..settings import SearchSettings
+from .base import Embedded, Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
+
+if TYPE_CHECKING:
+    from ..embedding.base import Vectors
+    from ..embedding.reranker import Reranker
+
+_RETRY = 30.0  # seconds an embedder that failed is left alone
+_FEW = 16  # passages that even a slow embedder may embed while a search waits
+_NEARLY = 0.95  # of all passages seen: then a space answers, though some are missing
+
+
+class Question(NamedTuple):
+    """A question as an embedder sees it; its tokens where the embedder tells texts apart by them."""
+
+    vector: Vectors
+    tokens: Vectors | None = None
+
+
+class Served(NamedTuple):
+    """Who answers by meaning now: none, when words answer alone. `reason` says why the configured one does not."""
+
+    embedders: tuple[Embedder, ...] = ()
+    beside: Embedder | None = None  # the model in the package, where it adds to a larger one
+    provider: str = ""
+    model: str = ""
+    failed: bool = False
+    reason: str = ""
+
+
+class Meaning:
+    """The embedders of one setting. Safe to share between threads."""
+
+    def __init__(self, settings: SearchSettings) -> None:
+        self.settings = settings
+        self._opened: tuple[Embedder, ...] | None = None
+        self._stand_in: Meaning | None = None
+        self._reranker: Reranker | None = None
+        self._failure, self._retry_at = "", 0.0
+        self._lock = threading.Lock()
+        self._answers, self._thought = False, threading.local()
+        self._working: threading.Thread | None = None
+        self._process = os.getpid()
+
+    def serve(self, index: Index) -> Served:
+        """The embedders that can answer, after they caught up as far as a search can wait."""
+        settings = self.settings
+        try:
+            embedders = self.embedders()
+            for embedder in embedders:
+                with suppress(LockTimeout):  # another process writes: what is there answers
+                    self._keep_up(index, embedder)
+        except Unavailable as error:
+            self.fail(error)
+            return Served((), None, settings.provider, settings.model, True, str(error))
+        self._answers = all(each.quick or _nearly_whole(index, each) for each in embedders)
+        if self._answers:
+            model = settings.model or ", ".join(each.model for each in embedders)
+            return Served(embedders, self._beside(index), settings.provider, model)
+        return self._meanwhile(index, embedders)
+
+    def embedders(self) -> tuple[Embedder, ...]:
+        with self._lock:
+            if self._opened is None:
+                if self._failure and time.monotonic() < self._retry_at:
+                    raise Unavailable(self._failure)
+                self._opened = open_embedders(self.settings)
+            return self._opened
+
+    def think(self, text: str) -> None:
+        """Embed a question that may take long before the index is asked: nobody else waits for it meanwhile.
+
+        Only where the embedder answered last time: one that still catches up would be asked for nothing.
+        """
+        if not self._answers:
+            return
+        try:
+            slow = [each for each in self.embedders() if not each.quick and each.takes(text)]
+            self._thought.questions = {(each.space, text): _asked(each, text) for each in slow}
+        except Unavailable as error:
+            self.fail(error)
+
+    def question(self, embedder: Embedder, text: str) -> Question:
+        """A question as an embedder sees it; this thread may have thought of it before."""
+        thought: dict[tuple[str, str], Question] = getattr(self._thought, "questions", {})
+        return thought.get((embedder.space, text)) or _asked(embedder, text)
+
+    def reranker(self) -> Reranker | None:
+        """The model that reads a question and a passage together, where the settings ask for it."""
+        if not self.settings.rerank:
+            return None
+        from ..embedding.reranker import open_reranker
+
+        with self._lock:
+            if self._reranker is None:
+                self._reranker = open_reranker(self.settings.model if os.path.isdir(self.settings.model) else "")
+            return self._reranker
+
+    def build(self, index: Index, progress: Progress = silent, *, anew: bool = False) -> None:
+        """Embed everything that is missing, whatever it takes. An interruption keeps what was done.
+
+        `anew` embeds what has a vector, too: beside the old ones, which answer until the new ones are whole.
+        """
+        for embedder in self.embedders():
+            space = f"{embedder.space}-new" if anew else embedder.space
+            while embed_some(index, embedder, embedder.batch, space):
+                seen, passages, _ = index.coverage(space)
+                progress(embedder.model, seen, passages)
+            if anew:
+                index.put_in_place(space, embedder.space)
+            if isinstance(index, Quickened):
+                with suppress(StorageError):  # then it stays as quick as it is: `commonplace db quicken` says why
+                    index.quicken(embedder.space)
+        if anew:
+            self._drop_others(index)
+
+    def _drop_others(self, index: Index) -> None:
+        """Forget the spaces of embedders that are not in use any more; the one in the package costs nothing to keep."""
+        used = {each.space for meaning in (self, self._in_the_package()) for each in meaning.embedders()}
+        for space in index.spaces():
+            if space not in used:
+                index.drop_space(space)
+
+    def _keep_up(self, index: Index, embedder: Embedder) -> None:
+        if embedder.quick:
+            while embed_some(index, embedder, embedder.batch):
+                if somebody_waits():
+                    tell_asker(embedder.model, *index.coverage(embedder.space)[:2])
+        elif index.coverage(embedder.space).behind > _FEW or self._is_working():
+            self._start(index)
+        else:
+            embed_some(index, embedder, _FEW, waiting=True)
+
+    def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> Served:
+        """The model in the package answers until a slower one has seen everything."""
+        seen = sum(index.coverage(each.space).seen for each in embedders) // len(embedders)
+        total = index.coverage(embedders[0].space).passages
+        reason = (
+            f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
+            "model answers (`commonplace index` waits for it)"
+        )
+        return self._in_the_package().serve(index)._replace(reason=reason)
+
+    def _beside(self, index: Index) -> Embedder | None:
+        """The model in the package knows scripts and crossings that the small transformers do not."""
+        if self.settings.provider != "local":
+            return None
+        served = self._in_the_package().serve(index)
+        return served.embedders[0] if served.embedders else None
+
+    def _in_the_package(self) -> Meaning:
+        if self._stand_in is None:
+            self._stand_in = Meaning(SearchSettings())
+        return self._stand_in
+
+    def _start(self, index: Index) -> None:
+        """Go on in the background. One thread at a time, for all embedders; a fork takes none along."""
+        embedders = self.embedders()
+        with self._lock:
+            if self._is_working():
+                return
+            self._process = os.getpid()
+            self._working = threading.Thread(target=self._work, args=(index, embedders), daemon=True)
+            self._working.start()
+
+    def _is_working(self) -> bool:
+        return bool(self._working and self._working.is_alive() and self._process == os.getpid())
+
+    def _work(self, index: Index, embedders: Sequence[Embedder]) -> None:
+        try:
+            for embedder in embedders:
+                while embed_some(index, embedder, embedder.batch):
+                    pass
+        except (LockTimeout, ConnectionLost, sqlite3.ProgrammingError):
+            return  # the index was busy, or closed by who cleaned it: the embedder is well, and the next search goes on
+        except Unavailable as error:
+            self.fail(error)
+        except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
+            self.fail(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
+
+    def fail(self, error: Unavailable) -> None:
+        """Leave the embedder alone for a while."""
+        with self._lock:
+            if str(error) != self._failure or time.monotonic() >= self._retry_at:
+                self._retry_at = time.monotonic() + _RETRY
+            self._failure, self._opened, self._answers = str(error), None, False
+
+
+def embed_some(index: Index, embedder: Embedder, limit: int, space: str = "", *, waiting: bool = False) -> bool:
+    """Embed the next few passages; False when there are none."""
+    space = space or embedder.space
+    pending = index.pending(space, limit)
+    if pending is None:
+        return False
+    index.add_vectors(space, pending, _embedded(embedder, pending, waiting=waiting))
+    return True
+
+
+def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tuple[int, bytes], Embedded]:
+    """By owner and content. The same text of two owners is embedded once; one that means nothing has no vector."""
+    texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.takes(text)))
+    read = dict(zip(texts, _read(embedder, texts, waiting=waiting), strict=True)) if texts else {}
+    found = ((key, read[text]) for key, text in pending.texts.items() if text in read)
+    return {key: each for key, each in found if each.vector.any()}
+
+
+def _read(embedder: Embedder, texts: Sequence[str], *, waiting: bool) -> list[Embedded]:
+    if isinstance(embedder, ByToken):
+        return [Embedded(*each) for each in zip(*embedder.passages_by_token(texts), strict=True)]
+    return [Embedded(vector) for vector in embedder.passages(texts, waiting=waiting)]
+
+
+def _asked(embedder: Embedder, text: str) -> Question:
+    if isinstance(embedder, ByToken):
+        return Question(*embedder.question_by_token(text))
+    return Question(embedder.question(text))
+
+
+def _nearly_whole(index: Index, embedder: Embedder) -> bool:
+    seen, passages, _ = index.coverage(embedder.space)
+    return seen >= _NEARLY * passages

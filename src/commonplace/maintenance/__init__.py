@@ -1,0 +1,1 @@
+"""Looking after a memory: backup, doctor, forget, timeline and evaluation."""

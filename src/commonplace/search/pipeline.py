@@ -1,0 +1,181 @@
+"""HERE IS A QUESTION: WHICH LINES ANSWER IT? Words and meaning each find candidates in the index; one ranking weighs
+them. Where no embedder serves, words answer alone and the answer says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ..embedding.base import Embedder
+from ..errors import Unavailable
+from ..index.base import AtOnce, Candidate, Finder, Index
+from ..index.embedding_service import Meaning, Question, Served
+from ..model import Hit, Query
+from .bm25 import Asked, asking, excerpt, weighed
+from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background, chance, scale_of
+from .rerank_cross_encoder import reread
+from .rerank_maxsim import closely
+from .scoring import WEIGHTS, Ranked, Weights, ranked
+
+if TYPE_CHECKING:
+    from ..embedding.base import Vectors
+
+Mode = Literal["hybrid", "keyword"]
+_POOL = 60  # candidates of each leg
+_DEEP = 32  # pools, to look past the copies of a few texts
+_BESIDE = 0.33  # what the model in the package adds to a larger one
+
+
+class Answer(NamedTuple):
+    """The hits, best first. `fallback`: the configured embedder could not serve and words answered alone."""
+
+    hits: tuple[Hit, ...]
+    mode: Mode
+    provider: str
+    model: str
+    fallback: bool
+    reasons: tuple[str, ...] = ()  # why something did not serve
+    why: tuple[Ranked, ...] = ()
+
+
+def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIGHTS) -> Answer:
+    """The passages that answer a question, among those the asker may see."""
+    legs = _legs(index, query, meaning)
+    with index.reading():
+        rows, likeness, asked = _candidates(index, query, legs, weights)
+        rows = closely(query.text, legs.served.embedders, rows, weights)
+        usual = background([row.odds for row in rows])
+        rows, reason = reread(index, query, meaning, rows, weights)
+    served = legs.served
+    scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
+    mode: Mode = "keyword" if likeness is None else "hybrid"
+    likely = [(row, chance(row.odds - usual, scale)) for row in rows[: query.limit]]
+    kept = [(row, score) for row, score in likely if score >= query.min_score]
+    words = list(asked.weights)
+    hits = tuple(row.hit._replace(score=score, text=excerpt(row.hit.text, words)) for row, score in kept)
+    why = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
+    reasons = tuple(filter(None, (served.reason, reason)))
+    return Answer(hits, mode, served.provider, served.model, served.failed, reasons, why)
+
+
+class _Question(NamedTuple):
+    """A question as a vector of one space. `beside`: it only adds to what a larger model says."""
+
+    space: str
+    vector: Vectors
+    tokens: Vectors | None
+    beside: bool
+
+
+class _Legs(NamedTuple):
+    served: Served
+    questions: tuple[_Question, ...]
+
+
+def _scale(legs: _Legs, *, read: bool) -> Scale:
+    """How odds become a chance, by who had a say."""
+    if read:
+        return READ_BY_TOKEN if any(each.tokens is not None for each in legs.questions) else READ
+    return scale_of(legs.questions[0].space) if legs.questions else WORDS
+
+
+def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
+    """Who answers by meaning, and the question in the space of each. Nothing is read yet that has to fit together."""
+    served = meaning.serve(index)
+    takers = [each for each in served.embedders if each.takes(query.text)]
+    if not served.beside:
+        takers = takers or list(served.embedders)
+    try:
+        questions = [
+            _Question(each.space, *_asked_in(index, meaning, each, query.text), beside=False) for each in takers
+        ]
+    except Unavailable as error:
+        meaning.fail(error)
+        return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
+    if served.beside:
+        alone = not takers  # in a script that the larger ones do not read
+        questions.append(_Question(served.beside.space, served.beside.question(query.text), None, beside=not alone))
+    return _Legs(served, tuple(questions))
+
+
+def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> Question:
+    question = meaning.question(embedder, text)
+    if not index.fits(embedder.space, len(question.vector)):
+        index.drop_space(embedder.space)
+        raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
+    return question
+
+
+def _candidates(
+    index: Index, query: Query, legs: _Legs, weights: Weights
+) -> tuple[list[Ranked], Mapping[int, float] | None, Asked]:
+    """What both legs find, weighed."""
+    pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
+    finder: Finder = index
+    if isinstance(index, AtOnce):
+        questions = ((each.space, each.vector) for each in legs.questions)
+        finder = index.ask(asking(query, questions, pool))
+    asked = weighed(finder, query.text, query.viewer)
+    found = _by_words(finder, query, asked, pool)
+    likeness = _by_meaning(finder, query, legs.questions, pool, list(found), weights.tokens)
+    others = finder.candidates([number for number in likeness or () if number not in found])
+    return ranked(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
+
+
+def _by_words(index: Finder, query: Query, asked: Asked, pool: int) -> dict[int, Candidate]:
+    """What holds the words. Where copies of a few texts took most of the places, what comes after them is heard too."""
+    lookup = {word: asked.weights[word] for word in asked.lookup}
+    if not lookup:
+        return {}
+    numbers = index.words(lookup, query.viewer, query.filters, pool)
+    found = {each.number: each for each in index.candidates(numbers)}
+    if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
+        deeper = index.words(lookup, query.viewer, query.filters, pool * _DEEP)
+        found |= _one_of_each(index, [number for number in deeper if number not in found], pool)
+    return found
+
+
+def _one_of_each(index: Finder, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
+    """The first of every text, as many as asked for."""
+    found = {each.number: each for each in index.candidates(numbers)}
+    first = {found[number].hit.text: number for number in reversed(numbers)}
+    return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:most]}
+
+
+def _by_meaning(
+    index: Finder, query: Query, questions: Sequence[_Question], pool: int, also: list[int], by_token: float
+) -> Mapping[int, float] | None:
+    """How like the question passages are: the nearest of every space, and those that words have found."""
+    if not questions:
+        return None
+    nearest = [dict(index.nearest(each.space, each.vector, query.viewer, query.filters, pool)) for each in questions]
+    every = list(dict.fromkeys([*also, *(number for near in nearest for number in near)]))
+    found: dict[int, float] = {}
+    for question, near in zip(questions, nearest, strict=True):
+        others = [number for number in every if number not in near]
+        like = _standing_out(index, question, near | index.likeness(question.space, question.vector, others))
+        like |= _token_by_token(index, question, like, by_token)
+        if question.beside:
+            like = {number: found.get(number, likely) + _BESIDE * likely for number, likely in like.items()}
+        found |= like
+    return found
+
+
+def _standing_out(index: Finder, question: _Question, cosines: Mapping[int, float]) -> dict[int, float]:
+    """How far the likeness of passages stands out in a space, in standard deviations."""
+    scale = scale_of(question.space, index.spread(question.space))
+    return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
+
+
+def _token_by_token(index: Finder, question: _Question, like: Mapping[int, float], share: float) -> dict[int, float]:
+    """The same of passages whose tokens are kept: those tell more than whole texts do."""
+    if question.tokens is None or not len(question.tokens) or not share:
+        return {}
+    from ..embedding.late_interaction import closeness
+
+    close = closeness(question.tokens, *index.tokens(question.space, list(like)))
+    return {
+        number: share * (close[number] - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * whole
+        for number, whole in like.items()
+        if number in close
+    }

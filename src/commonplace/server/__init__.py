@@ -1,0 +1,1 @@
+"""What the MCP and HTTP servers share: authentication, tokens and sessions."""

@@ -1,0 +1,310 @@
+"""Which page holds what: the arrangement of a home, and the reverse, what a path in it means.
+
+`native` is our own. The others open a home of another system and keep writing it in that system's form; what that
+system has no place for goes beside it. Paths are relative to the home and use forward slashes.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import date
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+from ..model import Scope, ScopeKind, Source
+from .base import Root
+from .globs import compile_glob, fixed_folder
+from .names import file_name, is_code, topic_file
+
+MAIN = "main"
+FIXED_PAGES = {
+    "HANDOFF": "session-handoff",
+    "SCRATCHPAD": "scratchpad",
+}  # the working pages with a name of their own
+FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
+_DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
+
+# What Claude's memory tool may call a file, below an agent's `memories`, for it to be searched.
+TEXT_ENDINGS = (".md", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".html", ".rst", ".org", ".toml")
+
+PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
+
+
+class Place(NamedTuple):
+    """What a page is and who may see it. `name` is what its file name says."""
+
+    kind: PageKind
+    scope: Scope
+    source: Source = "memory"
+    name: str = ""
+    category: str = "general"
+
+
+class Diary(NamedTuple):
+    """Where an agent's days and curated page are, and the folder in which its keyed blocks are looked for."""
+
+    curated: str
+    days: str
+    tree: str
+
+
+_PRIVATE = Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory/daily", "agents/{agent}/memory")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Folders and pages of a home, below `base`. In a diary `{agent}` stands for the agent's file name."""
+
+    base: str = ""
+    loose: str = "memory"
+    diary: Diary = _PRIVATE
+    main_diary: Diary | None = None  # where the main agent's differs
+    main_is_shared: bool = False  # whether the main agent's diary is what all agents read
+    day_name: str = "%Y-%m-%d"
+    world_folder: str | None = None  # from the home, not from `base`
+    # Whether a folder has a subfolder of exactly this name: one that a person made is preferred to our own encoding.
+    stands: Callable[[str, str], bool] = field(default=lambda folder, name: False, compare=False, repr=False)
+
+    def path(self, below: str) -> str:
+        return f"{self.base}/{below}" if self.base else below
+
+    def named(self, folder: str, name: str) -> str:
+        """The name in a folder of the subfolder for an agent, a channel or a category."""
+        ours = file_name(name)
+        if ours == name or is_code(name):  # what stands under a code is another's
+            return ours
+        return name if self.stands(folder, name) and not self.stands(folder, ours) else ours
+
+    @property
+    def shared_curated(self) -> str:
+        return self.path("MEMORY.md" if self.loose == "memory" else f"{self.loose}/MEMORY.md")
+
+    @property
+    def world(self) -> str:
+        return self.world_folder or self.path(f"{self.loose}/world")
+
+    @property
+    def globals(self) -> str:
+        return self.path(f"{self.loose}/global")
+
+    @property
+    def channels(self) -> str:
+        return self.path(f"{self.loose}/channels")
+
+    @property
+    def skills(self) -> str:
+        return self.path("skills")
+
+    @property
+    def directives(self) -> str:
+        return self.path("directives")
+
+    @property
+    def shared_memories(self) -> str:
+        """The folder of files that Claude's memory tool keeps, where all agents share it."""
+        return self.path("claude/memories")
+
+    @property
+    def earlier_memories(self) -> str:
+        """The same, as the SDK's own tool has it: where such a folder stands already, it stays in use."""
+        return self.path("memories")
+
+    def memories_folder(self, agent: str) -> str:
+        """The same, for one agent alone."""
+        return f"{self.agent_folder(agent)}/claude/memories"
+
+    def store_folder(self, agent: str) -> str:
+        """Items by namespace and key, as LangGraph keeps them: one record page an item."""
+        return f"{self.agent_folder(agent)}/store"
+
+    def agent_name(self, agent: str) -> str:
+        return self.named(self.path("agents"), agent)
+
+    def agent_folder(self, agent: str) -> str:
+        return self.path(f"agents/{self.agent_name(agent)}")
+
+    def agent_file(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/agent.yaml"
+
+    def agent_directives(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/directives"
+
+    def working_folder(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/memory/working"
+
+    def handoff_page(self, agent: str) -> str:
+        return f"{self.working_folder(agent)}/HANDOFF.md"
+
+    def scratch_page(self, agent: str) -> str:
+        return f"{self.working_folder(agent)}/SCRATCHPAD.md"
+
+    def activity_folder(self, agent: str) -> str:
+        return f"{self.agent_folder(agent)}/memory/activity"
+
+    def activity_page(self, agent: str, day: date) -> str:
+        return f"{self.activity_folder(agent)}/{day.isoformat()}.md"
+
+    def world_page(self, topic: str) -> str:
+        return f"{self.world}/{topic_file(topic)}.md"
+
+    def topic_of(self, path: str) -> str:
+        """A world page's topic: its name, without the code that a name no file system takes ends in."""
+        name = stem(path)
+        plain = name.partition("~")[0]
+        return plain if topic_file(plain) == name else name
+
+    def channel_folder(self, channel: str) -> str:
+        return f"{self.channels}/{self.named(self.channels, channel)}"
+
+    def _diary(self, agent: str) -> Diary:
+        if self.main_diary and agent == MAIN:
+            return self.main_diary
+        name = self.agent_name(agent)
+        return Diary(*(getattr(self.diary, part).replace("{agent}", name) for part in ("curated", "days", "tree")))
+
+    def curated_page(self, agent: str) -> str:
+        return self.path(self._diary(agent).curated)
+
+    def days_folder(self, agent: str) -> str:
+        return self.path(self._diary(agent).days)
+
+    def day_page(self, agent: str, day: date) -> str:
+        return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}.md"
+
+    def day_of(self, agent: str, path: str) -> str:
+        """The day (YYYY-MM-DD) a path is the page of; empty when it is no daily page."""
+        found = _DAY.match(path.removeprefix(self.days_folder(agent) + "/"))
+        return "-".join(found.groups()) if found else ""
+
+    def notes_tree(self, agent: str) -> str:
+        return self.path(self._diary(agent).tree)
+
+    def notes_path(self, agent: str, path: str) -> str:
+        """A page's path relative to the agent's memory root: the folder that holds both its days and its summary."""
+        diary = self._diary(agent)
+        root = diary.curated.rpartition("/")[0]
+        return path.removeprefix(self.path(f"{root}/" if root else "")) if path.startswith(self.path(root)) else path
+
+    def notes_pages(self, agent: str, paths: Iterable[str]) -> list[str]:
+        """Of pages below the notes tree, those of blocks, and not those that another toolset keeps there."""
+        elsewhere = (self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent))
+        others = tuple(f"{folder}/" for folder in elsewhere)
+        return [path for path in paths if not path.startswith(others)]
+
+    def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
+        """Where everything that may be searched is."""
+        found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
+        found += [Root(self.path("agents"), TEXT_ENDINGS)]
+        found += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
+        found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
+        if self.world_folder:
+            found.append(Root(self.world_folder))
+        if self.main_diary and not self.main_is_shared:
+            found.append(Root(self.path(self.main_diary.tree)))
+        if sessions:
+            found.append(Root(self.path("agents"), ".jsonl"))
+        return found + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
+
+    def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
+        """What a path means; None when it is nothing that search may return."""
+        roots = (root for root in (self.base, self.world_folder or "") if path.startswith(root))
+        open_to_all = max(roots, key=len, default="")
+        if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
+            return None
+        for rule, kind, scope in self._rules:
+            if found := rule.fullmatch(path):
+                return _place(kind, scope, found)
+        matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
+        return Place("page", Scope("extra", "\n".join(matching)), "extra", stem(path)) if matching else None
+
+    @cached_property
+    def _rules(self) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
+        """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
+        agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
+        loose = re.escape(self.path(self.loose))
+        shared, earlier = re.escape(self.shared_memories), re.escape(self.earlier_memories)
+        endings = "|".join(map(re.escape, TEXT_ENDINGS))
+        rules: list[tuple[str, PageKind, ScopeKind]] = [
+            (re.escape(self.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),
+            (re.escape(self.channels) + r"/(?P<who>[^/]+)/(?P<name>[^/]+)\.md", "record", "channel"),
+            (re.escape(self.skills) + r"/(?P<name>[^/]+)/SKILL\.md", "skill", "skill"),
+            (re.escape(self.skills) + r"/(?P<name>[^/]+)/data\.json", "data", "skill"),
+            (agent + r"/memory/working/(?P<name>[^/]+)\.md", "record", "agent"),
+            (agent + r"/memory/activity/(?P<name>[^/]+)\.md", "activity", "agent"),
+            (agent + r"/memory/(?:.+/)?(?P<name>[^/]+)\.md", "page", "agent"),
+            (agent + r"/store/(?:.+/)?(?P<name>[^/]+)\.md", "record", "agent"),
+            (agent + rf"/claude/memories/(?:.+/)?(?P<name>[^/]+(?:{endings}))", "page", "agent"),
+            (rf"(?:{shared}|{earlier})/(?:.+/)?(?P<name>[^/]+)", "page", "shared"),
+            (agent + r"/(?P<name>MEMORY)\.md", "page", "agent"),
+            (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
+            (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
+        ]
+        if self.main_diary and not self.main_is_shared:
+            tree = re.escape(self.path(self.main_diary.tree))
+            rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
+        rules.append((rf"{re.escape(self.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
+        return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
+
+    def under(self, folder: str) -> Layout:
+        """The same arrangement in a folder of the home."""
+        return replace(self, base="/".join(part for part in (folder, self.base) if part))
+
+
+def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
+    groups = found.groupdict()
+    who = groups.get("who") or (MAIN if scope == "agent" else "")
+    source: Source = "session" if kind == "session" else "memory"
+    name = groups.get("name") or stem(found[0])
+    if found[0].endswith(f"/memory/working/{name}.md"):
+        name = FIXED_PAGES.get(name, name)
+    return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
+
+
+def folders_above(path: str) -> list[str]:
+    """The folders that a path is in, the nearest first."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
+
+
+class Standing:
+    """Pages that stand somewhere: as among files, nothing is a page and a folder at once."""
+
+    def __init__(self, paths: Iterable[str]) -> None:
+        self._pages: set[str] = set()
+        self._folders: dict[str, str] = {}
+        for path in paths:
+            self.add(path)
+
+    def add(self, path: str) -> None:
+        self._pages.add(path)
+        self._folders |= dict.fromkeys(folders_above(path), path)
+
+    def in_the_way(self, path: str) -> str:
+        """A page that keeps another from standing at a path; empty when none does."""
+        above = (folder for folder in folders_above(path) if folder in self._pages)
+        return self._folders.get(path) or next(above, "")
+
+
+def stem(path: str) -> str:
+    """What a page is called: its file name without the ending."""
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+LAYOUTS = {
+    "native": Layout(),
+    "duragent": Layout(base=".duragent"),
+    "agentool": Layout(
+        base=".agent",
+        loose="shared",
+        diary=Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
+        main_diary=Diary("memory/MEMORY.md", "memory", "memory"),
+        day_name="%Y/%m/%d",
+    ),
+    "openclaw": Layout(
+        diary=Diary("agents/{agent}/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
+        main_diary=Diary("MEMORY.md", "memory", "memory"),
+        main_is_shared=True,
+    ),
+}

@@ -1,0 +1,151 @@
+"""Skills: a folder each, with SKILL.md (front matter and instructions) and, when there is data, data.json beside it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from ..errors import CommonplaceError, PageNotFound, StorageError
+from ..formats import json_text as jsontext
+from ..formats import skills as page_of
+from ..formats.timestamps import stamp
+from ..model import Clock, Json, Skill
+from .base import Pages
+from .layout import Layout
+from .names import refuse_null, skill_folder
+
+PAGE, DATA = "SKILL.md", "data.json"
+
+
+def skill_at(pages: Pages, path: str, folder: str) -> Skill:
+    """The skill on a page, with the data beside it."""
+    return parse(pages.read(path).text, pages, path, folder)
+
+
+def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
+    """The skill that a page is, `alone` without data. Its folder decides its name, as a page's does for a record."""
+    when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
+    skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
+    name = skill.name if skill_folder(skill.name) == folder else folder
+    data, problem = ({}, "") if alone else _data(pages, path.removesuffix(PAGE) + DATA)
+    return skill._replace(name=name, data=data, warning=skill.warning or problem)
+
+
+def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
+    try:
+        data = jsontext.loads(pages.read(path).text)
+    except PageNotFound:
+        return {}, ""
+    except CommonplaceError as error:
+        return {}, str(error)
+    except ValueError as error:
+        return {}, f"{path} is not JSON ({error})"
+    return (data, "") if isinstance(data, dict) else ({}, f"{path} does not hold a JSON object")
+
+
+class Skills:
+    def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
+        self.pages, self.layout, self.clock = pages, layout, clock
+
+    def get(self, name: str) -> Skill | None:
+        skill = self._at(self._folder(name))
+        return skill if skill and skill.name == name else None
+
+    def all(self) -> list[Skill]:
+        """Every skill, sorted by name. One that can not be read is there with a warning."""
+        found = (self._at(folder) for folder in self.pages.folders(self.layout.skills))
+        return sorted((skill for skill in found if skill), key=lambda skill: skill.name)
+
+    def visible_to(self, user: str | None) -> list[Skill]:
+        return [skill for skill in self.all() if skill.owner == "global" or skill.owner == user]
+
+    def create(self, name: str, description: str, data: dict[str, Json], owner: str, instructions: str) -> Skill:
+        """A new skill; one that exists only gets the new description."""
+        refuse_null("name", name)
+        refuse_null("owner", owner)
+        now = stamp(self.clock())
+        fresh = Skill(name, description, instructions, owner, data, created_at=now, updated_at=now)
+
+        def change(old: Skill | None) -> Skill:
+            return old._replace(description=description, updated_at=now) if old else fresh
+
+        return self._change(name, change)
+
+    def update(self, name: str, change: Callable[[Skill], Skill]) -> Skill | None:
+        """Change a skill that exists; None when it does not."""
+        now = stamp(self.clock())
+        if self.get(name) is None:
+            return None
+        return self._change(name, lambda old: change(old)._replace(updated_at=now) if old else None)
+
+    def delete(self, name: str) -> bool:
+        with self.pages.hold(f"skill {name}"):
+            skill = self.get(name)
+            if skill is None:
+                return False
+            self.pages.remove(skill.path)
+            with suppress(PageNotFound):
+                self.pages.remove(self._data_path(self._folder(name)))
+            return True
+
+    def _change(self, name: str, change: Callable[[Skill | None], Skill | None]) -> Skill:
+        folder = self._folder(name)
+        with self.pages.hold(f"skill {name}"):
+            old = self.get(name)
+            new = change(old)
+            if new is None:
+                raise PageNotFound(self._path(folder))
+            if old and old.warning:
+                raise StorageError(f"{old.warning}: mend it by hand first")
+            self._write(folder, old, new)
+            return new
+
+    def _write(self, folder: str, old: Skill | None, new: Skill) -> None:
+        """The data first, then the page that makes it count; when that fails, the data is put back."""
+        before = self._put_data(folder, new.data) if old is None or new.data != old.data else None
+        try:
+            self.pages.edit(self._path(folder), lambda text: page_of.write(text, new, folder))
+        except CommonplaceError:
+            if before is not None:
+                self._put_back(folder, before)
+            raise
+
+    def _put_data(self, folder: str, data: dict[str, Json]) -> str:
+        """Write the data, or remove what a skill of that name left behind; the text that stood there."""
+        path = self._data_path(folder)
+        try:
+            before = self.pages.read(path).text
+        except PageNotFound:
+            before = ""
+        if data or before:
+            self.pages.write(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+        return before
+
+    def _put_back(self, folder: str, before: str) -> None:
+        with suppress(CommonplaceError):
+            if before:
+                self.pages.write(self._data_path(folder), before)
+            else:
+                self.pages.remove(self._data_path(folder))
+
+    def _folder(self, name: str) -> str:
+        """The folder a person gave exactly this name, else ours."""
+        ours = skill_folder(name)
+        return name if ours != name and self.layout.stands(self.layout.skills, name) else ours
+
+    def _path(self, folder: str) -> str:
+        return f"{self.layout.skills}/{folder}/{PAGE}"
+
+    def _data_path(self, folder: str) -> str:
+        return f"{self.layout.skills}/{folder}/{DATA}"
+
+    def _at(self, folder: str) -> Skill | None:
+        path = self._path(folder)
+        try:
+            return skill_at(self.pages, path, folder)
+        except PageNotFound:
+            return None
+        except CommonplaceError as error:
+            return Skill(folder, "", path=path, warning=str(error))

@@ -1,0 +1,240 @@
+"""Forgetting: said first, then gone from every file of the home."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import InvalidArgument
+from commonplace.formats import blocks
+from commonplace.maintenance.forget import Wanted, find, forget
+from commonplace.storage.deltas import contents, lines
+from commonplace.testing import FrozenClock
+
+SECRET = "xylophone-quartz-7731"
+
+
+def everything(home: Path) -> dict[str, bytes]:
+    """Every file of a home as bytes; history also as what it stands for, name by name."""
+    found = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    for path in (home / ".history").glob("*.jsonl"):
+        by_page: dict[str, list[object]] = {}
+        kept = list(lines(path.read_bytes()))
+        for line in kept:
+            by_page.setdefault(line.change.path, []).append(line)
+        for name in by_page:
+            versions = [data for _, data in contents(line for line in kept if line.change.path == name)]
+            found[f".history of {name}"] = b"\n".join(data for data in versions if data)
+    return found
+
+
+def holding(home: Path, *needles: str) -> list[str]:
+    every = everything(home)
+    return [path for path, data in every.items() for needle in needles if needle.encode() in data or needle in path]
+
+
+@pytest.fixture
+def full(memory: Memory, home: Path) -> Memory:
+    """A secret that went through every toolset, was changed, moved and searched for."""
+    call = memory.call
+    call("memory_write", {"key": "gate", "content": f"The gate opens with {SECRET}.", "tags": ["private"]})
+    call("memory_write", {"key": "tea", "content": "Ann drinks green tea in the morning."})
+    call("memory_update", {"key": "gate", "content": f"The gate still opens with {SECRET}.", "tags": ["private"]})
+    call("write_memory", {"key": "gate", "content": f"Working on {SECRET} today."})
+    call("write_memory", {"key": "gate", "content": f"and {SECRET} tomorrow", "mode": "append"})
+    call("MemoryTool", {"op": "setGlobal", "key": "gate", "value": SECRET, "category": "codes"})
+    call("MemoryTool", {"op": "setGlobal", "key": "gate", "value": SECRET, "category": "doors", "tags": ["private"]})
+    call("MemoryTool", {"op": "setChannel", "channelName": "dev", "key": "gate", "value": {"code": SECRET}})
+    call("MemoryTool", {"op": "createSkill", "name": "gate", "description": f"Says {SECRET}"})
+    call("MemoryTool", {"op": "updateSkill", "name": "gate", "newData": {"code": SECRET}})
+    sessions = home / "agents/main/sessions"
+    sessions.mkdir(parents=True)
+    (sessions / "s-1.jsonl").write_text(json.dumps({"role": "user", "content": f"it is {SECRET}"}) + "\n")
+    memory.search(SECRET)
+    return memory
+
+
+def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
+    os.remove(home / "agents/main/sessions/s-1.jsonl")
+    forget(full.home, Wanted(key="gate"))
+    full.close()
+    assert holding(home, SECRET, "xylophone", "quartz") == []
+    assert [path for path in holding(home, "gate") if "directives" not in path] == []
+    after = Memory(home)
+    assert after.call("memory_read", {"key": "tea"})["success"]
+    assert after.search("green tea")[0].key == "tea"
+    assert after.search(SECRET, min_score=0.5) == []
+    assert after.call("memory_read", {"key": "gate"})["error"]["code"] == "MEMORY_KEY_NOT_FOUND"
+
+
+def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
+    before = everything(home)
+    found = find(full.home, Wanted(key="gate"))
+    kinds = {trace.kind for trace in found.traces}
+    assert kinds == {"page", "history", "index"}
+    assert {trace.path for trace in found.traces if trace.kind == "page"} == {
+        "agents/main/memory/activity/2026-03-14.md",
+        "agents/main/memory/daily/2026-03-14.md",
+        "agents/main/memory/working/gate.md",
+        "memory/channels/dev/gate.md",
+        "memory/global/doors/gate.md",
+        "skills/gate/SKILL.md",
+        "skills/gate/data.json",
+    }
+    assert "memory/global/codes/gate.md" in {trace.path for trace in found.traces if trace.kind == "history"}
+    after = everything(home)
+    assert {path: after[path] for path in after if not path.startswith(".index")} == {
+        path: before[path] for path in before if not path.startswith(".index")
+    }
+
+
+def test_a_tag_takes_the_notes_and_records_that_have_it_or_had_it(full: Memory, home: Path) -> None:
+    full.call("memory_update", {"key": "gate", "content": "Opened."})  # without the tag: the earlier ones had it
+    forget(full.home, Wanted(tag="private"))
+    assert full.call("memory_read", {"key": "gate"})["data"]["content"] == "Opened."
+    assert full.call("MemoryTool", {"op": "getGlobal", "key": "gate"})["success"] is False
+    assert full.call("MemoryTool", {"op": "getChannel", "channelName": "dev", "key": "gate"})["success"]
+    assert SECRET not in everything(home)[".history of agents/main/memory/daily/2026-03-14.md"].decode()
+    assert not (home / "memory/global/doors").exists()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "gone", "kept"),
+    [
+        (Wanted(page="memory/channels"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
+        (Wanted(page="memory/**/gate.md"), "memory/global/doors/gate.md", "skills/gate/SKILL.md"),
+        (Wanted(scope="channel:dev"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
+        (Wanted(scope="global"), "memory/global/doors/gate.md", "memory/channels/dev/gate.md"),
+        (Wanted(scope="agent:main", key="gate"), "agents/main/memory/working/gate.md", "skills/gate/SKILL.md"),
+        (Wanted(session="s-1"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
+        (Wanted(source="session"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
+    ],
+)
+def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Wanted, gone: str, kept: str) -> None:
+    forget(full.home, wanted)
+    assert not (home / gone).exists()
+    assert (home / kept).exists()
+    assert gone not in full.home.history.paths()
+    assert kept in full.home.history.paths()
+
+
+def test_what_says_the_same_elsewhere_is_named_and_stays(full: Memory, home: Path) -> None:
+    full.call("update_world", {"topic": "doors", "content": f"The gate still opens with {SECRET}.\n"})
+    found = forget(full.home, Wanted(key="gate"))
+    assert [trace.path for trace in found.mentions] == ["memory/world/doors.md"]
+    assert SECRET in (home / "memory/world/doors.md").read_text()
+
+
+def test_another_agents_own_pages_are_only_reached_for_everyone(full: Memory, home: Path, clock: FrozenClock) -> None:
+    Memory(home, "other", clock=clock).call("write_memory", {"key": "gate", "content": "of another"})
+    page = home / "agents/other/memory/working/gate.md"
+    forget(full.home, Wanted(key="gate"))
+    assert page.exists()
+    forget(full.home, Wanted(key="gate"), everyone=True)
+    assert not page.exists()
+
+
+def test_a_file_that_a_killed_process_left_is_found(full: Memory, home: Path) -> None:
+    left = home / "agents/main/memory/working" / ".gate.md.0123456789ab.tmp"
+    left.write_text(f"half of {SECRET}")
+    forget(full.home, Wanted(key="gate"))
+    assert not left.exists()
+
+
+def test_the_mark_of_a_session_goes_from_history(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock, session="s-7")
+    memory.call("remember", {"content": "kept"})
+    forget(memory.home, Wanted(session="s-7"))
+    assert {change.session for change in memory.home.history.changes()} == {""}
+    assert "kept" in memory.call("recall")["content"]
+
+
+def test_a_handle_in_another_process_does_not_bring_it_back(full: Memory, home: Path) -> None:
+    program = f"""
+import sys
+from commonplace import Memory
+memory = Memory({str(home)!r})
+memory.search("gate")
+print("ready", flush=True)
+sys.stdin.readline()
+memory.search("gate")
+memory.call("remember", {{"content": "something else"}})
+"""
+    other = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert other.stdout
+    assert other.stdout.readline() == "ready\n"
+    os.remove(home / "agents/main/sessions/s-1.jsonl")
+    forget(full.home, Wanted(key="gate"))
+    other.communicate("go\n")
+    assert other.returncode == 0
+    full.close()
+    assert holding(home, SECRET) == []
+
+
+def test_a_killed_forget_is_finished_by_the_next(full: Memory, home: Path) -> None:
+    os.remove(home / "agents/main/sessions/s-1.jsonl")
+    pid = os.fork()
+    if not pid:
+        full.home.history.rewrite = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+        forget(full.home, Wanted(key="gate"))
+    os.waitpid(pid, 0)
+    assert holding(home, SECRET) != []
+    memory = Memory(home)
+    forget(memory.home, Wanted(key="gate"))
+    memory.close()
+    assert holding(home, SECRET) == []
+
+
+def test_nothing_named_and_wrong_names_are_told(memory: Memory) -> None:
+    with pytest.raises(InvalidArgument, match="say what to forget"):
+        find(memory.home, Wanted())
+    with pytest.raises(InvalidArgument, match="source is one of"):
+        find(memory.home, Wanted(source="elsewhere"))
+    assert find(memory.home, Wanted(key="nothing")).traces == ()
+
+
+def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, clock: FrozenClock) -> None:
+    from commonplace.storage.names import file_name
+
+    page = home / f"agents/main/sessions/{file_name('Chat 1')}.jsonl"
+    page.parent.mkdir(parents=True)
+    page.write_text(json.dumps({"role": "user", "content": "tea"}) + "\n")
+    forget(Memory(home, clock=clock).home, Wanted(session="Chat 1"))
+    assert not page.exists()
+
+
+def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memory: Memory, home: Path) -> None:
+    names = [f"note-{number}" for number in range(60)]
+    for name in names:
+        memory.call("memory_write", {"key": name, "content": f"What {name} says.\n\n### not a key\n\nand more"})
+    [day] = (home / "agents/main/memory/daily").iterdir()
+    path = day.relative_to(home).as_posix()
+    before = day.read_text()
+    found = forget(memory.home, Wanted(key="note-7"))
+    assert ("history", path, "53 earlier versions") in found.traces
+    [block] = blocks.find(before, "note-7")
+    assert day.read_text() == blocks.remove(before, block)
+    versions = [data.decode() for _, data in memory.home.history.versions(path) if data]
+    kept = [name for name in names if name != "note-7"]
+    assert [[block.key for block in blocks.read(text)] for text in versions] == [
+        kept[: count + 1] for count in range(59)
+    ]
+    assert holding(home, "What note-7 says") == []
+
+
+def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "stays", "content": "  The same line stands in both.\nand so on"})
+    memory.call("memory_write", {"key": "goes", "content": "The same line stands in both.\nOnly this one goes away."})
+    (home / "memory").mkdir()
+    (home / "memory/other.md").write_text("The same line stands in both.\n\nOnly this one goes away.\n")
+    found = find(memory.home, Wanted(key="goes"))
+    assert [mention.what for mention in found.mentions if mention.path == "memory/other.md"] == [
+        "says 1 of the same lines"
+    ]

@@ -1,0 +1,135 @@
+"""What lets the tests of a folder run again on a memory in PostgreSQL: homes in place of temporary folders."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import secrets
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import settings
+
+from commonplace import Memory
+from commonplace.storage.postgres.connection import Database
+from commonplace.testing import FrozenClock
+
+from .conftest import admin, on
+from .places import Homes, Place
+
+settings.register_profile("few", settings.get_profile("house"), max_examples=8)  # each makes a home of its own
+OURS = ("home", "homes", "memory", "tmp_path", "tmp_path_factory", "closed_again")  # what stands for others' here
+A_FILE = "works on files: a folder or a link in a page's place, times of files, files of the index"
+
+
+class Factory:
+    """What pytest gives for temporary folders: here it gives homes."""
+
+    def __init__(self, folders: pytest.TempPathFactory) -> None:
+        self.folders, self.homes = folders, Homes("")
+        self.opened: list[Database] = []  # by the test that runs
+
+    def getbasetemp(self) -> Any:
+        return self.folders.getbasetemp()
+
+    def mktemp(self, name: str) -> Spot:
+        """A test that asks again and again has left the homes before."""
+        for database in self.opened:
+            database.close()
+        return Spot(self.homes)
+
+
+class Spot:
+    """A temporary folder that is a home, or has one in it."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes, self._home = homes, homes.new()
+
+    def __fspath__(self) -> str:
+        return self._home.__fspath__()
+
+    def __truediv__(self, name: str) -> Place:
+        return self._homes.new() if name == "home" else self._home / name
+
+
+@pytest.fixture(scope="session")
+def tmp_path_factory(tmp_path_factory: pytest.TempPathFactory) -> Factory:
+    return Factory(tmp_path_factory)
+
+
+@pytest.fixture
+def tmp_path(tmp_path_factory: Factory) -> Any:
+    return tmp_path_factory.folders.mktemp("real", numbered=True)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def homes(server: str, template: str, tmp_path_factory: Factory) -> Iterator[Homes]:
+    """One database for all tests: each has a tenant of its own."""
+    name = f"commonplace_toolsets_{secrets.token_hex(6)}"
+    admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+    tmp_path_factory.homes = homes = Homes(on(server, name))
+    with pytest.MonkeyPatch.context() as patch:
+        opened = _remembered(patch)
+        yield homes
+        for database in opened:
+            database.close()
+    admin(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture(autouse=True)
+def closed_again(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
+    """Tests in folders close no memory: here connections would be left."""
+    settings.load_profile("few")
+    with pytest.MonkeyPatch.context() as patch:
+        tmp_path_factory.opened = _remembered(patch)
+        yield
+        for database in tmp_path_factory.opened:
+            database.close()
+        tmp_path_factory.opened = []
+    settings.load_profile("house")
+
+
+def _remembered(patch: pytest.MonkeyPatch) -> list[Database]:
+    opened: list[Database] = []
+    begin = Database.__init__
+
+    def begun(self: Database, *given: Any) -> None:
+        begin(self, *given)
+        opened.append(self)
+
+    patch.setattr(Database, "__init__", begun)
+    return opened
+
+
+@pytest.fixture
+def home(homes: Homes) -> Place:
+    return homes.one()
+
+
+@pytest.fixture
+def memory(home: Place, clock: FrozenClock) -> Memory:
+    return Memory(home, clock=clock)
+
+
+def collected(names: Iterable[str], on_a_home: set[str], left_out: Iterable[str]) -> dict[str, Any]:
+    """The tests and fixtures of some modules that are about a home, and the fixtures they need here, by name."""
+    found: dict[str, Any] = {name: globals()[name] for name in OURS}
+    for name in names:
+        module = importlib.import_module(f"tests.{name}")
+        for each, value in vars(module).items():
+            if getattr(value, "__module__", None) != module.__name__ or each == "server":
+                continue
+            is_test = each.startswith("test_") and each not in left_out
+            if _is_fixture(value) or (is_test and on_a_home & {*inspect.signature(value).parameters}):
+                found.setdefault(each, value)
+    return found
+
+
+def _is_fixture(value: object) -> bool:
+    return type(value).__name__ == "FixtureFunctionDefinition"
+
+
+def every(names: Iterable[str]) -> set[str]:
+    """What some modules have."""
+    return {each for name in names for each in vars(importlib.import_module(f"tests.{name}"))}

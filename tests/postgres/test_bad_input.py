@@ -1,0 +1,85 @@
+"""What no database takes is told as a folder tells it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import CommonplaceError, InvalidArgument
+from commonplace.storage.postgres.connection import Database
+from commonplace.storage.postgres.pages import PostgresPages
+
+from ..test_bad_input import NAMED, ODD
+
+pytestmark = pytest.mark.slow
+ASKED: list[Callable[[Memory], object]] = [
+    *(lambda memory, call=call: memory.call(*call) for call in NAMED),
+    lambda memory: memory.call("MemoryTool", {"op": "getGlobal", "key": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "deleteGlobal", "key": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "getSkill", "name": ODD}),
+    lambda memory: memory.call("MemoryTool", {"op": "deleteSkill", "name": ODD}),
+    lambda memory: memory.call("remember", {"content": ODD}),
+    lambda memory: memory.call("memory_write", {"key": "k", "content": ODD}),
+    lambda memory: memory.call("memory_get", {"path": ODD}),
+    lambda memory: [hit.text for hit in memory.search(ODD)],
+    lambda memory: memory.search("x", path=ODD),
+    lambda memory: memory.search("x", tags=[ODD]),
+    lambda memory: memory.home.pages.read(ODD),
+    lambda memory: memory.home.pages.list(ODD),
+    lambda memory: memory.home.ground.has(ODD),
+    lambda memory: memory.home.history.head(ODD),
+    lambda memory: memory.home.history.change(ODD),
+    lambda memory: memory.home.history.change("\ud800"),
+    lambda memory: memory.home.history.content("memory/k.md", ODD),
+    lambda memory: memory.home.history.changes(ODD),
+]
+
+
+def said(ask: Callable[[Memory], object], memory: Memory) -> str:
+    try:
+        answer = ask(memory)
+    except CommonplaceError as error:
+        return f"{type(error).__name__}: {error}"
+    return str(
+        {key: answer[key] for key in answer if key in ("success", "error")} if isinstance(answer, dict) else answer
+    )
+
+
+@pytest.mark.parametrize("ask", ASKED)
+def test_a_null_character_is_told_of_as_in_a_folder(ask: Callable[[Memory], object], url: str, home: Path) -> None:
+    with Memory(url) as memory, Memory(home) as beside:
+        told = said(ask, memory)
+        assert told == said(ask, beside)
+        assert "StorageError" not in told
+
+
+def test_what_slips_through_is_still_no_fault_of_the_database(database: Database) -> None:
+    with pytest.raises(InvalidArgument, match="null character"):
+        database.rows("SELECT %(text)s::text", {"text": ODD})
+
+
+@pytest.mark.parametrize(
+    ("data", "is_text"),
+    [
+        (b"needle \xff\xfe", False),
+        (b"plain \xc3", False),
+        (b"\xed\xa0\x80", False),
+        (b"\xf4\x90\x80\x80", False),
+        (b"\xc0\x80 \\303\\251", False),
+        ("é 中 😀 \U0010ffff \ud7ff".encode(), True),
+        (rb"a path \200\377 in C:\temp \\377", True),
+        (b"", True),
+    ],
+)
+def test_a_page_that_is_no_text_is_named_by_who_looks_for_text(
+    pages: PostgresPages, database: Database, data: bytes, is_text: bool
+) -> None:
+    pages.write("memory/a.md", "x")
+    with database.transaction() as connection:
+        connection.execute("UPDATE commonplace.pages SET data = %s", (data,))
+    found, warnings = pages.containing("memory", "not there")
+    assert found == []
+    assert [warning.split()[0] for warning in warnings] == ([] if is_text else ["memory/a.md"])

@@ -1,0 +1,297 @@
+"""A memory copied between a folder and a database: byte for byte, with its history, and again without doing it twice."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import InvalidArgument, NotFound
+from commonplace.home import Home
+from commonplace.maintenance import timeline
+from commonplace.maintenance.backup.copy import copy
+from commonplace.testing import FrozenClock
+
+from ..surfaces.test_cli import Shell
+
+pytestmark = pytest.mark.slow
+Open = Callable[[str], Home]
+
+
+def of_tenant(url: str, tenant: str) -> str:
+    return f"{url}{'&' if '?' in url else '?'}tenant={tenant}"
+
+
+@pytest.fixture
+def opened(url: str, clock: FrozenClock) -> Iterator[Open]:
+    """Opens a home: a tenant of the database by its name, or a folder by its path."""
+    made: list[Home] = []
+
+    def open_home(name: str) -> Home:
+        made.append(Home(name if name.startswith("/") else of_tenant(url, name), clock=clock))
+        return made[-1]
+
+    yield open_home
+    for home in made:
+        home.close()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, clock: FrozenClock) -> Path:
+    """A memory with something of everything: changed, removed, by hand, no text, of two agents."""
+    place = tmp_path / "source"
+    memory = Memory(place, clock=clock)
+    for number in range(4):
+        clock.advance(seconds=60)
+        memory.call("memory_write", {"key": f"note-{number}", "content": f"What was said, part {number}."})
+    memory.call("memory_update", {"key": "note-1", "content": "Said otherwise."})
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "gate", "value": "green", "category": "codes"})
+    memory.call("MemoryTool", {"op": "deleteGlobal", "key": "gate"})
+    memory.call("MemoryTool", {"op": "createSkill", "name": "tea", "description": "Makes tea"})
+    Memory(place, "ann", clock=clock).call("remember", {"content": "Ann's own."})
+    (place / "memory/world").mkdir(parents=True, exist_ok=True)
+    (place / "memory/world/odd.md").write_bytes(b"caf\xe9 \x00 \xff, no UTF-8\r\n")
+    (place / "memory/world/by hand.md").write_text("# By hand\n\nNobody told history.\n")
+    (place / "memory/world/empty.md").write_bytes(b"")
+    os.utime(place / "memory/world/by hand.md", ns=(1_700_000_000_123_456_000,) * 2)
+    (place / "commonplace.yaml").write_text("timezone: Europe/Oslo\n")
+    memory.close()
+    return place
+
+
+def pages(home: Home) -> dict[str, tuple[bytes | None, int]]:
+    from commonplace.maintenance.backup.endpoints import side_of
+
+    side = side_of(home)
+    return {path: (side.read(path)[0], side.read(path)[1] // 1000) for path in side.pages([])}
+
+
+def past(home: Home) -> dict[str, list[tuple[object, ...]]]:
+    """All versions with who made them and when; a change by hand that nobody noticed yet is none."""
+    history = home.history
+    return {
+        path: [(*change[1:2], *change[3:], data) for change, data in history.versions(path)] for path in history.paths()
+    }
+
+
+def test_a_folder_goes_into_a_database_and_back_byte_for_byte_with_its_history(
+    folder: Path, tmp_path: Path, opened: Open
+) -> None:
+    source, middle, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
+    told = past(source)
+    first, second = copy(source, middle), copy(middle, back)
+    assert (first.differ, first.failed, second.differ, second.failed) == ((), (), (), ())
+    assert pages(source) == pages(middle) == pages(back)
+    assert b"\xff" in (pages(back)["memory/world/odd.md"][0] or b"")
+    assert past(middle) == past(back)
+    assert {path: past(middle)[path] for path in told} == told
+    files = {str(each.relative_to(folder)): each.read_bytes() for each in folder.rglob("*.md")}
+    assert files == {str(each.relative_to(back.root)): each.read_bytes() for each in Path(back.root).rglob("*.md")}
+
+
+def test_what_was_removed_keeps_its_history_and_ids_stay_what_they_were(folder: Path, opened: Open) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    copy(source, target)
+    [gone] = [path for path in source.history.paths() if "gate" in path]
+    assert [change.version for change in target.history.changes(gone)][-1] == ""
+    assert [change.id for change in target.history.changes(gone)] == [c.id for c in source.history.changes(gone)]
+    assert timeline.restore(target, gone, source.history.changes(gone)[0].id)
+    assert target.pages.read(gone).text
+
+
+def test_a_second_run_copies_nothing_and_changes_no_row(folder: Path, url: str, opened: Open) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    first = copy(source, target)
+    before = _rows(url)
+    second = copy(source, target)
+    assert (second.added, second.told, second.differ) == ((), (), ())
+    assert len(second.same) == len(first.added) + len(first.told) + len(first.same)
+    assert _rows(url) == before
+
+
+def _rows(url: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url) as connection:
+        pages = connection.execute("SELECT * FROM commonplace.pages ORDER BY path").fetchall()
+        return pages + connection.execute("SELECT * FROM commonplace.history ORDER BY id").fetchall()
+
+
+def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.maintenance.backup.copy._BATCH", 1)
+    source, target = opened(str(folder)), opened("acme")
+
+    def stop(what: str, done: int, total: int) -> None:
+        if done == 5:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        copy(source, target, progress=stop)
+    assert len(pages(target)) in (4, 5)
+    rest = copy(source, target)
+    assert len(rest.added) < len(pages(source))
+    assert pages(source) == pages(target)
+
+
+def test_what_was_written_since_comes_with_the_next_run_where_nothing_was_written_there(
+    folder: Path, clock: FrozenClock, opened: Open
+) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    copy(source, target)
+    clock.advance(seconds=3600)
+    source.pages.write("memory/world/new.md", "New.\n")
+    source.pages.write("memory/world/empty.md", "Not empty any more.\n")
+    kept = copy(source, target)
+    assert (kept.added, kept.differ) == (("memory/world/new.md",), ("memory/world/empty.md",))
+    assert target.pages.read("memory/world/empty.md").text == ""
+    assert copy(source, target, overwrite=True).differ == ("memory/world/empty.md",)
+    assert pages(source) == pages(target)
+    assert past(source)["memory/world/empty.md"][-1] == past(target)["memory/world/empty.md"][-1]
+
+
+def test_a_page_that_says_something_else_there_is_named_and_stays_and_history_keeps_what_is_replaced(
+    folder: Path, opened: Open
+) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    target.pages.write("memory/world/by hand.md", "Written there.\n")
+    done = copy(source, target)
+    assert done.differ == ("memory/world/by hand.md",)
+    assert target.pages.read("memory/world/by hand.md").text == "Written there.\n"
+    copy(source, target, overwrite=True)
+    assert target.pages.read("memory/world/by hand.md").text.startswith("# By hand")
+    said = [data for _, data in target.history.versions("memory/world/by hand.md")]
+    assert said[0] == b"Written there.\n"
+    assert target.history.changes("memory/world/by hand.md")[-1].tool == "copy"
+    assert copy(source, target).differ == ()
+
+
+def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder: Path, opened: Open) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    copy(source, target)
+    source.pages.remove("memory/world/empty.md")
+    assert copy(source, target).differ == ("memory/world/empty.md",)
+    copy(source, target, overwrite=True)
+    assert "memory/world/empty.md" not in pages(target)
+    assert target.history.head("memory/world/empty.md") == source.history.head("memory/world/empty.md")
+
+
+def test_a_dry_run_says_the_same_and_writes_nothing(folder: Path, url: str, opened: Open) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    would = copy(source, target, dry_run=True)
+    assert _rows(url) == []
+    assert copy(source, target) == would
+
+
+def test_one_tenant_goes_to_another_with_ids_and_nothing_of_a_third(folder: Path, opened: Open) -> None:
+    one, two, third = opened("one"), opened("two"), opened("third")
+    third.pages.write("memory/world/third.md", "Of nobody else.\n")
+    copy(opened(str(folder)), one)
+    copy(one, two)
+    assert pages(one) == pages(two)
+    assert [*one.history.changes()] == [*two.history.changes()]
+    assert [*pages(third)] == ["memory/world/third.md"]
+
+
+def test_a_copy_is_searched_and_taken_back_like_what_was_written_there(
+    folder: Path, url: str, clock: FrozenClock
+) -> None:
+    with_tenant = of_tenant(url, "acme")
+    source, target = Home(str(folder), clock=clock), Home(with_tenant, clock=clock)
+    copy(source, target)
+    memory = Memory(with_tenant, clock=clock)
+    assert "Said otherwise." in memory.call("memory_read", {"key": "note-1"})["data"]["content"]
+    assert memory.search("said otherwise")
+    [change] = [each for each in timeline.changes(memory.home) if each.tool == "memory_update"]
+    assert not any(each.problem for each in timeline.undo(memory.home, timeline.together(memory.home, [change])))
+    assert "part 1" in memory.call("memory_read", {"key": "note-1"})["data"]["content"]
+    memory.close()
+
+
+def test_ids_that_another_change_has_there_are_given_anew(folder: Path, url: str, tmp_path: Path, opened: Open) -> None:
+    source, target, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
+    change = source.history.changes()[-1]
+    copy(source, target)
+    with psycopg.connect(url) as connection:
+        moved = "UPDATE commonplace.history SET path = 'memory/world/other.md', seq = 9999 WHERE id = %s"
+        connection.execute(moved, (change.id,))
+    assert copy(source, target).failed == ()
+    assert copy(target, back).failed == ()
+    for path in {change.path for change in back.history.changes()}:
+        assert all(back.history.change(each.id).path == path for each in back.history.changes(path))
+
+
+def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("commonplace.maintenance.backup.copy._BATCH", 1)
+    source, target, writer = opened(str(folder)), opened("acme"), opened("acme")
+
+    def write(what: str, done: int, total: int) -> None:
+        if done == 1:
+            writer.pages.write("memory/world/odd.md", "Just now.\n")
+
+    done = copy(source, target, progress=write)
+    assert [path for path, _ in done.failed] == ["memory/world/odd.md"]
+    assert target.pages.read("memory/world/odd.md").text == "Just now.\n"
+
+
+def test_a_page_that_can_be_none_there_keeps_no_other_away(folder: Path, opened: Open) -> None:
+    deep = folder / "memory/world" / "/".join(["d" * 200] * 8)
+    deep.mkdir(parents=True)
+    (deep / "page.md").write_text("Too deep for a row.")
+    done = copy(opened(str(folder)), opened("acme"))
+    [(path, why)] = done.failed
+    assert path.endswith("/page.md")
+    assert "longer than a path may be" in why
+    assert len(done.added) > 5
+
+
+def test_the_same_memory_twice_and_an_empty_one_are_refused(folder: Path, opened: Open) -> None:
+    with pytest.raises(InvalidArgument, match="both the source and the target"):
+        copy(opened(str(folder)), opened(str(folder)))
+    with pytest.raises(NotFound, match="nothing to copy"):
+        copy(opened("nobody"), opened("acme"))
+
+
+def test_the_command_copies_both_ways_and_says_what_differs(folder: Path, url: str, tmp_path: Path) -> None:
+    shell, home = Shell(tmp_path), of_tenant(url, "acme")
+    assert "Would be: " in shell.ok("copy", str(folder), home, "--dry-run")
+    said = json.loads(shell.ok("copy", str(folder), home, "--json"))
+    assert (said["failed"], said["differ"]) == ([], [])
+    assert "0 copied" in shell.ok("copy", str(folder), home)
+    assert f"{len(said['added'])} copied" in shell.ok("copy", home, "back")
+    (tmp_path / "back/memory/world/empty.md").write_text("Mine.")
+    done = shell.run("copy", home, "back")
+    assert done.returncode == 4
+    assert "differs: memory/world/empty.md" in done.stdout
+    assert shell.run("copy", "nowhere", home).returncode == 3
+
+
+def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, opened: Open) -> None:
+    source, target = opened(str(folder)), opened("acme")
+    clock.advance(seconds=86_400)
+    copy(source, target)
+    assert target.pages.modified("memory/world/by hand.md") == pytest.approx(1_700_000_000.123456, abs=1e-5)
+    latest = max(change.at for change in target.history.changes() if change.tool)
+    assert latest < f"{clock() - timedelta(hours=20):%Y-%m-%dT%H:%M:%S}"
+
+
+def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened: Open) -> None:
+    source, target = opened(str(tmp_path / "source")), opened("acme")
+    for path in ("memory/a.md/b.md", "memory/c.md", "memory/x.md"):
+        source.pages.write(path, "copied")
+    for path in ("memory/a.md", "memory/c.md/d.md"):
+        target.pages.write(path, "theirs")
+    done = copy(source, target)
+    beside = "{} can not be a page beside the page {}: use another name"
+    assert dict(done.failed) == {
+        "memory/a.md/b.md": beside.format("memory/a.md/b.md", "memory/a.md"),
+        "memory/c.md": beside.format("memory/c.md", "memory/c.md/d.md"),
+    }
+    assert done.added == ("memory/x.md",)
+    assert sorted(target.pages.list("memory", deep=True)) == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    assert target.history.paths() == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    target.pages.remove("memory/a.md")
+    assert copy(source, target).added == ("memory/a.md/b.md",)

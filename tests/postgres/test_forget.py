@@ -1,0 +1,133 @@
+"""Forgetting in a database: said first, then gone from every row of every table."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from commonplace import Memory
+from commonplace.maintenance.forget import Wanted, find, forget
+from commonplace.testing import FrozenClock
+
+pytestmark = pytest.mark.slow
+SECRET = "xylophone-quartz-7731"
+WORDS = ("xylophone", "quartz")
+
+
+def rows(url: str) -> dict[str, list[str]]:
+    """Every row of every table as text; bytes as what they stand for."""
+    with psycopg.connect(url) as connection:
+        tables = connection.execute(
+            "SELECT tablename FROM pg_tables WHERE schemaname = 'commonplace' ORDER BY 1"
+        ).fetchall()
+        found = {}
+        for (table,) in tables:
+            cursor = connection.execute(f'SELECT * FROM commonplace."{table}"'.encode())
+            found[table] = [_said(row) for row in cursor]
+        return found
+
+
+def _said(row: tuple[object, ...]) -> str:
+    return "\t".join(
+        _unpacked(value).decode("utf-8", "replace") if isinstance(value, bytes) else str(value) for value in row
+    )
+
+
+def _unpacked(data: bytes) -> bytes:
+    try:
+        return zlib.decompress(data)
+    except zlib.error:
+        return data
+
+
+def holding(url: str, *needles: str) -> list[tuple[str, str]]:
+    every = rows(url)
+    return [(table, row) for table, some in every.items() for row in some for each in needles if each in row.lower()]
+
+
+def vectors(url: str) -> tuple[int, int]:
+    """How many there are, and how many belong to no passage any more."""
+    orphans = (
+        "SELECT count(*), count(*) FILTER (WHERE NOT EXISTS (SELECT 1 FROM commonplace.index_passages AS p WHERE"
+        " p.tenant = v.tenant AND p.territory = v.territory AND p.owner = v.owner AND p.hash = v.hash))"
+        " FROM commonplace.index_vectors AS v"
+    )
+    with psycopg.connect(url) as connection:
+        row = connection.execute(orphans).fetchone()
+    assert row
+    return row[0], row[1]
+
+
+@pytest.fixture
+def memory(url: str, clock: FrozenClock) -> Iterator[Memory]:
+    made = Memory(f"{url}&tenant=acme" if "?" in url else f"{url}?tenant=acme", clock=clock)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def full(memory: Memory) -> Memory:
+    """A secret that went through every toolset, was changed, moved and searched for."""
+    call = memory.call
+    call("memory_write", {"key": "gate", "content": f"The gate opens with {SECRET}.", "tags": ["private"]})
+    call("memory_write", {"key": "tea", "content": "Ann drinks green tea in the morning."})
+    call("memory_update", {"key": "gate", "content": f"The gate still opens with {SECRET}.", "tags": ["private"]})
+    call("write_memory", {"key": "gate", "content": f"Working on {SECRET} today."})
+    call("MemoryTool", {"op": "setGlobal", "key": "gate", "value": SECRET, "category": "codes"})
+    call("MemoryTool", {"op": "setChannel", "channelName": "dev", "key": "gate", "value": {"code": SECRET}})
+    call("MemoryTool", {"op": "createSkill", "name": "gate", "description": f"Says {SECRET}"})
+    call("MemoryTool", {"op": "updateSkill", "name": "gate", "newData": {"code": SECRET}})
+    memory.home.pages.write("agents/main/sessions/s-1.jsonl", '{"role": "user", "content": "what about the gate"}\n')
+    memory.search(SECRET)
+    return memory
+
+
+def test_what_is_forgotten_is_in_no_row_of_any_table(full: Memory, url: str) -> None:
+    assert {table for table, _ in holding(url, *WORDS)} >= {"pages", "history", "index_passages", "index_frequencies"}
+    there, _ = vectors(url)
+    forget(full.home, Wanted(key="gate"))
+    assert holding(url, *WORDS) == []
+    left, orphans = vectors(url)
+    assert (left < there, orphans) == (True, 0)
+    assert "Ann drinks green tea" in full.call("memory_read", {"key": "tea"})["data"]["content"]
+    assert all(SECRET not in hit.text for hit in full.search(SECRET))
+
+
+def test_what_is_only_looked_for_stays(full: Memory, url: str) -> None:
+    before = rows(url)
+    found = find(full.home, Wanted(key="gate"))
+    assert {trace.kind for trace in found.traces} == {"page", "history", "index"}
+    after = rows(url)
+    assert (after["pages"], after["history"]) == (before["pages"], before["history"])
+
+
+def test_a_page_and_its_name_go_from_history_too(full: Memory, url: str) -> None:
+    forget(full.home, Wanted(page="agents/main/sessions"))
+    assert holding(url, "s-1.jsonl", "what about the gate") == []
+
+
+def test_another_tenant_keeps_what_one_forgets(full: Memory, url: str, clock: FrozenClock) -> None:
+    other = Memory(full.home.address.replace("tenant=acme", "tenant=other"), clock=clock)
+    other.call("memory_write", {"key": "gate", "content": f"Ours is {SECRET}."})
+    other.search(SECRET)
+    forget(full.home, Wanted(key="gate"))
+    assert SECRET in other.call("memory_read", {"key": "gate"})["data"]["content"]
+    assert {row.split("\t")[0] for _, row in holding(url, *WORDS)} == {"other"}
+    other.close()
+
+
+def test_a_session_that_is_no_text_is_forgotten_as_well(full: Memory, url: str) -> None:
+    path = "agents/main/sessions/odd.jsonl"
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "INSERT INTO commonplace.pages SELECT tenant, %s, %s, 'v', 3, seq + 1000, now() FROM commonplace.tenants"
+            " WHERE tenant = 'acme'",
+            (path, b"\xff\x00\xc0"),
+        )
+    assert full.home.ground.bytes_of(path) == b"\xff\x00\xc0"
+    forget(full.home, Wanted(session="odd"))
+    assert full.home.ground.bytes_of(path) is None
+    assert holding(url, "odd.jsonl") == []

@@ -1,0 +1,168 @@
+"""The index in PostgreSQL: it says of the same pages what the one in SQLite says."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from commonplace.index.base import Entry, Index
+from commonplace.index.embedding_service import Meaning, embed_some
+from commonplace.index.sqlite import SqliteIndex
+from commonplace.model import EVERYTHING, Filters, Passage, Query, Scope, Viewer
+from commonplace.search.bm25 import weighed
+from commonplace.search.pipeline import answer
+from commonplace.settings import SearchSettings
+from commonplace.storage.postgres.connection import Database
+from commonplace.storage.postgres.index import PostgresIndex
+
+from ..index.tiny import TinyEmbedder
+
+pytestmark = pytest.mark.slow
+ME, ANN = Viewer("main"), Viewer("ann", extra=("docs/*.md",))
+SHARED, MINE, ANNS = Scope("shared", ""), Scope("agent", "main"), Scope("agent", "ann")
+SAMPLE = Path(__file__).parent.parent / "search" / "sample.json"
+CHINESE = [
+    "我喜欢喝绿茶，不喜欢咖啡。",
+    "明天下午三点在北京开会。",
+    "東京の天気は晴れです。",
+    "서울에서 회의가 있습니다.",
+]
+
+
+def entry(path: str, *texts: str, scope: Scope = SHARED, **more: object) -> Entry:
+    passages = [Passage(2 * n + 1, 2 * n + 1, text) for n, text in enumerate(texts)]
+    return Entry(path, 1, f"v{hash(texts)}", "page", scope, "memory", passages, **more)  # type: ignore[arg-type]
+
+
+def write(index: Index, entries: Sequence[Entry], removed: Sequence[str] = ()) -> None:
+    with index.writing():
+        index.apply(entries, removed)
+
+
+@pytest.fixture
+def index(database: Database) -> PostgresIndex:
+    return PostgresIndex(database, "home")
+
+
+@pytest.fixture
+def other() -> Iterator[SqliteIndex]:
+    index = SqliteIndex(":memory:")
+    yield index
+    index.close()
+
+
+def corpus_of(sample: Path = SAMPLE) -> tuple[list[Entry], list[str]]:
+    """A small real memory, English and Chinese, of three owners."""
+    data = json.loads(sample.read_text())
+    texts = [note["text"] for note in data["notes"]]
+    entries = [
+        entry(f"memory/{number:03}.md", *texts[number : number + 3], scope=(SHARED, MINE, ANNS)[number % 3])
+        for number in range(0, len(texts), 2)
+    ]
+    entries += [entry(f"memory/zh/{number}.md", text) for number, text in enumerate(CHINESE)]
+    questions: list[str] = [each["text"] for each in data["questions"]]
+    return entries, [*questions, "绿茶", "北京 开会", "天気", "회의 서울", "the"]
+
+
+def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, other: SqliteIndex) -> None:
+    entries, questions = corpus_of()
+    for each in (index, other):
+        write(each, entries)
+    meaning = Meaning(SearchSettings())
+    for question in questions:
+        for viewer in (ME, ANN, Viewer("nobody", one_conversation=True)):
+            query = Query(question, viewer)
+            mine, theirs = weighed(index, question, viewer), weighed(other, question, viewer)
+            assert mine == theirs
+            lookup = {word: mine.weights[word] for word in mine.lookup}
+            if lookup:
+                assert index.words(lookup, viewer, EVERYTHING, 60) == other.words(lookup, viewer, EVERYTHING, 60)
+            ours, expected = answer(index, query, meaning), answer(other, query, meaning)
+            found, wanted = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
+            assert len({*found} & {*wanted}) >= 0.95 * len(wanted), question
+            by_words = Meaning(SearchSettings(provider="none"))
+            assert answer(index, query, by_words) == answer(other, query, by_words)
+            assert [hit.score for hit in ours.hits] == pytest.approx([hit.score for hit in expected.hits], abs=0.02)
+
+
+_WORDS = st.sampled_from(
+    ["tea", "green", "the", "Berlin", "walks", "walking", "绿茶", "北京", "é", "x86", "a" * 150, "☕"]
+)
+_TEXT = st.lists(_WORDS, min_size=1, max_size=8).map(" ".join)
+_SCOPE = st.sampled_from([SHARED, MINE, ANNS, Scope("channel", "dev"), Scope("extra", "docs/*.md\nx")])
+_PASSAGE = st.builds(
+    Passage, st.integers(1, 9), st.integers(10, 20), _TEXT, hint=_TEXT, around=_TEXT,
+    key=st.sampled_from(["", "tea"]), tags=st.sampled_from([(), ("a",), ("a", "b\0")]),
+    lead=st.just(""), at=st.sampled_from(["", "2026-01-02"]),
+)  # fmt: skip
+_ENTRY = st.builds(
+    Entry, st.sampled_from([f"memory/{n}.md" for n in "abcde"]), st.integers(1, 9), st.text("ab", min_size=1),
+    st.just("page"), _SCOPE, st.sampled_from(["memory", "session"]), st.lists(_PASSAGE, max_size=4),
+    st.none(), st.sampled_from(["", "odd"]),
+)  # fmt: skip
+_STEPS = st.lists(
+    st.tuples(
+        st.lists(_ENTRY, max_size=4, unique_by=lambda each: each.path),
+        st.lists(st.sampled_from(["memory/a.md", "memory/b.md"]), max_size=1),
+    ).map(lambda step: (step[0], [path for path in step[1] if path not in {each.path for each in step[0]}])),
+    min_size=1,
+    max_size=3,
+)
+_FILTERS = st.builds(
+    Filters, until=st.none(), channel=st.just(""), scopes=st.sampled_from([(), ("agent",), ("channel:dev", "shared")]), tags=st.sampled_from([(), ("a",)]),
+    since=st.sampled_from([None, 1]), source=st.sampled_from(["", "session"]),
+    paths=st.sampled_from([(), ("memory/*.md",), ("**/b.md", "m?mory/[a].md")]), agent=st.sampled_from(["", "main"]),
+)  # fmt: skip
+_VIEWER = st.builds(
+    Viewer, st.sampled_from(["main", "ann"]), extra=st.sampled_from([(), ("docs/*.md",), ("x",)]),
+    one_conversation=st.booleans(), channel=st.sampled_from([None, "dev"]), user=st.sampled_from([None, "bob"]),
+)  # fmt: skip
+
+
+@given(steps=_STEPS, question=_TEXT, viewer=_VIEWER, filters=st.one_of(st.just(EVERYTHING), _FILTERS))
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_whatever_is_written_both_indexes_say_the_same(
+    database: Database, steps: list[tuple[list[Entry], list[str]]], question: str, viewer: Viewer, filters: Filters
+) -> None:
+    index, other = PostgresIndex(database, "home"), SqliteIndex(":memory:")
+    write(index, [], list(index.stamps()))
+    tiny, numbers = TinyEmbedder(), dict[int, int]()
+    for entries, removed in steps:
+        for each in (index, other):
+            write(each, entries, removed)
+            while embed_some(each, tiny, 3):
+                pass
+    assert index.stamps() == other.stamps()
+    assert index.stamps("memory/a.md") == other.stamps("memory/a.md")
+    assert index.versions(["memory/a.md", "memory/zzz.md"]) == other.versions(["memory/a.md", "memory/zzz.md"])
+    assert index.size() == other.size()
+    mine, theirs = weighed(index, question, viewer), weighed(other, question, viewer)
+    assert mine == theirs
+    numbers = numbered(index, other)
+    lookup = {word: mine.weights[word] for word in mine.lookup}
+    if lookup:
+        expected = other.words(lookup, viewer, filters, 5)
+        assert [numbers[number] for number in index.words(lookup, viewer, filters, 5)] == expected
+    asked = tiny.question(question)
+    near = {numbers[n]: c for n, c in index.nearest(tiny.space, asked, viewer, filters, 50)}
+    assert near == pytest.approx(dict(other.nearest(tiny.space, asked, viewer, filters, 50)), abs=0.02)
+    for number, theirs_number in numbers.items():
+        assert index.before(number) == other.before(theirs_number)
+    assert index.coverage(tiny.space)[:2] == other.coverage(tiny.space)[:2]
+    query = Query(question, viewer, filters=filters)
+    meaning = Meaning(SearchSettings(provider="none"))
+    assert [hit[:4] for hit in answer(index, query, meaning).hits] == [
+        hit[:4] for hit in answer(other, query, meaning).hits
+    ]
+    other.close()
+
+
+def numbered(index: PostgresIndex, other: SqliteIndex) -> dict[int, int]:
+    """Which passage of one is which of the other: both number them in the order they came."""
+    mine = [each[0] for each in index._tables.rows("SELECT id FROM commonplace.index_passages ORDER BY id")]
+    return dict(zip(mine, [row[0] for row in other._rows("SELECT id FROM passages ORDER BY id")], strict=True))

@@ -1,0 +1,172 @@
+"""The index in PostgreSQL follows the pages: one does it for all, nobody who writes waits, no search misses a write."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import LockTimeout
+from commonplace.storage.postgres import index_handle as follower
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.index import PostgresIndex
+from commonplace.storage.postgres.index_handle import DatabaseFollower
+
+from .conftest import admin
+from .test_index import entry, write
+
+pytestmark = pytest.mark.slow
+
+
+def followed(memory: Memory) -> DatabaseFollower:
+    index = memory.home.index
+    assert isinstance(index, DatabaseFollower)
+    return index
+
+
+def found(memory: Memory, question: str) -> list[str]:
+    return [hit.text for hit in memory.home.search(question, 5, 0.0, keyword=True).hits]
+
+
+def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: str) -> None:
+    with Memory(url) as memory, Memory(url) as other:
+        memory.call("write_memory", {"key": "first", "content": "green tea"})
+        assert found(other, "tea")
+        held = followed(other)._index
+        with held.writing():
+            followed(memory)._rested = 0.0
+            memory.call("write_memory", {"key": "second", "content": "black tea"})
+            standing = held.standing()
+            assert standing.written > standing.followed
+        assert any("black" in text for text in found(other, "tea"))
+        standing = held.standing()
+        assert standing.written == standing.followed
+
+
+def test_a_search_elsewhere_sees_every_write_that_was_acknowledged_before_it(url: str) -> None:
+    with Memory(url) as memory, Memory(url) as other:
+        for number in range(20):
+            memory.call("write_memory", {"key": f"note-{number}", "content": f"marker{number} stands here"})
+            assert found(other, f"marker{number}")
+
+
+def test_what_one_has_followed_nobody_reads_again(url: str) -> None:
+    with Memory(url) as memory:
+        memory.call("write_memory", {"key": "a", "content": "green tea"})
+        assert memory.search("tea")  # with what it means
+        last_written = "SELECT xmin::text FROM commonplace.indexes"
+        before = followed(memory)._index._tables.rows(last_written)
+        with Memory(url) as other:
+            assert found(other, "tea")
+            assert not other.home.search("tea").stale
+        assert followed(memory)._index._tables.rows(last_written) == before
+
+
+def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: str) -> None:
+    with Memory(url) as memory:
+        memory.call("write_memory", {"key": "a", "content": "green tea"})
+        followed(memory)._rested = float("inf")
+        memory.call("write_memory", {"key": "b", "content": "black tea"})
+        standing = followed(memory)._index.standing()
+        assert standing.written > standing.followed
+        assert any("black" in text for text in found(memory, "tea"))
+
+
+def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(follower, "_MANY", 2)
+    monkeypatch.setattr(follower, "_SOME", 2)
+    with Memory(url) as memory:
+        for number in range(7):
+            memory.home.pages.write(f"memory/{number}.md", f"tea number {number}")
+        index = followed(memory)._index
+
+        def stop(_: str, done: int, __: int) -> None:
+            if done >= 4:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            memory.home.build_index(stop)
+        assert index.size() == (4, 4)
+        seen: list[tuple[int, int]] = []
+        memory.home.build_index(lambda what, done, total: seen.append((done, total)))
+        assert seen[0] == (2, 3)  # three were left
+        assert index.size() == (7, 7)
+        for number in range(7, 12):
+            memory.home.pages.write(f"memory/{number}.md", f"tea number {number}")
+        memory.home.pages.remove("memory/0.md")
+        assert len(found(memory, "tea")) == 5
+        assert index.size() == (11, 11)
+
+
+@pytest.fixture
+def strict(url: str) -> str:
+    """A database in which a transaction that was overtaken fails, as on servers of many machines."""
+    name = urlsplit(url).path.removeprefix("/")
+    admin(url, f"ALTER DATABASE {name} SET default_transaction_isolation TO 'repeatable read'")
+    return url
+
+
+def test_who_is_overtaken_tries_again_and_nothing_is_lost(strict: str) -> None:
+    databases = [Database(address_of(strict)) for _ in range(3)]
+    indexes = [PostgresIndex(each, "home") for each in databases]
+    write(indexes[0], [entry("memory/first.md", "tea")])
+    wrong: list[Exception] = []
+
+    def work(number: int) -> None:
+        index = indexes[number]
+        for turn in range(5):
+            one = entry(f"memory/{number}-{turn}.md", f"tea of {number}")
+            try:
+                index.written(lambda one=one: index.apply([one], []))  # type: ignore[misc]
+            except Exception as error:  # noqa: BLE001  a thread has nobody to raise to
+                wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+    assert indexes[0].size() == (16, 16)
+    for each in databases:
+        each.close()
+
+
+def test_memories_that_get_in_each_others_way_find_all_they_wrote(strict: str) -> None:
+    def work(number: int) -> None:
+        with Memory(strict) as memory:
+            for turn in range(5):
+                memory.call("write_memory", {"key": f"{number}-{turn}", "content": f"marker{number}x{turn}"})
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    with Memory(strict) as memory:
+        for number in range(3):
+            assert all(found(memory, f"marker{number}x{turn}") for turn in range(5))
+
+
+def test_who_waits_for_nothing_is_told_at_once_that_somebody_writes(opened: Callable[..., Database]) -> None:
+    index, second = (PostgresIndex(opened(), "home") for _ in range(2))
+    write(index, [entry("memory/a.md", "tea")])
+    with index.writing(), pytest.raises(LockTimeout, match="another process writes"):
+        second.written(lambda: None, follower.AT_ONCE)
+
+
+def test_the_server_looks_at_tables_that_grew_before_it_is_asked(opened: Callable[..., Database]) -> None:
+    index = PostgresIndex(opened(), "home")
+    write(index, [entry(f"memory/{number}.md", *(f"tea {number} {n}" for n in range(10))) for number in range(120)])
+    known = "SELECT reltuples::int FROM pg_class WHERE oid = 'commonplace.index_passages'::regclass"
+    assert index._tables.rows(known) == [(1200,)]
+    assert index._tables.rows("SELECT settled FROM commonplace.indexes") == [(1200,)]
+    waiting = (
+        "SELECT count(*) FROM pg_stats WHERE schemaname = 'commonplace' AND attname IN ('words', 'vector', 'body')"
+    )
+    assert index._tables.rows(waiting) == [(0,)]

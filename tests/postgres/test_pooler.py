@@ -1,0 +1,122 @@
+"""Behind a pooler in transaction mode: every transaction may come to another connection of the server."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.history import PostgresHistory
+from commonplace.storage.postgres.listen import listening
+from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.testing import FrozenClock, PagesContract
+
+from .test_connections import free_port
+from .test_many_writers import counting, ended, lines_of, start_writer
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not shutil.which("pgbouncer"), reason="pgbouncer is not installed"),
+]
+
+
+@pytest.fixture
+def pooled(url: str, tmp_path: Path) -> Iterator[str]:
+    """The URL of the database through a pooler that has three connections for everybody."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    parts, port = conninfo_to_dict(url), free_port()
+    users = tmp_path / "users.txt"
+    users.write_text(f'"{parts["user"]}" ""\n')
+    settings = tmp_path / "pgbouncer.ini"
+    settings.write_text(
+        f"[databases]\n* = host={parts['host']} port={parts.get('port') or 5432}\n[pgbouncer]\n"
+        f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\nauth_type = trust\nauth_file = {users}\n"
+        "pool_mode = transaction\ndefault_pool_size = 3\nmax_client_conn = 200\nserver_round_robin = 1\n"
+    )
+    for each in (tmp_path, *tmp_path.parents):  # it does not run as root
+        if os.getuid() == 0 and each.stat().st_uid == 0 and each != each.parent:
+            each.chmod(each.stat().st_mode | 0o055)
+    socket_of = Path(str(parts["host"]))
+    owner = socket_of.owner() if socket_of.is_dir() else "nobody"
+    as_whom = ["-u", owner] if os.getuid() == 0 else []
+    with (tmp_path / "log").open("wb") as log:
+        running = subprocess.Popen(["pgbouncer", *as_whom, str(settings)], stdout=log, stderr=log)
+    through = f"postgresql://{parts['user']}@127.0.0.1:{port}/{parts['dbname']}"
+    try:
+        _until_it_answers(through)
+        yield through
+    finally:
+        running.terminate()
+        running.wait(timeout=10)
+
+
+def _until_it_answers(url: str) -> None:
+    import psycopg
+
+    for _ in range(100):
+        try:
+            psycopg.connect(url, connect_timeout=2, prepare_threshold=None).close()
+            return
+        except psycopg.OperationalError:
+            time.sleep(0.05)
+    raise AssertionError("the pooler does not answer")
+
+
+class TestContract(PagesContract):
+    """The contract of pages, through the pooler."""
+
+    @pytest.fixture(autouse=True)
+    def _opened(self, pooled: str, clock: FrozenClock) -> Iterator[None]:
+        database = Database(address_of(pooled))
+        self._pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
+        yield
+        database.close()
+
+    def make_pages(self) -> PostgresPages:
+        return self._pages
+
+
+def test_a_memory_is_written_and_searched_by_two_tenants(pooled: str) -> None:
+    with Memory(f"{pooled}?tenant=acme") as memory, Memory(f"{pooled}?tenant=them") as other:
+        for number in range(12):  # more than a driver waits for before it would prepare a statement
+            memory.call("remember", {"content": f"Ann drinks green tea number {number}."})
+            assert memory.search(f"tea number {number}")
+            assert memory.call("memory_write", {"key": f"k{number}", "content": "v"})
+            assert other.search("green tea") == []
+        assert memory.status()["index_up_to_date"]
+        assert memory.status()["warnings"] == []
+
+
+def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
+    database, pages = counting(pooled)
+    told = ended([start_writer(pooled, f"w{number}", 3, 8) for number in range(6)])
+    assert lines_of(pages) == sorted(told)
+    assert len(told) == 48
+    database.close()
+
+
+def test_who_follows_is_told_though_no_notice_arrives(pooled: str, url: str, clock: FrozenClock) -> None:
+    database = Database(address_of(pooled))
+    pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
+    told, heard = threading.Event(), list[int]()
+
+    def hear(seq: int) -> None:
+        heard.append(seq)
+        if seq >= 2:
+            told.set()
+
+    with listening(database, hear):
+        pages.write("memory/a.md", "one")
+        pages.write("memory/a.md", "two")
+        assert told.wait(10)
+    assert heard == sorted(heard)
+    database.close()

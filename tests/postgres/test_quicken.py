@@ -1,0 +1,118 @@
+"""An index of the vectors of a large space: made by who owns the tables, by the build or by hand."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Callable, Iterator
+from urllib.parse import urlsplit, urlunsplit
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import StorageError
+from commonplace.index.embedding_service import embed_some
+from commonplace.storage.postgres import hnsw as postgres_quick
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.hnsw import large_spaces, quicken
+from commonplace.storage.postgres.index import PostgresIndex
+from commonplace.surfaces.cli import db
+
+from ..index.tiny import TinyEmbedder
+from .conftest import admin
+from .test_cli_db import Shell, of_tenant, shell
+from .test_index import entry, write
+
+pytestmark = pytest.mark.slow
+__all__ = ["shell"]
+
+
+@pytest.fixture
+def large(opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> PostgresIndex:
+    """A space that is large, as far as anybody knows."""
+    monkeypatch.setattr(postgres_quick, "EXACT", 20)
+    index, tiny = PostgresIndex(opened(), "home"), TinyEmbedder()
+    write(index, [entry(f"memory/{number}.md", f"tea number {number}") for number in range(30)])
+    while embed_some(index, tiny, 100):
+        pass
+    return index
+
+
+def indexes(index: PostgresIndex) -> list[tuple[str, bool]]:
+    rows = index._tables.rows(
+        "SELECT relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
+        " WHERE relname LIKE 'index\\_vectors\\_%%' AND relname <> 'index_vectors_pkey' ORDER BY 1"
+    )
+    return [(name, valid) for name, valid in rows]
+
+
+def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
+    space = TinyEmbedder().space
+    assert [each.quick for each in large_spaces(large._tables.database)] == [False]
+    assert large.quicken(space)
+    made = indexes(large)
+    assert [valid for _, valid in made] == [True]
+    assert large.quicken(space)
+    assert indexes(large) == made
+    assert not large.quicken("another space")
+
+
+def test_an_index_that_was_not_finished_is_made_anew(large: PostgresIndex, url: str) -> None:
+    large.quicken(TinyEmbedder().space)
+    ((name, _),) = indexes(large)
+    admin(url, f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'commonplace.{name}'::regclass")
+    assert [each.quick for each in large_spaces(large._tables.database)] == [False]
+    assert large.quicken(TinyEmbedder().space)
+    assert indexes(large) == [(name, True)]
+
+
+def test_the_index_of_a_space_that_is_gone_goes_with_the_next(large: PostgresIndex) -> None:
+    tiny = TinyEmbedder()
+    large.quicken(tiny.space)
+    ((before, _),) = indexes(large)
+    large.drop_space(tiny.space)
+    while embed_some(large, tiny, 100):
+        pass
+    large.quicken(tiny.space)
+    ((after, valid),) = indexes(large)
+    assert valid
+    assert after != before
+
+
+@pytest.fixture
+def guest(server: str, url: str) -> Iterator[str]:
+    """The same database, for a user who may use it and owns nothing."""
+    name = f"commonplace_guest_{secrets.token_hex(6)}"
+    admin(server, f"CREATE ROLE {name} LOGIN")
+    admin(server, f"GRANT commonplace_member TO {name}")
+    yield urlunsplit(urlsplit(url)._replace(netloc=f"{name}@"))
+    admin(server, f"DROP ROLE {name}")
+
+
+def test_who_does_not_own_the_tables_makes_none_and_is_told(
+    large: PostgresIndex, guest: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = Database(address_of(of_tenant(guest, "acme")))
+    assert [quicken(database, each) for each in large_spaces(database)] == [False]
+    assert not PostgresIndex(database, "home").quicken(TinyEmbedder().space)
+    with pytest.raises(StorageError, match="only who owns the tables"):
+        db._quicken(of_tenant(guest, "acme"))
+    database.close()
+
+
+def test_a_build_makes_the_index_by_itself(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(postgres_quick, "EXACT", 20)
+    with Memory(of_tenant(url, "acme")) as memory:
+        for number in range(30):
+            memory.home.pages.write(f"memory/{number}.md", f"tea number {number} with milk")
+        memory.home.build_index(lambda *_: None)
+        database = Database(address_of(of_tenant(url, "acme")))
+        assert [each.quick for each in large_spaces(database)] == [True]
+        database.close()
+
+
+def test_the_command_says_when_there_is_nothing_to_do(shell: Shell, url: str) -> None:
+    assert "no space has more than 10,000 vectors" in shell.ok("db", "quicken", url)
+    assert json.loads(shell.ok("db", "quicken", url, "--json"))["made"] == []
+    assert json.loads(shell.ok("db", "status", url, "--json"))["vectors"] == []
+    assert shell.run("db", "quicken", "not-a-database").returncode

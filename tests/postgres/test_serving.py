@@ -1,0 +1,181 @@
+"""One server for all tenants of a database, each let in by its own tokens; and settings that change while it runs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.formats.timestamps import stamp
+from commonplace.server import sessions as serving
+from commonplace.server.sessions import Asker, Handles
+from commonplace.storage.postgres.connection import with_tenant
+from commonplace.storage.tokens import access_of, create, tenant_in
+
+from ..surfaces.test_mcp_process import run
+from ..surfaces.web import Web, web
+
+pytestmark = pytest.mark.slow
+NOW = datetime.now(UTC)
+TENANTS = ("acme", "them", "日本 & co.")
+
+
+@pytest.fixture
+def keys(url: str) -> dict[str, str]:
+    """A token of each tenant, whose memory holds a secret of its own."""
+    made = {}
+    for tenant in TENANTS:
+        with Memory(with_tenant(url, tenant)) as memory:
+            memory.call("remember", {"content": f"the secret of {tenant}"})
+        access = access_of(with_tenant(url, tenant))
+        made[tenant] = create(access, NOW, agents=None, role="write")[1]
+        access.close()
+    return made
+
+
+@pytest.fixture
+def served(url: str) -> Iterator[Web]:
+    with web(url, tenants=True) as asked:
+        yield asked
+
+
+def told(asked: Web) -> str:
+    return json.dumps(asked.call("recall"), ensure_ascii=False)
+
+
+def test_a_token_opens_the_memory_of_its_tenant_and_no_other(served: Web, keys: dict[str, str]) -> None:
+    for tenant, secret in keys.items():
+        assert tenant_in(secret) == tenant
+        answer = told(served.as_(secret))
+        assert f"the secret of {tenant}" in answer
+        assert not [other for other in TENANTS if other != tenant and f"secret of {other}" in answer]
+        served.as_(secret).call("remember", content=f"written by {tenant}")
+    for tenant, secret in keys.items():
+        answer = told(served.as_(secret))
+        assert [other for other in TENANTS if f"written by {other}" in answer] == [tenant]
+
+
+def test_over_http_too_a_token_opens_the_memory_of_its_tenant(served: Web, keys: dict[str, str]) -> None:
+    for tenant, secret in keys.items():
+        headers = {"Authorization": f"Bearer {secret}"}
+        found = served.client.get("/v1/search", params={"q": "the secret"}, headers=headers)
+        assert found.status_code == 200, found.text
+        hits = [hit["text"] for hit in found.json()["hits"]]
+        assert any(f"secret of {tenant}" in text for text in hits)
+        assert not [text for text in hits for other in TENANTS if other != tenant and f"secret of {other}" in text]
+    assert served.client.get("/v1/search", params={"q": "the secret"}).status_code == 401
+
+
+def test_a_token_that_says_another_tenant_than_its_own_opens_nothing(served: Web, keys: dict[str, str]) -> None:
+    random = keys["acme"].rpartition(".")[2]
+    marks = {tenant: secret.rpartition(".")[0] for tenant, secret in keys.items()}
+    wrong = [
+        f"{marks['them']}.{random}", f"cpl_{random}", f"cpl_.{random}", f"cpl_acme{random}", f"cpl_nobody.{random}",
+        f"cpl_~YWNtZQ.{random}", f"cpl_~.{random}", f"cpl_~!!.{random}", f"{marks['acme']}.", marks["acme"],
+        f"{marks['acme']}.{marks['them']}.{random}", f"cpl_acme?tenant=them.{random}", "cpl_acme&tenant=them.x", "",
+    ]  # fmt: skip
+    for secret in wrong:
+        assert served.as_(secret).post("tools/list").status_code == 401, secret
+    assert served.as_(keys["acme"]).post("tools/list").status_code == 200
+
+
+def test_a_request_does_not_choose_a_memory_beside_its_token(served: Web, keys: dict[str, str], url: str) -> None:
+    for said in ("them", with_tenant(url, "them")):
+        asked = served.as_(keys["acme"], home=said)
+        assert "the token says which memory is meant" in str(asked.call("recall"))
+        meta = {"commonplace/home": said}
+        refused = served.as_(keys["acme"]).ask("tools/call", name="recall", arguments={}, _meta=meta)
+        assert "the token says which memory is meant" in str(refused)
+
+
+def test_a_tenant_without_tokens_is_open_to_nobody(served: Web, url: str) -> None:
+    with Memory(with_tenant(url, "open")) as memory:
+        memory.call("remember", {"content": "x"})
+    for secret in ("", "cpl_open.x", "any"):
+        assert served.as_(secret).post("tools/list").status_code == 401
+
+
+def test_a_token_is_revoked_by_its_own_tenant_alone(served: Web, keys: dict[str, str], url: str) -> None:
+    access = access_of(with_tenant(url, "acme"))
+    access.revoke(access.tokens()[0].id, stamp(NOW))
+    assert served.as_(keys["acme"]).post("tools/list").status_code == 401
+    assert served.as_(keys["them"]).post("tools/list").status_code == 200
+    assert [call.tool for call in access.calls(10)] == []
+    access.close()
+    told(served.as_(keys["them"]))
+    theirs = access_of(with_tenant(url, "them"))
+    assert [call.tool for call in theirs.calls(10)] == ["recall"], "in the log of who called, and in no other"
+    theirs.close()
+
+
+def test_the_token_of_a_tenant_serves_where_that_tenant_alone_is_served(url: str, keys: dict[str, str]) -> None:
+    with web(with_tenant(url, "acme")) as asked:
+        assert "the secret of acme" in told(asked.as_(keys["acme"]))
+        assert asked.as_(keys["them"]).post("tools/list").status_code == 401
+
+
+@pytest.mark.parametrize("more", [["--token", "s3cret"], ["--open"], ["--homes", "."]])
+def test_what_lets_in_without_a_tenant_does_not_go_with_many(url: str, more: list[str]) -> None:
+    done = run("--home", url, "serve", "--tenants", "--port", "0", *more)
+    assert done.returncode == 2
+    assert "with --tenants only tokens of tenants let in" in done.stderr
+
+
+def test_tenants_are_of_a_database(tmp_path: Any) -> None:
+    done = run("--home", str(tmp_path), "serve", "--tenants", "--port", "0")
+    assert done.returncode == 2
+    assert "--tenants is for a database" in done.stderr
+
+
+def test_a_server_that_runs_sees_new_settings(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with web(url) as asked, Memory(url) as beside:
+        asked.call("remember", content="Ann prefers rooibos.")
+        assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
+        beside.home.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
+        monkeypatch.setattr(serving, "_LOOKED", 0.0)
+        asked.call("recall")  # whoever comes next may still be within the second
+        wait_for(asked, "Unknown tool: memory_search")
+        beside.home.pages.remove("commonplace.yaml")
+        assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
+
+
+def wait_for(asked: Web, text: str) -> None:
+    for _ in range(1000):
+        said = json.dumps(asked.call("memory_search", query="rooibos"))
+        if text in said:
+            return
+    raise AssertionError(f"the settings are not seen: {said}")
+
+
+def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    handles, asker = Handles(), Asker(url)
+    assert handles.known(asker) is None
+    memory = handles.of(asker)
+    looks: list[str] = []
+    real = memory.home.ground.settings_now
+    monkeypatch.setattr(memory.home.ground, "settings_now", lambda: looks.append("look") or real())  # type: ignore[func-returns-value]
+    assert all(handles.known(asker) is memory for _ in range(50))
+    assert looks == []
+    handles._open[url, "main"] = handles._open[url, "main"]._replace(until=0.0)  # as if a second had gone by
+    assert handles.known(asker) is None
+    assert handles.of(asker) is memory
+    assert looks == ["look"]
+    handles.close()
+
+
+def test_a_look_at_settings_that_fails_closes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from commonplace.errors import ConnectionLost
+
+    handles, asker = Handles(), Asker(url)
+    memory = handles.of(asker)
+
+    def fails() -> object:
+        raise ConnectionLost("away")
+
+    monkeypatch.setattr(memory.home.ground, "settings_now", fails)
+    assert handles.of(asker) is memory
+    handles.close()

@@ -1,0 +1,47 @@
+"""A writer of its own process: `python -m tests.postgres.writer URL NAME KEYS TIMES` writes until it is done, and prints
+a line for each write that was acknowledged."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+
+from commonplace.errors import StaleVersion
+from commonplace.storage.base import Pages
+from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.history import PostgresHistory
+from commonplace.storage.postgres.pages import PostgresPages
+
+
+def pages_at(url: str) -> tuple[Database, PostgresPages]:
+    database = Database(address_of(url))
+    history = PostgresHistory(database, lambda: datetime.now(UTC))
+    return database, PostgresPages(database, lambda path, size: None, history)
+
+
+def add_one(pages: Pages, path: str) -> None:
+    """By version, as who reads first and writes later."""
+    while True:
+        page = pages.read(path)
+        try:
+            pages.write(path, f"{int(page.text) + 1}", if_version=page.version)
+            return
+        except StaleVersion:
+            continue
+
+
+def main(url: str, name: str, keys: str, times: str) -> None:
+    database, pages = pages_at(url)
+    for number in range(int(times)):
+        key = number % int(keys)
+        pages.append(f"memory/hot-{key}.md", f"{name}-{number}\n")
+        print(f"{name}-{number}", flush=True)
+        if number % 4 == 0:
+            with pages.hold("area"):
+                add_one(pages, "memory/held.md")
+            add_one(pages, "memory/count.md")
+    database.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

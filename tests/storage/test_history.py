@@ -1,0 +1,341 @@
+"""History: every version is there, whole, with who made it, and stays within its bounds."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace.errors import NotFound
+from commonplace.storage.author import Signature, signed
+from commonplace.storage.folder.history import Bounds, History
+from commonplace.storage.folder.pages import FolderPages
+from commonplace.storage.merge import lost, merge
+from commonplace.storage.undo import as_of, restore, undo
+from commonplace.testing import FrozenClock
+
+CLOCK = datetime(2026, 3, 14, 9, tzinfo=UTC)
+
+
+def opened(root: Path, clock: FrozenClock | None = None, bounds: Bounds | None = None) -> tuple[FolderPages, History]:
+    history = History(str(root / ".history"), str(root / ".locks"), clock or FrozenClock(CLOCK), bounds)
+    return FolderPages(str(root), history=history), history
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock(CLOCK)
+
+
+def texts(history: History, path: str) -> list[str | None]:
+    return [None if data is None else data.decode() for _, data in history.versions(path)]
+
+
+def test_every_version_is_kept_with_who_when_and_why(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    with signed(Signature("remember", "main", "s-1", "they asked")):
+        pages.append("a.md", "one\n")
+    clock.advance(minutes=5)
+    with signed(Signature("reflect", "other")):
+        pages.write("a.md", "two\n")
+    pages.remove("a.md")
+    first, second, third = history.changes("a.md")
+    assert (first.tool, first.agent, first.session, first.why) == ("remember", "main", "s-1", "they asked")
+    assert (second.tool, second.agent, second.at) == ("reflect", "other", "2026-03-14T09:05:00.000000Z")
+    assert (second.before, third.version) == (first.version, "")
+    assert texts(history, "a.md") == ["one\n", "two\n", None]
+    assert history.change(second.id[:6]) == second
+
+
+def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    pages.write("a.md", "by tool\n")
+    (tmp_path / "a.md").write_text("by hand\n")
+    pages.append("a.md", "by tool again\n")
+    (tmp_path / "a.md").unlink()
+    pages.notice(["a.md", "a.md"])
+    assert texts(history, "a.md") == ["by tool\n", "by hand\n", "by hand\nby tool again\n", None]
+    assert [change.by for change in history.changes("a.md")] == ["library", "hand", "library", "hand"]
+
+
+def test_a_page_made_by_hand_is_kept_before_it_is_first_changed(tmp_path: Path) -> None:
+    (tmp_path / "a.md").write_bytes(b"caf\xe9 and more\n")
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "text now\n")
+    assert history.versions("a.md")[0][1] == b"caf\xe9 and more\n"
+
+
+@pytest.mark.parametrize("saved", [-1e12, 0.0, 1e12, 1e20])
+def test_a_file_time_that_no_calendar_knows_stops_nothing(tmp_path: Path, clock: FrozenClock, saved: float) -> None:
+    _, history = opened(tmp_path, clock)
+    change = history.noticed("a.md", b"text", saved)
+    assert change is not None
+    assert change.at.startswith("2026-03-14T09:00")
+
+
+def test_what_did_not_change_leaves_no_trace(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "same\n")
+    pages.write("a.md", "same\n")
+    pages.edit("a.md", lambda text: text)
+    pages.notice(["a.md", "b.md"])
+    assert len(history.changes()) == 1
+
+
+def test_appending_to_a_long_page_costs_history_only_what_was_added(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", os.urandom(100_000).hex())
+    before = history.size()
+    for number in range(40):
+        pages.append("a.md", f"line {number}\n")
+    assert history.size() - before < 40 * 600
+    assert [len(data or b"") for _, data in history.versions("a.md")][-1] == len(pages.read("a.md").text)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.lists(st.one_of(st.none(), st.binary(max_size=40), st.text("ab\n", max_size=200).map(str.encode)), max_size=80)
+)
+def test_any_sequence_of_versions_comes_back(
+    tmp_path_factory: pytest.TempPathFactory, versions: list[bytes | None]
+) -> None:
+    root = tmp_path_factory.mktemp("h")
+    _, history = opened(root)
+    expected: list[bytes | None] = []
+    last: bytes | None = None
+    for data in versions:
+        if data != last:
+            history.changed('é "x".md', last, data, Signature())
+            expected.append(data)
+            last = data
+    assert [data for _, data in history.versions('é "x".md')] == expected
+
+
+def test_a_line_that_was_cut_off_spoils_no_other(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "one\n")
+    (file,) = (tmp_path / ".history").iterdir()
+    with file.open("ab") as stream:
+        stream.write(file.read_bytes()[: file.stat().st_size // 2])
+    pages.write("a.md", "one\ntwo\n")
+    pages, history = opened(tmp_path)
+    assert texts(history, "a.md") == ["one\n", "one\ntwo\n"]
+
+
+def test_a_version_whose_bytes_were_spoilt_is_not_believed(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "the first version of this page\n")
+    version = history.changes("a.md")[0].version
+    (file,) = (tmp_path / ".history").iterdir()
+    file.write_bytes(file.read_bytes().replace(version.encode(), version[::-1].encode()))
+    _, history = opened(tmp_path)
+    with pytest.raises(NotFound, match="does not hold"):
+        history.content("a.md", version[::-1])
+
+
+def test_history_is_private_and_no_page(tmp_path: Path) -> None:
+    pages, _ = opened(tmp_path)
+    pages.write("a.md", "one\n")
+    folder = tmp_path / ".history"
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir()} == {0o600}
+    assert pages.list("", deep=True) == ["a.md"]
+
+
+def test_memory_is_written_though_history_can_not_be_and_it_is_said(tmp_path: Path) -> None:
+    (tmp_path / ".history").write_text("a file stands here")
+    pages, _ = opened(tmp_path)
+    with signed(Signature("remember")) as told:
+        pages.write("a.md", "one\n")
+    assert pages.read("a.md").text == "one\n"
+    assert "not kept in .history" in told.warnings[0]
+
+
+def test_many_threads_and_two_handles_keep_every_version(tmp_path: Path) -> None:
+    handles = [opened(tmp_path)[0] for _ in range(2)]
+    lines = [f"{number}\n" for number in range(40)]
+    threads = [
+        threading.Thread(target=handles[number % 2].append, args=("a.md", line)) for number, line in enumerate(lines)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    versions = texts(opened(tmp_path)[1], "a.md")
+    assert sorted((versions[-1] or "").splitlines(keepends=True)) == sorted(lines)
+    assert [len((text or "").split()) for text in versions] == list(range(1, 41))
+
+
+def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    for name in ("kept", "gone"):
+        for number in range(3):
+            pages.write(f"{name}.md", f"{name} {number}\n")
+    pages.remove("gone.md")
+    clock.advance(days=100)
+    pages.write("new.md", "new\n")
+    assert history.collect(Bounds(days=365)) == 0
+    assert history.collect(Bounds(days=90)) == 6
+    assert [texts(history, f"{name}.md") for name in ("kept", "gone", "new")] == [["kept 2\n"], [], ["new\n"]]
+    pages.write("kept.md", "kept 3\n")
+    assert texts(history, "kept.md") == ["kept 2\n", "kept 3\n"]
+
+
+def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    text = os.urandom(300).hex() + "\n"
+    for number in range(10):
+        clock.advance(hours=1 if number % 3 else -5)
+        text += f"line {number}\n"
+        pages.write("a.md", text)
+    pages.write("b.md", "one\n")
+    before = texts(history, "a.md")
+    assert history.collect(Bounds(days=3650)) == 0
+    assert history.rewrite(lambda path, versions: versions if path == "a.md" else []) == 1
+    assert texts(history, "a.md") == before
+    assert len(before) == 10
+
+
+def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenClock) -> None:
+    bounds = Bounds(size=1)  # the least there is: a quarter of a megabyte a file
+    pages, history = opened(tmp_path, clock, bounds)
+    for _ in range(60):
+        clock.advance(seconds=1)
+        pages.write("a.md", os.urandom(6_000).hex())
+    assert history.size() <= bounds.slot
+    assert texts(history, "a.md")[-1] == pages.read("a.md").text
+
+
+def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    for number in range(20):
+        clock.advance(seconds=1)
+        pages.write(f"{number}.md", os.urandom(2_000).hex())
+        pages.write(f"{number}.md", "short\n")
+    history.collect(Bounds(size=20_000))
+    assert history.size() <= 20_000 + 20 * 500
+    assert len(texts(history, "19.md")) == 2
+    assert texts(history, "0.md") == ["short\n"]
+
+
+def test_a_change_is_taken_back_and_that_again(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    pages.write("a.md", "one\n")
+    pages.write("a.md", "two\n")
+    assert undo(pages, history, history.changes("a.md")[-1:])[0].problem == ""
+    assert pages.read("a.md").text == "one\n"
+    undo(pages, history, history.changes("a.md")[-1:])
+    assert pages.read("a.md").text == "two\n"
+
+
+def test_taking_back_what_made_a_page_removes_it_and_what_removed_it_brings_it_back(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "one\n")
+    undo(pages, history, history.changes("a.md"))
+    assert pages.list("") == []
+    undo(pages, history, history.changes("a.md")[-1:])
+    assert pages.read("a.md").text == "one\n"
+
+
+def test_only_what_a_change_did_is_taken_back(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "one\ntwo\nthree\nfour\n")
+    pages.edit("a.md", lambda text: text.replace("one", "ONE"))
+    changed = history.changes("a.md")[-1]
+    pages.append("a.md", "five\n")
+    undo(pages, history, [changed])
+    assert pages.read("a.md").text == "one\ntwo\nthree\nfour\nfive\n"
+
+
+def test_a_change_that_others_built_on_is_not_taken_back_and_it_is_said(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "one\n")
+    pages.write("a.md", "two\n")
+    changed = history.changes("a.md")[-1]
+    pages.write("a.md", "three\n")
+    (undone,) = undo(pages, history, [changed])
+    assert "same place" in undone.problem
+    assert pages.read("a.md").text == "three\n"
+
+
+def test_all_that_somebody_did_is_taken_back_around_what_others_did(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    with signed(Signature("t", "good")):
+        pages.write("a.md", "".join(f"{number}\n" for number in range(10)))
+    for number in (1, 3):
+        with signed(Signature("t", "bad")):
+            pages.edit("a.md", lambda text, n=number: text.replace(f"{n}\n", f"bad {n}\n"))  # type: ignore[misc]
+    with signed(Signature("t", "good")):
+        pages.edit("a.md", lambda text: text.replace("8\n", "good 8\n"))
+    with signed(Signature("t", "bad")):
+        pages.edit("a.md", lambda text: text.replace("5\n", "bad 5\n"))
+        pages.write("b.md", "bad page\n")
+    undone = undo(pages, history, [change for change in history.changes() if change.agent == "bad"])
+    assert [each.problem for each in undone] == ["", ""]
+    assert pages.read("a.md").text == "".join(f"{number}\n" for number in range(10)).replace("8", "good 8")
+    assert pages.list("") == ["a.md"]
+
+
+def test_a_page_as_it_was_at_a_time(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    pages.write("a.md", "morning\n")
+    clock.advance(hours=2)
+    pages.write("a.md", "noon\n")
+    assert as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
+    assert as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
+    assert as_of(history, "a.md", "2026-03-13") is None
+    with pytest.raises(NotFound, match="does not know"):
+        as_of(history, "b.md", "2026-03-14")
+    assert restore(pages, "a.md", b"morning\n")
+    assert not restore(pages, "a.md", b"morning\n")
+    assert restore(pages, "a.md", None)
+    assert pages.list("") == []
+
+
+LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=8).map("".join)
+
+
+@given(LINES, LINES)
+def test_one_side_alone_is_that_side(base: str, side: str) -> None:
+    assert merge(base, base, side) == side
+    assert merge(base, side, base) == side
+    assert merge(base, side, side) == side
+
+
+@given(LINES, LINES, LINES)
+def test_what_is_merged_holds_what_both_added(base: str, theirs: str, ours: str) -> None:
+    merged = merge(base, theirs, ours)
+    if merged is not None and theirs != ours:
+        assert merge(base, ours, theirs) == merged
+        assert not lost(base, theirs, merged)
+        assert not lost(base, ours, merged)
+
+
+def test_changes_that_touch_are_not_merged() -> None:
+    assert merge("a\nb\n", "A\nb\n", "a\nB\n") is None
+    assert merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n") == "A\nb\nC\n"
+    assert merge("x\ny\nz", "x2\ny\nz", "x\ny\nz\nw\n") == "x2\ny\nz\nw\n"
+
+
+def test_a_conflict_error_tells_the_way_out(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    pages.write("a.md", "one\n")
+    change = history.changes("a.md")[-1]
+    pages.remove("a.md")
+    (undone,) = undo(pages, history, [change])
+    assert "not there any more" in undone.problem
+    assert "restore" in undone.problem
+
+
+def test_every_page_comes_with_its_versions(tmp_path: Path) -> None:
+    pages, history = opened(tmp_path)
+    for number in range(300):  # more than there are files of history
+        pages.write(f"{number % 290}.md", f"{number}")
+    assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
+    assert sum(len(versions) for _, versions in history.each()) == 300

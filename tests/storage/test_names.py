@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import re
+import unicodedata
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from commonplace import Memory
+from commonplace.errors import InvalidArgument
+from commonplace.storage.names import coded, file_name, is_plain, skill_folder, topic_name
+
+from ..texts import names
+
+
+def as_any_file_system_sees_it(name: str) -> str:
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+@given(st.lists(names, min_size=2, max_size=8, unique=True))
+def test_different_names_are_different_files_on_every_file_system(some: list[str]) -> None:
+    files = [as_any_file_system_sees_it(file_name(name)) for name in some]
+    assert len(set(files)) == len(some)
+    folders = [skill_folder(name) for name in some]
+    assert len(set(folders)) == len(some)
+
+
+@given(names)
+def test_every_file_name_is_safe_and_short(name: str) -> None:
+    made = file_name(name)
+    assert len(made.encode()) <= 120
+    assert made not in ("", ".", "..")
+    assert not re.search(r'[\x00-\x1f<>:"/\\|?*\x7f]', made)
+    assert made[0] not in ".-"
+    assert made[-1] not in ". "
+    assert unicodedata.normalize("NFC", made) == made
+
+
+@given(names)
+def test_every_skill_folder_is_what_agent_skills_allow(name: str) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", skill_folder(name))
+    assert len(skill_folder(name)) <= 64
+
+
+@pytest.mark.parametrize("name", ["editor", "user_name", "v1.2", "日本", "straße".casefold(), "été", "हिन्दी"])
+def test_ordinary_names_are_their_own_file_names(name: str) -> None:
+    assert file_name(name) == name
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "CON", "con", "nul.txt", "a/b", "Editor", "a~b", ".hidden", "x" * 400])
+def test_unsafe_names_are_encoded_and_stay_readable(name: str) -> None:
+    made = file_name(name)
+    assert not is_plain(name)
+    assert "~" in made
+    assert made.startswith(re.sub(r"[^a-z]+", "-", name.lower()).strip("-")[:30])
+
+
+def test_a_name_that_means_something_else_in_its_folder_is_encoded() -> None:
+    assert file_name("handoff", frozenset({"handoff"})) != "handoff"
+
+
+@pytest.mark.parametrize(
+    ("topic", "name"),
+    [
+        ("People", "people"),
+        ("  Systems & Services!! ", "systems-services"),
+        ("../../etc/passwd", "etc-passwd"),
+        ("日本 語", "日本-語"),
+        ("Änderung", "änderung"),
+        ("a__b--c", "a-b-c"),
+    ],
+)
+def test_topics_become_letters_digits_and_single_dashes(topic: str, name: str) -> None:
+    assert topic_name(topic) == name
+
+
+def test_a_topic_of_no_letters_is_refused() -> None:
+    with pytest.raises(InvalidArgument, match="letter"):
+        topic_name("!!!")
+
+
+def test_the_code_of_a_name_opens_nothing_of_that_name(tmp_path: Path) -> None:
+    code = coded("Ann")
+    Memory(tmp_path, "Ann").call("reflect", {"content": "Ann drinks rooibos."})
+    assert Memory(tmp_path, code).call("recall")["content"] == "No memories found"
+    assert Memory(tmp_path, code).search("rooibos") == []
+    ours, other = Memory(tmp_path), {"op": "setGlobal", "key": code, "value": "another"}
+    ours.call("MemoryTool", {"op": "setGlobal", "key": "Ann", "value": "hers"})
+    ours.call("MemoryTool", {"op": "setChannel", "channelName": "Ann", "key": "Ann", "value": "hers"})
+    ours.call("MemoryTool", other)
+    ours.call("MemoryTool", {**other, "op": "setChannel", "channelName": code})
+    ours.call("MemoryTool", {**other, "op": "setChannel", "channelName": "Ann"})
+    for op, channel, key, value in [
+        ("getGlobal", "", "Ann", "hers"), ("getGlobal", "", code, "another"), ("getChannel", "Ann", "Ann", "hers"),
+        ("getChannel", "Ann", code, "another"), ("getChannel", code, code, "another"),
+    ]:  # fmt: skip
+        assert ours.call("MemoryTool", {"op": op, "key": key, "channelName": channel})["value"] == value

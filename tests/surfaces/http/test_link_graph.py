@@ -1,0 +1,54 @@
+"""What hangs together: a tag that many have is a place of its own, not a line between each two."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commonplace import Memory
+from commonplace.surfaces.http.link_graph import web
+
+
+def test_a_tag_that_many_have_becomes_a_node(memory: Memory) -> None:
+    for number in range(52):
+        memory.call(
+            "MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": "v", "tags": ["all", f"pair{number // 2}"]}
+        )
+    found = web(memory.home)
+    crowd = [node for node in found.nodes if node.kind == "tag"]
+    assert [(node.id, node.label, node.size) for node in crowd] == [("tag:all", "all", 52)]
+    assert sum(edge.label == "all" for edge in found.edges) == 52
+    assert sum(edge.label.startswith("pair") for edge in found.edges) == 26
+
+
+def test_only_so_many_pages_are_drawn_and_it_says_how_many_are_not(memory: Memory, home: Path) -> None:
+    for number in range(12):
+        memory.call("update_world", {"topic": f"t{number}", "content": "[[t0]]"})
+    found = web(memory.home, 10)
+    assert (len(found.nodes), found.left_out) == (10, 2)
+    assert all(
+        edge.a in {node.id for node in found.nodes} and edge.b in {node.id for node in found.nodes}
+        for edge in found.edges
+    )
+
+
+def test_links_are_drawn_once_and_never_to_oneself(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "a", "content": "[[a]] [[b]] [b](b.md) [[b]]"})
+    memory.call("update_world", {"topic": "b", "content": "[[A]]"})
+    found = web(memory.home)
+    assert {(edge.a, edge.b) for edge in found.edges} <= {
+        ("memory/world/a.md", "memory/world/b.md"), ("memory/world/b.md", "memory/world/a.md")
+    }  # fmt: skip
+    assert found.edges
+
+
+def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home: Path) -> None:
+    memory.call("memory_write", {"key": "beds", "content": "see [[people]]", "tags": ["garden"]})
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "hose", "value": "green", "tags": ["garden"]})
+    memory.call("update_world", {"topic": "people", "content": "Ann"})
+    (home / "memory/odd.md").write_bytes(b"\xff [[people]]")
+    found = web(memory.home)
+    (notes,) = {edge.a for edge in found.edges if edge.why == "link"}
+    assert {(edge.why, edge.label, notes in edge) for edge in found.edges} == {
+        ("link", "people", True), ("tag", "garden", True)
+    }  # fmt: skip
+    assert {node.id: node.size for node in found.nodes}[notes] == 2
