@@ -91,7 +91,7 @@ def test_every_layer_is_known_and_described() -> None:
 @pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_module_says_what_it_is_for_and_fits_in_a_head(module: Path) -> None:
     text = module.read_text()
-    assert text.count("\n") <= 400
+    assert text.count("\n") <= 600
     if module.name != "__main__.py":
         assert ast.get_docstring(ast.parse(text)), module
 

@@ -224,7 +224,7 @@ def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
 
 
 def test_too_much_is_refused_by_what_it_says_and_by_what_comes(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "LARGEST", 1000)
+    monkeypatch.setattr(limits, "MAX_BODY_BYTES", 1000)
     headers = {"Content-Type": "text/markdown", "If-None-Match": "*"}
     assert asked.send("PUT", "pages/memory/x.md", content=b"x" * 1001, headers=headers).status_code == 413
     parts = (b"x" * 100 for _ in range(20))
@@ -248,13 +248,13 @@ def test_a_body_of_two_lengths_is_refused(asked: Api) -> None:
 
 
 def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(guard, "LONGEST_ADDRESS", 1000)
+    monkeypatch.setattr(guard, "MAX_ADDRESS_BYTES", 1000)
     assert asked.send("GET", "search", params={"q": "x" * 1000}).status_code == 414
 
 
 @pytest.mark.asyncio
 async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "PATIENCE", 0.05)
+    monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.05)
     app = application(Serving(str(full)), Rules())
     said: list[dict[str, Any]] = []
 

@@ -19,8 +19,7 @@ from ..mcp.server import MemoryServer
 from . import MCP, browse, changes, export, health, history, homes, openapi, pages, search, session, tools
 from .auth import Guard, Rules
 from .dispatch import Interface, application_of, refused
-from .header_timeout import Impatient
-from .limits import LONGEST_ADDRESS
+from .limits import MAX_ADDRESS_BYTES, HeaderTimeoutProtocol
 from .sign_in_codes import Keys
 
 _MOST = 2000  # connections at once
@@ -82,12 +81,12 @@ def run(serving: Serving, rules: Rules, listening: socket.socket, keys: Keys | N
     app, interface = _application(server, rules, keys or Keys())
     config = uvicorn.Config(
         app,
-        http=Impatient,
+        http=HeaderTimeoutProtocol,
         log_level="warning",
         timeout_graceful_shutdown=2,
         server_header=False,
         limit_concurrency=_MOST,
-        h11_max_incomplete_event_size=2 * LONGEST_ADDRESS,
+        h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,
     )
 
     def ending() -> None:

@@ -25,7 +25,7 @@ from ...server.token_watchdog import while_it_holds
 from ...storage.tokens import Grant
 from ..web import is_page
 from . import LOOPBACK, MCP
-from .limits import LONGEST_ADDRESS
+from .limits import MAX_ADDRESS_BYTES
 from .problems import Problem, problem
 from .sign_in_codes import Keys
 
@@ -89,7 +89,7 @@ class Guard:
         if "transfer-encoding" in headers and "content-length" in headers:  # what is a request to us is two to a proxy
             said = "say how long the body is once: Content-Length, or Transfer-Encoding"
             return problem(400, said, headers={"Connection": "close"})
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > LONGEST_ADDRESS:
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
             return problem(414, "the address is too long: send less in it")
         path = scope["path"]
         if is_page(path) or path == HOMES or (path == SESSION and scope["method"] == "POST"):

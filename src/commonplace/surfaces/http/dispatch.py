@@ -26,7 +26,7 @@ from ..mcp.server import MemoryServer
 from .auth import Guard
 from .endpoints import JSON, MARKDOWN, Asked, Endpoint, Reply, given_to
 from .feeds import Feeds
-from .limits import DEADLINE, body_of
+from .limits import READ_TIMEOUT_SECONDS, read_body
 from .problems import Problem, as_problem, problem
 from .sign_in_codes import Keys
 from .validation import fit
@@ -93,11 +93,11 @@ class Interface:
         run = endpoint.run
         assert run
         # Who went away does not wait for an answer; what was to be written is written whole all the same.
-        limit = None if endpoint.changes or endpoint.waits else DEADLINE
+        limit = None if endpoint.changes or endpoint.waits else READ_TIMEOUT_SECONDS
         with anyio.move_on_after(limit) as waited:
             found = await in_thread(lambda: run(asked), abandon=not endpoint.changes)
         if waited.cancelled_caught:
-            raise Problem(503, f"this took longer than {DEADLINE:g} seconds: ask for less, or try again")
+            raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
         return as_response(found)
 
     async def asked(self, endpoint: Endpoint, request: Request) -> Asked:
@@ -134,13 +134,13 @@ async def in_thread(run: Callable[[], Answer], *, abandon: bool = False) -> Answ
 
 async def body_in(endpoint: Endpoint, request: Request) -> Any:
     if endpoint.body is None:
-        await body_of(request)  # one that nobody asked for is read and left at that
+        await read_body(request)  # one that nobody asked for is read and left at that
         return None
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media not in endpoint.takes_media:
         accepted = {"Accept": ", ".join(endpoint.takes_media)}
         raise Problem(415, f"send the body as Content-Type: {endpoint.body_media}", accepted)
-    data = await body_of(request)
+    data = await read_body(request)
     try:
         text = data.decode()
     except UnicodeDecodeError as error:

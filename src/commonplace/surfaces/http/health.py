@@ -2,14 +2,93 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import Any, NamedTuple
 
 from ...errors import Refused
+from ...home import Home
+from ...index.recalls import recalls
+from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
+from ...storage.backends import INDEX_FOLDER
 from .browse import held_to_own
 from .endpoints import ANY, TEXT, WHOLE, WHOLE_OR_NULL, YES, Asked, Endpoint, Given, array, of
-from .growth import Day, Sizes, growth, sizes
-from .recall_counts import recalled
+from .page_access import title_of
+
+_MOST_DAYS = 366
+
+
+class Day(NamedTuple):
+    """What there was at the end of a day. `changes`: how many were made on it."""
+
+    day: str
+    pages: int
+    bytes: int
+    changes: int
+
+
+class Sizes(NamedTuple):
+    """Of what this agent may see; history and index are everybody's, and None where nobody can tell."""
+
+    pages: int
+    bytes: int
+    history_bytes: int | None
+    index_bytes: int | None
+
+
+def growth(home: Home) -> list[Day]:
+    """The days on which something changed that this agent may see, oldest first; the last year of them."""
+    timeline.look(home)
+    days: dict[str, Day] = {}
+    sizes: dict[str, int] = {}
+    pages = held = 0
+    for change, size in home.history.sizes():
+        if not timeline.may_see(home, change.path):
+            continue
+        before, sizes[change.path] = sizes.get(change.path, -1), size
+        pages += (size >= 0) - (before >= 0)
+        held += max(size, 0) - max(before, 0)
+        day = change.at[:10]
+        days[day] = Day(day, pages, held, days[day].changes + 1 if day in days else 1)
+    return [days[day] for day in sorted(days)][-_MOST_DAYS:]
+
+
+def sizes(home: Home, grown: list[Day]) -> Sizes:
+    """What memory takes now."""
+    last = grown[-1] if grown else Day("", 0, 0, 0)
+    return Sizes(last.pages, last.bytes, home.history.size(), _index_bytes(home))
+
+
+def _index_bytes(home: Home) -> int | None:
+    if not home.ground.folder:
+        return None
+    try:
+        with os.scandir(os.path.join(home.ground.folder, INDEX_FOLDER)) as found:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in found)
+    except OSError:
+        return 0
+
+
+_MOST = 50
+
+
+def recalled(home: Home) -> dict[str, Any]:
+    """The pages that answered most often, and those that never did since anybody counted. A memory in a database is
+    not counted: `since` is empty then, and both lists are."""
+    found = recalls(os.path.join(home.ground.folder, INDEX_FOLDER), home.agent) if home.ground.folder else None
+    if not found or not found.since:
+        return {"most": [], "never": [], "since": ""}
+    seen = dict(home.visible_pages())
+    often = sorted((path for path in found.pages if path in seen), key=lambda path: (-found.pages[path].times, path))
+    most = [{**_named(home, path), **found.pages[path]._asdict()} for path in often[:_MOST]]
+    never = [path for path, at in seen.items() if path not in found.pages and at]
+    return {"most": most, "never": [_named(home, path) for path in never[::-1][:_MOST]], "since": found.since}
+
+
+def _named(home: Home, path: str) -> dict[str, Any]:
+    place = home.index.territory.place(path)
+    return {"path": path, "title": title_of(home, path, place) if place else path}
+
 
 _FINDING = of({"check": TEXT, "about": TEXT, "path": TEXT, "line": WHOLE, "what": TEXT, "advice": TEXT, "fixable": YES})
 _COUNTED = of({"path": TEXT, "title": TEXT}, times=WHOLE, last=TEXT)

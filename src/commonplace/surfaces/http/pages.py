@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import base64
 import re
 from html import unescape
-from typing import Any
+from typing import Any, NamedTuple
 
-from ...errors import BrokenFrontMatter, PageNotFound, StaleVersion
+from ...errors import BrokenFrontMatter, NotFound, PageNotFound, Refused, StaleVersion
 from ...formats import frontmatter
 from ...formats.html import html
 from ...formats.links import links
 from ...formats.transcripts import as_said
+from ...home import Home
 from ...maintenance import timeline
-from ...model import Page
+from ...model import Page, Record
+from ...storage.author import Signature, signed
 from ...storage.base import ABSENT
+from ...storage.deltas import as_text
+from ...storage.merge import Part, parts
+from ...tools.secret_policy import guarded
 from .endpoints import (
     JSON,
     LONGEST_PATH,
@@ -35,10 +41,133 @@ from .endpoints import (
     whole,
     words,
 )
-from .page_access import Names, Sight, page_at, sight
-from .page_edits import delete, merged, save
-from .page_list import listed
+from .page_access import Names, Sight, page_at, record_folders, sight, sight_to_write, size_of, title_of
 from .problems import Problem
+
+Row = dict[str, Any]
+
+
+def listed(home: Home, *, prefix: str = "", kind: str = "", limit: int = 200, after: str = "") -> tuple[list[Row], str]:
+    """Pages, the newest first, and where to go on; empty when that was all."""
+    since = _read(after)
+    rows: list[Row] = []
+    last = ("", "")
+    for path, at in home.visible_pages():
+        if (since and (at, path) >= since) or not path.startswith(prefix):
+            continue
+        place = home.index.territory.place(path)
+        if place is None or (kind and place.kind != kind):
+            continue
+        if len(rows) == limit:
+            return _with_records(home, rows), _as_cursor(*last)
+        last = (at, path)
+        row = {
+            "path": path,
+            "kind": place.kind,
+            "scope": str(place.scope),
+            "title": title_of(home, path, place),
+            "at": at,
+        }
+        size = size_of(home, path)
+        rows.append(row if size is None else {**row, "size": size})
+    return _with_records(home, rows), ""
+
+
+def _with_records(home: Home, rows: list[Row]) -> list[Row]:
+    """What records say of themselves: their key and tags."""
+    if not any(row["kind"] == "record" for row in rows):
+        return rows
+    known = {record.path: record for folder in record_folders(home) for record in home.records(folder)[0]}
+    return [{**row, **_said(known[row["path"]])} if row["path"] in known else row for row in rows]
+
+
+def _said(record: Record) -> Row:
+    return {"key": record.key, "title": record.key, "tags": list(record.tags)}
+
+
+def _as_cursor(at: str, path: str) -> str:
+    return base64.urlsafe_b64encode(f"{at} {path}".encode()).decode().rstrip("=")
+
+
+def _read(after: str) -> tuple[str, str] | None:
+    if not after:
+        return None
+    try:
+        at, _, path = base64.b64decode(after + "=" * (-len(after) % 4), b"-_", validate=True).decode().partition(" ")
+    except ValueError as error:
+        raise NotFound("after is not what a listing gave as next: list from the start") from error
+    return at, path
+
+
+_LARGEST = 4_000_000  # characters of a page: more than is searched of one
+
+
+class Saved(NamedTuple):
+    version: str
+    warning: str = ""
+    conflict: str = ""
+
+
+class Merged(NamedTuple):
+    """`text`: what both made of it, with marks where they meet. `current`: the version of theirs."""
+
+    text: str
+    conflicts: int
+    current: str
+    theirs: str
+    parts: list[dict[str, Any]]
+
+
+def save(home: Home, path: str, text: str, version: str, session: str = "") -> Saved:
+    """Write a page whole; StaleVersion when it is not as it was read. Secrets are told, taken out or refused as the
+    settings say."""
+    sight_to_write(home, path)
+    if len(text) > _LARGEST:
+        raise Refused(f"a page has at most {_LARGEST:,} characters: write two of them")
+    given, warning = guarded({"text": text}, home.settings.secrets)
+    try:
+        with signed(Signature("edit", home.agent, session or home.session)) as told:
+            made = home.pages.write(path, given["text"], if_version=version)
+    finally:
+        home.follow()
+    said = [sentence for sentence in (warning, *told.warnings) if sentence]
+    return Saved(made, "; ".join(said), "; ".join(told.conflicts))
+
+
+def delete(home: Home, path: str, version: str, session: str = "") -> None:
+    """Remove a page; StaleVersion when it is not as it was read."""
+    sight_to_write(home, path)
+    try:
+        with signed(Signature("remove", home.agent, session or home.session)):
+            home.pages.remove(path, if_version=version)
+    finally:
+        home.follow()
+
+
+def merged(home: Home, path: str, base: str, text: str) -> Merged:
+    """What a text and the page as it is now make together, where both come from one version of it."""
+    sight(home, path)
+    was = as_text(home.history.content(path, base)) if base != ABSENT else ""
+    home.pages.notice([path])  # what is shown here is what the next merge begins from
+    try:
+        now = page_at(home, path)
+        theirs, current = now.text, now.version
+    except PageNotFound:
+        theirs, current = "", ABSENT
+    found = parts(was, theirs, text)
+    conflicts = sum(part.kind == "conflict" for part in found)
+    shown = [
+        {name: value for name, value in part._asdict().items() if value or name in ("kind", "text")} for part in found
+    ]
+    return Merged("".join(_marked(part) for part in found), conflicts, current, theirs, shown)
+
+
+def _marked(part: Part) -> str:
+    if part.kind != "conflict":
+        return part.text
+    mine, theirs = (side if side.endswith("\n") or not side else f"{side}\n" for side in (part.mine, part.theirs))
+    return f"<<<<<<< yours\n{mine}=======\n{theirs}>>>>>>> theirs\n"
+
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
 _LISTED = of(

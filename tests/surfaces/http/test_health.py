@@ -7,7 +7,7 @@ from pathlib import Path
 from commonplace import Memory
 from commonplace.index import recalls as record
 from commonplace.maintenance.forget import Wanted, forget
-from commonplace.surfaces.http.recall_counts import recalled
+from commonplace.surfaces.http.health import recalled
 from commonplace.testing import FrozenClock
 
 
