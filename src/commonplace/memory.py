@@ -63,9 +63,7 @@ class Memory:
 
     def run(self, reply: Any) -> dict[str, Any]:
         """Carry out a model's reply in the action protocol: every action in order, each with its own result."""
-        from .tools.actions import run
-
-        return run(self.home, reply)
+        return catalog.run_actions(self.home, reply)
 
     def tools(
         self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS, *, strict: bool = False

@@ -13,8 +13,7 @@ from jsonschema import Draft202012Validator
 from commonplace import Memory
 from commonplace.errors import WrongType
 from commonplace.tools.catalog import TOOLSETS, offers
-from commonplace.tools.define import bind
-from commonplace.tools.json_arguments import unfolded
+from commonplace.tools.define import bind, decode_json_text
 from commonplace.tools.registry import OPERATIONS
 from commonplace.tools.schemas import describe
 
@@ -80,7 +79,7 @@ def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str
     arguments = data.draw(objects(schema))
     assert Draft202012Validator(schema).is_valid(arguments)
     tool = OPERATIONS[arguments["op"]] if offer.name == "MemoryTool" else offer.tool
-    read = unfolded(offer.tool.parameters, arguments)
+    read = decode_json_text(offer.tool.parameters, arguments)
     wanted = [each for each in tool.parameters if read.get(each.name) is not None]
     assert [*bind(tuple(wanted), read)] == [each.argument for each in wanted]
 

@@ -4,6 +4,7 @@ form of the toolset that was asked."""
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -13,14 +14,15 @@ from ..formats.json_text import whole_characters
 from ..home import Home
 from ..secrets import redact
 from ..storage.author import Signature, signed
-from .define import Reply, Tool, Toolset, with_warning
-from .json_arguments import unfolded
+from .define import Reply, Tool, Toolset, decode_json_text, with_warning
 from .secret_policy import guarded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
 # What an agent is given where nobody says otherwise: enough for everything, and no two tools for one thing.
 EVERYDAY = ("journal", "retrieval", "working")
+
+_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class Outcome(NamedTuple):
@@ -79,7 +81,7 @@ def call(
         if name not in family.tools:
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
         chosen = family.tools[name]
-        given = unfolded(chosen.parameters, given)
+        given = decode_json_text(chosen.parameters, given)
         given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
         with signed(Signature(name, home.agent, session or home.session, redact(why))) as told:
             reply = _invoke(home, chosen, given)
@@ -184,3 +186,47 @@ def _offer(plain: str, family: Toolset, tool: Tool, keeper: str | None) -> Offer
     if keeper is None:
         return Offer(plain, family, tool)
     return Offer(f"{family.name}_{plain}", family, tool, f"{plain} of {family.name}; the plain name is {keeper}'s here")
+
+
+def run_actions(home: Home, reply: Any) -> Reply:
+    """Every action in order, each with its own result; a failed one does not stop the rest."""
+    parsed, problem = _object(reply)
+    if problem:
+        return {"success": False, "error": problem, "results": []}
+    actions = parsed.get("actions", [])
+    if actions is None:
+        actions = []
+    if not isinstance(actions, list):
+        return {"success": False, "error": "actions must be a list", "results": []}
+    results = [_act(home, action) for action in actions]
+    return {
+        "success": True,
+        "results": results,
+        "final_answer": parsed.get("final_answer", ""),
+        "continue": bool(parsed.get("continue", False)),
+    }
+
+
+def _object(reply: Any) -> tuple[Mapping[str, Any], str]:
+    if isinstance(reply, (str, bytes)):
+        text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
+        fenced = _FENCED.fullmatch(text)
+        try:
+            reply = json.loads(fenced[1] if fenced else text)
+        except (ValueError, RecursionError) as error:
+            return {}, f"the reply is not JSON: {error}"
+    if not isinstance(reply, Mapping):
+        return {}, "the reply must be a JSON object with reasoning, actions, final_answer and continue"
+    return reply, ""
+
+
+def _act(home: Home, action: Any) -> Reply:
+    if not isinstance(action, Mapping):
+        return {"success": False, "error": "an action must be a JSON object"}
+    if action.get("type", "tool_call") != "tool_call":
+        return {"success": False, "error": f"Unknown action type: {action['type']}. Use tool_call"}
+    tool = action.get("tool")
+    if not isinstance(tool, str):
+        return {"success": False, "error": "Missing required parameter: tool"}
+    why = action.get("reasoning")
+    return call(home, tool, action.get("arguments"), why=whole_characters(why) if isinstance(why, str) else "").reply

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import inspect
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
-from ..formats.json_text import checked, is_unicode
+from ..formats.json_text import checked, is_unicode, loads
 from ..home import Home
-from .replies import ASIDE, Answer
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
@@ -126,6 +125,83 @@ def _json(name: str, value: Any) -> Any:
         return checked(value)
     except (TypeError, ValueError) as error:
         raise WrongType(name, "a JSON value", f"something JSON can not hold ({error})") from error
+
+
+JSON_TEXT = "json_text"
+
+
+def decode_json_text(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The arguments, with JSON text read where a parameter takes what it says; WrongType when it is not JSON."""
+    texts = {each.name: _json_text(each.kind, arguments.get(each.name)) for each in parameters}
+    read = {name: _read_json_text(name, text) for name, text in texts.items() if text is not None}
+    return {**arguments, **read} if read else arguments
+
+
+def _json_text(kind: str, value: Any) -> str | None:
+    if kind == "any" and isinstance(value, dict) and [*value] == [JSON_TEXT]:
+        value = value[JSON_TEXT]
+    elif kind != "object":
+        return None
+    return value if isinstance(value, str) else None
+
+
+def _read_json_text(name: str, text: str) -> Any:
+    try:
+        value = loads(text)
+    except ValueError as error:
+        raise WrongType(name, "JSON text", f"text that is not JSON ({error})", text) from error
+    if value is None:
+        raise WrongType(name, "JSON text of a value", "of null", text)
+    return value
+
+
+_PLAIN = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
+# Any value but null, one type a branch: what every client of JSON Schema understands.
+ANY_JSON = [*_PLAIN, {"type": "array", "items": {"anyOf": [*_PLAIN, {"type": "array"}, {"type": "null"}]}}]
+
+
+class Maybe(NamedTuple):
+    """A field that is there only where there is something to say."""
+
+    kind: Any
+
+
+class Answer:
+    """An object with these fields: types, `Maybe` types, other answers, or a list of one of them."""
+
+    def __init__(self, **fields: Any) -> None:
+        self.fields = {name.rstrip("_"): kind for name, kind in fields.items()}
+
+    def __or__(self, other: Answer) -> Answer:
+        """The fields of both."""
+        return Answer(**(self.fields | other.fields))
+
+    def loosely(self) -> Answer:
+        """The same fields, none of which has to be there."""
+        return Answer(**{name: Maybe(_bare(kind)) for name, kind in self.fields.items()})
+
+    def schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "properties": {name: _answer_schema(_bare(kind)) for name, kind in self.fields.items()},
+            "required": [name for name, kind in self.fields.items() if not isinstance(kind, Maybe)],
+        }
+
+
+# What any answer may say beside what was asked for.
+ASIDE = Answer(warning=Maybe(str), conflict=Maybe(str))
+
+
+def _bare(kind: Any) -> Any:
+    return kind.kind if isinstance(kind, Maybe) else kind
+
+
+def _answer_schema(kind: Any) -> dict[str, Any]:
+    if isinstance(kind, Answer):
+        return kind.schema()
+    if isinstance(kind, list):
+        return {"type": "array", "items": _answer_schema(kind[0])}
+    return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {"anyOf": ANY_JSON}
 
 
 @dataclass(frozen=True)

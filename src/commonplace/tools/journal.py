@@ -10,8 +10,7 @@ from ..formats import blocks, daily
 from ..formats.scanner import unescape
 from ..home import Home
 from ..storage.names import topic_name
-from .define import Reply, Tool, toolset, with_warning
-from .replies import Answer
+from .define import Answer, Reply, Tool, toolset, with_warning
 
 NOTHING = "No memories found"
 Told = Annotated[Reply, Answer(success=bool, content=str)]

@@ -11,8 +11,7 @@ from ..formats.timestamps import sort_key, stamp
 from ..home import Home
 from ..model import Block
 from ..storage.names import refuse_null
-from .define import Clamp, Reply, Tool, toolset, with_warning
-from .replies import Answer
+from .define import Answer, Clamp, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
 Content = Annotated[str, "What to keep, as Markdown."]

@@ -9,8 +9,7 @@ from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFou
 from ..formats.transcripts import as_said
 from ..home import Found, Home
 from ..model import Hit, Page
-from .define import Clamp, Reply, Tool, toolset, with_warning
-from .replies import Answer, Maybe
+from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
 
 _FOUND = Answer(
     path=str, from_=int, to=int, text=str, score=float, source=str, citation=str, scope=str,

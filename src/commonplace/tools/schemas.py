@@ -13,9 +13,7 @@ from typing import Any
 from ..errors import InvalidArgument
 from ..home import Home
 from .catalog import TOOLSETS, Offer, offers
-from .define import Parameter
-from .json_arguments import JSON_TEXT
-from .replies import ANY_JSON
+from .define import ANY_JSON, JSON_TEXT, Parameter
 
 Described = dict[str, Any]
 _AS_TEXT = 'An object, as JSON text: {"name": "value"}.'

@@ -14,8 +14,7 @@ from ..home import Home
 from ..index.tokenizer import query_words
 from ..model import Json, Record
 from ..storage.layout import stem
-from .define import Clamp, Reply, Tool, toolset, with_warning
-from .replies import Answer, Maybe
+from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
 
 SESSION_HANDOFF_KEY = "session-handoff"
 SCRATCHPAD_KEY = "scratchpad"

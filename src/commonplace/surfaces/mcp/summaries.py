@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...tools.replies import ASIDE
+from ...tools.define import ASIDE
 
 _SHORT = 200  # characters that may as well be repeated
 _LISTS = ("results", "matches", "skills", "channels", "keys")
