@@ -35,9 +35,10 @@ from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.settings import SearchSettings
 from commonplace.storage.backends import in_database
 from commonplace.storage.deltas import version_of
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
 from commonplace.storage.postgres.migrate import migrate
+from commonplace.storage.postgres.url import parse_url
 
 WRITES = 40  # by each writer
 ONE_BY_ONE = 1_000  # pages that are written one after another; those of a larger memory come in bulk
@@ -120,7 +121,7 @@ def database(url: str | None) -> Iterator[str]:
 
 
 def ready(url: str) -> str:
-    opened = Database(address_of(url))
+    opened = Database(parse_url(url))
     migrate(opened)
     opened.close()
     return url
@@ -168,8 +169,8 @@ def in_bulk(home: str, pages: Iterator[tuple[str, str]]) -> None:
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
         return
-    address = address_of(home)
-    with Database(address).maintenance() as connection:
+    address = parse_url(home)
+    with Database(address).admin_connection() as connection:
         while some := list(islice(pages, 1_000)):
             with connection.transaction(), connection.cursor() as cursor:
                 cursor.execute("UPDATE commonplace.tenants SET seq = seq + %s RETURNING seq", (len(some),))
@@ -195,7 +196,7 @@ def busy(memory: Memory) -> float:
     mine = time.process_time()
     if not in_database(memory.home.address):
         return mine
-    with Database(address_of(memory.home.address)).maintenance() as connection:
+    with Database(parse_url(memory.home.address)).admin_connection() as connection:
         asked = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
         stats = [Path("/proc", str(pid), "stat") for (pid,) in connection.execute(asked)]
     ticks = (stat.read_text().rpartition(")")[2].split()[11:13] for stat in stats if stat.exists())
@@ -206,7 +207,7 @@ def size(memory: Memory) -> float:
     """Pages, their history and the index, in bytes."""
     if not in_database(memory.home.address):
         return float(sum(path.stat().st_size for path in Path(memory.home.root).rglob("*") if path.is_file()))
-    with Database(address_of(memory.home.address)).maintenance() as connection:
+    with Database(parse_url(memory.home.address)).admin_connection() as connection:
         row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
         return float(row[0]) if row else 0.0
 
@@ -290,7 +291,7 @@ def recall(url: str, data: Path) -> None:
     pieces = (piece.strip() for some in texts.values() for text in some for piece in _ENDS.split(text))
     sentences = list(dict.fromkeys(piece for piece in pieces if len(piece) > 8))
     embedder = Meaning(SearchSettings()).embedders()[0]
-    index = PostgresIndex(Database(address_of(url)), "recall")
+    index = PostgresIndex(Database(parse_url(url)), "recall")
     with index.writing():
         index.apply([sentence_page(number, text) for number, text in enumerate(sentences)], [])
     while embed_some(index, embedder, embedder.batch):

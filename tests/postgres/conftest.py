@@ -20,10 +20,11 @@ from urllib.parse import urlsplit, urlunsplit
 
 import pytest
 
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.migrate import known, migrate
+from commonplace.storage.postgres.migrate import known_migrations, migrate
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 TEMPLATE = "commonplace_template_{}"
@@ -112,10 +113,10 @@ def template(server: str) -> str:
     """The name of a database that is migrated, made by whichever worker comes first."""
     import psycopg
 
-    name = TEMPLATE.format("_".join(str(each.number) for each in known()))
+    name = TEMPLATE.format("_".join(str(each.number) for each in known_migrations()))
     with suppress(psycopg.errors.DuplicateDatabase, psycopg.errors.UniqueViolation):
         admin(server, f"CREATE DATABASE {name}")
-    database = Database(address_of(on(server, name)))
+    database = Database(parse_url(on(server, name)))
     migrate(database)  # whoever comes second stands in line
     database.close()
     return name
@@ -145,7 +146,7 @@ def opened(url: str) -> Iterator[Callable[..., Database]]:
     made: list[Database] = []
 
     def open_as(tenant: str = "acme") -> Database:
-        made.append(Database(address_of(url)._replace(tenant=tenant)))
+        made.append(Database(parse_url(url)._replace(tenant=tenant)))
         return made[-1]
 
     yield open_as

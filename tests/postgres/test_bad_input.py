@@ -58,7 +58,7 @@ def test_a_null_character_is_told_of_as_in_a_folder(ask: Callable[[Memory], obje
 
 def test_what_slips_through_is_still_no_fault_of_the_database(database: Database) -> None:
     with pytest.raises(InvalidArgument, match="null character"):
-        database.rows("SELECT %(text)s::text", {"text": ODD})
+        database.query("SELECT %(text)s::text", {"text": ODD})
 
 
 @pytest.mark.parametrize(

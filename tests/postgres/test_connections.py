@@ -16,9 +16,10 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import ConnectionLost, InvalidArgument, StorageError
-from commonplace.storage.postgres.connection import Database, address_of, searching, with_tenant
+from commonplace.storage.postgres import connection as connections
+from commonplace.storage.postgres.connection import Database, connection_options
 from commonplace.storage.postgres.pages import PostgresPages
-from commonplace.storage.postgres.pool import settings
+from commonplace.storage.postgres.url import parse_url, replica_address, with_tenant
 
 from .conftest import admin
 from .writer import pages_at
@@ -42,11 +43,11 @@ def test_handles_of_a_process_share_their_connections_and_the_last_one_closes_th
 ) -> None:
     many = [opened(f"tenant {number}") for number in range(12)]
     for each in many:
-        assert each.rows("SELECT current_setting('commonplace.tenant')", {}) == [(each.tenant,)]
+        assert each.query("SELECT current_setting('commonplace.tenant')", {}) == [(each.tenant,)]
     assert connected(url) == 1
     for each in many[1:]:
         each.close()
-    assert many[0].rows("SELECT 1", {}) == [(1,)]
+    assert many[0].query("SELECT 1", {}) == [(1,)]
     many[0].close()
     many[0].close()
     for _ in range(100):  # the server notices a moment later
@@ -54,7 +55,7 @@ def test_handles_of_a_process_share_their_connections_and_the_last_one_closes_th
             break
         time.sleep(0.05)
     assert connected(url) == 0
-    assert many[0].rows("SELECT 2", {}) == [(2,)], "one that was closed opens again by itself"
+    assert many[0].query("SELECT 2", {}) == [(2,)], "one that was closed opens again by itself"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
@@ -66,7 +67,7 @@ import os, sys
 from commonplace import Memory
 memory = Memory({url!r})
 database = memory.home.ground.database
-who = lambda: database.rows("SELECT pg_backend_pid()", {{}})
+who = lambda: database.query("SELECT pg_backend_pid()", {{}})
 memory.call("remember", {{"content": "by the parent"}})
 before = who()
 child = os.fork()
@@ -93,7 +94,7 @@ print("done")
 
 
 def test_a_server_that_takes_no_writes_is_left_and_another_connection_tried(url: str, database: Database) -> None:
-    name = address_of(url).url.partition("?")[0].rpartition("/")[2]
+    name = parse_url(url).url.partition("?")[0].rpartition("/")[2]
     admin(url, f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     tries: list[int] = []
 
@@ -109,9 +110,9 @@ def test_a_server_that_takes_no_writes_is_left_and_another_connection_tried(url:
 
 
 def test_a_url_of_several_hosts_looks_for_the_one_that_takes_writes() -> None:
-    assert settings("postgresql://one,two/db")["target_session_attrs"] == "read-write"
-    assert "target_session_attrs" not in settings("postgresql://one,two/db?target_session_attrs=any")
-    assert "target_session_attrs" not in settings("postgresql://one/db")
+    assert connection_options("postgresql://one,two/db")["target_session_attrs"] == "read-write"
+    assert "target_session_attrs" not in connection_options("postgresql://one,two/db?target_session_attrs=any")
+    assert "target_session_attrs" not in connection_options("postgresql://one/db")
 
 
 @pytest.mark.parametrize(
@@ -132,18 +133,18 @@ def test_replicas_are_named_by_host_or_by_a_url(said: str, host: str, port: str 
     from psycopg.conninfo import conninfo_to_dict
 
     home = f"postgresql://ann@primary:5433/db?target_session_attrs=read-write&tenant=a&search={quote(said, safe='')}"
-    assert address_of(home).search == said
-    found = searching(address_of(home))
+    assert parse_url(home).search == said
+    found = replica_address(parse_url(home))
     parts = conninfo_to_dict(found.url)
     assert (parts["host"], parts.get("port"), found.tenant) == (host, port, "a")
     assert parts["target_session_attrs"] == "any"
-    assert address_of(with_tenant(home, "b c&d")) == address_of(home)._replace(tenant="b c&d")
+    assert parse_url(with_tenant(home, "b c&d")) == parse_url(home)._replace(tenant="b c&d")
 
 
 @pytest.mark.parametrize("wrong", ["search=", "search=a&search=b", "search=a%00", "search=a:b", "search=:5"])
 def test_a_url_names_its_replicas_once(wrong: str) -> None:
     with pytest.raises(InvalidArgument, match="search"):
-        searching(address_of(f"postgresql://host/db?{wrong}"))
+        replica_address(parse_url(f"postgresql://host/db?{wrong}"))
 
 
 def free_port() -> int:
@@ -176,35 +177,36 @@ def test_a_pool_without_a_free_connection_says_so(
 ) -> None:
     from contextlib import ExitStack
 
-    from commonplace.storage.postgres import pool as pools
-
-    monkeypatch.setattr(pools, "WAIT", 0.2)
+    monkeypatch.setattr(connections, "POOL_TIMEOUT_SECONDS", 0.2)
     with ExitStack() as stack:
-        for _ in range(pools.MOST_CONNECTIONS):
-            stack.enter_context(database.aside())
-        with pytest.raises(StorageError, match="all 8 connections of this process") as told, database.aside():
+        for _ in range(connections.MAX_CONNECTIONS):
+            stack.enter_context(database.lock_transaction())
+        with (
+            pytest.raises(StorageError, match="all 8 connections of this process") as told,
+            database.lock_transaction(),
+        ):
             raise AssertionError("a ninth")
         assert not isinstance(told.value, ConnectionLost)
 
 
 def test_a_statement_that_takes_too_long_is_ended_by_the_server(database: Database, pages: PostgresPages) -> None:
     began = time.monotonic()
-    with pytest.raises(StorageError, match="took too long"), database.transaction(statement_ms=100) as connection:
+    with pytest.raises(StorageError, match="took too long"), database.transaction(timeout_ms=100) as connection:
         connection.execute("SELECT pg_sleep(20)")
     assert time.monotonic() - began < 10
-    assert database.rows("SELECT current_setting('statement_timeout')", {}) == [("15s",)]
+    assert database.query("SELECT current_setting('statement_timeout')", {}) == [("15s",)]
     with database.transaction() as connection:
         assert connection.execute("SHOW statement_timeout").fetchone() == ("15s",)
-    with database.aside() as connection:
+    with database.lock_transaction() as connection:
         assert connection.execute("SHOW statement_timeout").fetchone() == ("15s",)
 
 
 def test_a_wire_that_falls_silent_counts_as_cut(url: str) -> None:
-    given = settings(url)
+    given = connection_options(url)
     longest = given["keepalives_idle"] + given["keepalives_interval"] * given["keepalives_count"]
     assert longest <= 30
     assert given["tcp_user_timeout"] <= 30_000
-    assert "keepalives_idle" not in settings("postgresql://host/db?keepalives_idle=600")
+    assert "keepalives_idle" not in connection_options("postgresql://host/db?keepalives_idle=600")
 
 
 def test_a_memory_of_a_newer_program_says_what_to_do(url: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.maintenance.doctor import examine
-from commonplace.storage.postgres.migrate import known
+from commonplace.storage.postgres.migrate import known_migrations
 from commonplace.testing import FrozenClock
 
 from ..test_bad_input import fill
@@ -112,7 +112,7 @@ def test_an_index_that_says_something_else_than_the_pages_is_made_anew(home: Pla
 
 
 def test_tables_of_another_version_are_told_before_anything_else(url: str) -> None:
-    last = known()[-1]
+    last = known_migrations()[-1]
     admin(url, f"DELETE FROM commonplace.migrations WHERE number = {last.number}")
     (finding,) = examine(url).findings
     assert finding.check == "tables"

@@ -17,8 +17,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
+from commonplace.storage.postgres.url import parse_url
 
 from .conftest import admin, embedded
 from .test_many_writers import counting, lines_of, start_writer
@@ -134,7 +135,7 @@ class Listener(threading.Thread):
 
 
 def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_go_on(pair: Pair) -> None:
-    setup = Database(address_of(pair.url))
+    setup = Database(parse_url(pair.url))
     migrate(setup)
     setup.close()
     before = counting(pair.url)[0]
@@ -168,7 +169,7 @@ def test_a_primary_that_dies_under_load_loses_nothing_acknowledged_and_writers_g
 
 
 def test_an_open_memory_goes_on_with_the_replica(pair: Pair) -> None:
-    setup = Database(address_of(pair.url))
+    setup = Database(parse_url(pair.url))
     migrate(setup)
     setup.close()
     with Memory(pair.url) as memory:

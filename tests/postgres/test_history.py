@@ -205,7 +205,7 @@ def test_who_forgets_one_page_does_not_wait_for_who_writes_another(
     for path in ("memory/a.md", "memory/b.md", "memory/b.md", "memory/c.md"):
         pages.append(path, "x")
     assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
-    with database.aside() as another:
+    with database.lock_transaction() as another:
         another.execute("SELECT 1 FROM commonplace.pages WHERE path = 'memory/c.md' FOR UPDATE").fetchone()
         another.execute("SELECT 1").fetchone()
         assert history.rewrite(lambda path, versions: versions[-1:] if path == "memory/b.md" else versions) == 1

@@ -19,9 +19,10 @@ from commonplace.model import EVERYTHING, Filters, Passage, Query, Record, Scope
 from commonplace.search.bm25 import asking
 from commonplace.search.pipeline import answer
 from commonplace.settings import SearchSettings
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
 from commonplace.storage.postgres.migrate import migrate
+from commonplace.storage.postgres.url import parse_url
 
 from ..index.tiny import TinyEmbedder, TinyTokens
 from .conftest import admin, on
@@ -273,7 +274,7 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
         while embed_some(index, each, 500):
             pass
     wire = Turns(url)
-    far = PostgresIndex(Database(address_of(wire.url)._replace(tenant="acme")), "home")
+    far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     meaning = serving(tiny, beside)
     query = Query("tea number 7", ME)
     answer(far, query, meaning)  # the first one opens the connection
@@ -297,7 +298,7 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     kept = index.tokens(tiny.space, near).kept
     assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
     wire = Turns(url)
-    far = PostgresIndex(Database(address_of(wire.url)._replace(tenant="acme")), "home")
+    far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     query, meaning = Query("tea in the morning", ME), serving(tiny)
     hits = answer(far, query, meaning).hits
     before = wire.count
@@ -351,7 +352,7 @@ def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> N
 def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex, url: str) -> None:
     write(index, [entry("memory/a.md", "green tea")])
     wire = Wire(url)
-    far = PostgresIndex(Database(address_of(wire.url)._replace(tenant="acme")), "home")
+    far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     assert texts(far, "tea") == ["green tea"]
     for arrives in (True, False):
         wire.cut(1, arrives=arrives)
@@ -408,7 +409,7 @@ def test_an_owner_who_may_not_do_everything_needs_the_extension_only(server: str
         f"CREATE ROLE {name} LOGIN", f"GRANT commonplace_member TO {name}", f"CREATE DATABASE {name} OWNER {name}",
     ):  # fmt: skip
         admin(server, statement)
-    database = Database(address_of(urlunsplit(urlsplit(on(server, name))._replace(netloc=f"{name}@"))))
+    database = Database(parse_url(urlunsplit(urlsplit(on(server, name))._replace(netloc=f"{name}@"))))
     try:
         with pytest.raises(StorageError, match="CREATE EXTENSION vector"):
             migrate(database)

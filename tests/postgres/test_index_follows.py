@@ -11,9 +11,10 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import LockTimeout
 from commonplace.storage.postgres import index_handle as follower
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
-from commonplace.storage.postgres.index_handle import DatabaseFollower
+from commonplace.storage.postgres.index_handle import PostgresIndexHandle
+from commonplace.storage.postgres.url import parse_url
 
 from .conftest import admin
 from .test_index import entry, write
@@ -21,9 +22,9 @@ from .test_index import entry, write
 pytestmark = pytest.mark.slow
 
 
-def followed(memory: Memory) -> DatabaseFollower:
+def followed(memory: Memory) -> PostgresIndexHandle:
     index = memory.home.index
-    assert isinstance(index, DatabaseFollower)
+    assert isinstance(index, PostgresIndexHandle)
     return index
 
 
@@ -112,7 +113,7 @@ def strict(url: str) -> str:
 
 
 def test_who_is_overtaken_tries_again_and_nothing_is_lost(strict: str) -> None:
-    databases = [Database(address_of(strict)) for _ in range(3)]
+    databases = [Database(parse_url(strict)) for _ in range(3)]
     indexes = [PostgresIndex(each, "home") for each in databases]
     write(indexes[0], [entry("memory/first.md", "tea")])
     wrong: list[Exception] = []

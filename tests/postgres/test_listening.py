@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.listen import channel_of, listening
+from commonplace.storage.postgres.listen import channel_name, listen
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.testing import FrozenClock
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 def test_every_write_is_told_to_who_listens(pages: PostgresPages, opened: Callable[..., Database]) -> None:
     told: queue.Queue[int] = queue.Queue()
-    with listening(opened(), told.put):
+    with listen(opened(), told.put):
         assert told.get(timeout=10) == 0
         pages.write("memory/a.md", "one")
         assert told.get(timeout=10) == 1
@@ -29,11 +29,11 @@ def test_every_write_is_told_to_who_listens(pages: PostgresPages, opened: Callab
 def test_the_writes_of_another_tenant_wake_nobody(
     pages: PostgresPages, opened: Callable[..., Database], clock: FrozenClock
 ) -> None:
-    assert channel_of("a") != channel_of("b")
+    assert channel_name("a") != channel_name("b")
     told: queue.Queue[int] = queue.Queue()
     other = opened("another")
     theirs = PostgresPages(other, lambda path, size: None, PostgresHistory(other, clock))
-    with listening(opened(), told.put):
+    with listen(opened(), told.put):
         assert told.get(timeout=10) == 0
         for _ in range(5):
             theirs.append("memory/a.md", "x")
@@ -46,9 +46,9 @@ def test_who_was_cut_off_is_told_what_came_meanwhile(
     pages: PostgresPages, database: Database, opened: Callable[..., Database]
 ) -> None:
     told: queue.Queue[int] = queue.Queue()
-    with listening(opened(), told.put):
+    with listen(opened(), told.put):
         assert told.get(timeout=10) == 0
-        with database.maintenance() as connection:
+        with database.admin_connection() as connection:
             connection.execute(
                 "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
                 " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -61,7 +61,7 @@ def test_who_was_cut_off_is_told_what_came_meanwhile(
 
 def test_where_no_notice_arrives_it_is_asked(database: Database, opened: Callable[..., Database]) -> None:
     told: queue.Queue[int] = queue.Queue()
-    with listening(opened(), told.put):
+    with listen(opened(), told.put):
         assert told.get(timeout=10) == 0
         with database.transaction() as connection:  # as if its notice had been lost on the way
             connection.execute("INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', 7)")

@@ -11,8 +11,9 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, StorageError
-from commonplace.storage.postgres.connection import Database, address_of, with_tenant
-from commonplace.storage.postgres.logins import bind
+from commonplace.storage.postgres.connection import Database
+from commonplace.storage.postgres.logins import bind_login
+from commonplace.storage.postgres.url import parse_url, with_tenant
 
 from ..surfaces.test_mcp_process import run
 from .conftest import admin
@@ -38,8 +39,8 @@ def bound(url: str) -> Iterator[str]:
         memory.call("remember", {"content": "their secret about quokkas"})
         memory.call("memory_write", {"key": "theirs", "content": "v"})
         assert memory.search("quokkas")
-    assert bind(Database(address_of(with_tenant(url, "ours"))), name)
-    assert not bind(Database(address_of(with_tenant(url, "ours"))), name), "doing it again changes nothing"
+    assert bind_login(Database(parse_url(with_tenant(url, "ours"))), name)
+    assert not bind_login(Database(parse_url(with_tenant(url, "ours"))), name), "doing it again changes nothing"
     yield url.replace("postgres:", f"{name}:", 1)
     admin(url, f"DROP OWNED BY {name}")
     admin(url, f"DROP ROLE {name}")
@@ -141,7 +142,7 @@ def test_every_table_of_tenants_knows_of_bound_logins(url: str) -> None:
 def test_a_login_whom_nothing_binds_is_not_bound(url: str) -> None:
     for name in ("postgres", "", "x" * 64):
         with pytest.raises(InvalidArgument):
-            bind(Database(address_of(url)), name)
+            bind_login(Database(parse_url(url)), name)
 
 
 def test_a_login_is_made_and_bound_from_the_command_line(url: str) -> None:

@@ -15,11 +15,12 @@ from typing import Any
 import pytest
 
 from commonplace.errors import LockTimeout, PageNotFound, StaleVersion
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.locks import Holds
+from commonplace.storage.postgres.locks import NamedLocks
 from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 from .conftest import embedded
@@ -73,7 +74,7 @@ def own_server(clock: FrozenClock) -> Iterator[Any]:
     if "COMMONPLACE_TEST_DATABASE" in os.environ:
         pytest.skip("the server that COMMONPLACE_TEST_DATABASE names is not ours to restart")
     with embedded(Path(tempfile.gettempdir()) / f"commonplace-postgres-own-{secrets.token_hex(4)}") as running:
-        database = Database(address_of(running.get_uri()))
+        database = Database(parse_url(running.get_uri()))
         migrate(database)
         database.close()
         yield running
@@ -163,18 +164,18 @@ def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) 
 
 
 def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Database], pages: PostgresPages) -> None:
-    other = Holds(opened(), patience=0.2)
+    other = NamedLocks(opened(), timeout_seconds=0.2)
     with pages.hold("the area"):
         with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.hold("the area"):
             raise AssertionError("held twice")
-        with Holds(opened("another tenant"), patience=0.2).hold("the area"):
+        with NamedLocks(opened("another tenant"), timeout_seconds=0.2).hold("the area"):
             pass
     with other.hold("the area"):
         pass
 
 
 def test_threads_of_a_handle_wait_for_what_one_of_them_holds_no_longer_than_they_may(database: Database) -> None:
-    holds = Holds(database, patience=0.1)
+    holds = NamedLocks(database, timeout_seconds=0.1)
     refused: list[str] = []
 
     def wait() -> None:
@@ -198,12 +199,12 @@ def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies
 ) -> None:
     with pytest.raises(KeyError), pages.hold("the area"):
         raise KeyError("no")
-    with pages.hold("the area"), database.maintenance() as connection:
+    with pages.hold("the area"), database.admin_connection() as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        with Holds(database, patience=5).hold("the area"):
+        with NamedLocks(database, timeout_seconds=5).hold("the area"):
             pages.append("memory/a.md", "went on\n")
     assert pages.read("memory/a.md").text == "went on\n"
 

@@ -12,9 +12,10 @@ from commonplace import Memory
 from commonplace.errors import OutsideHome, PageNotFound, StaleVersion, StorageError
 from commonplace.model import Page
 from commonplace.storage.base import Root
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 
 pytestmark = pytest.mark.slow
 
@@ -218,7 +219,7 @@ def test_the_pages_an_agent_may_see_come_with_the_time_they_were_written(url: st
         for path in ("memory/a.md", "memory/b.md", "memory/gone.md", "agents/other/memory/c.md"):
             home.pages.write(path, "x")
         home.pages.remove("memory/gone.md")
-        with Database(address_of(url)).transaction() as connection:
+        with Database(parse_url(url)).transaction() as connection:
             connection.execute("UPDATE commonplace.pages SET written_at = '2031-05-07Z' WHERE path = 'memory/a.md'")
         assert [path for path, _ in home.visible_pages()] == ["memory/a.md", "memory/b.md"]
         assert home.visible_pages()[0] == ("memory/a.md", "2031-05-07T00:00:00.000000Z")

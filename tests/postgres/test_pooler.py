@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
-from commonplace.storage.postgres.listen import listening
+from commonplace.storage.postgres.listen import listen
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock, PagesContract
 
 from .test_connections import free_port
@@ -76,7 +77,7 @@ class TestContract(PagesContract):
 
     @pytest.fixture(autouse=True)
     def _opened(self, pooled: str, clock: FrozenClock) -> Iterator[None]:
-        database = Database(address_of(pooled))
+        database = Database(parse_url(pooled))
         self._pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
         yield
         database.close()
@@ -105,7 +106,7 @@ def test_more_writers_than_connections_lose_nothing(pooled: str) -> None:
 
 
 def test_who_follows_is_told_though_no_notice_arrives(pooled: str, url: str, clock: FrozenClock) -> None:
-    database = Database(address_of(pooled))
+    database = Database(parse_url(pooled))
     pages = PostgresPages(database, lambda path, size: None, PostgresHistory(database, clock))
     told, heard = threading.Event(), list[int]()
 
@@ -114,7 +115,7 @@ def test_who_follows_is_told_though_no_notice_arrives(pooled: str, url: str, clo
         if seq >= 2:
             told.set()
 
-    with listening(database, hear):
+    with listen(database, hear):
         pages.write("memory/a.md", "one")
         pages.write("memory/a.md", "two")
         assert told.wait(10)

@@ -13,9 +13,10 @@ from commonplace import Memory
 from commonplace.errors import StorageError
 from commonplace.index.embedding_service import embed_some
 from commonplace.storage.postgres import hnsw as postgres_quick
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.hnsw import large_spaces, quicken
 from commonplace.storage.postgres.index import PostgresIndex
+from commonplace.storage.postgres.url import parse_url
 from commonplace.surfaces.cli import db
 
 from ..index.tiny import TinyEmbedder
@@ -92,7 +93,7 @@ def guest(server: str, url: str) -> Iterator[str]:
 def test_who_does_not_own_the_tables_makes_none_and_is_told(
     large: PostgresIndex, guest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    database = Database(address_of(of_tenant(guest, "acme")))
+    database = Database(parse_url(of_tenant(guest, "acme")))
     assert [quicken(database, each) for each in large_spaces(database)] == [False]
     assert not PostgresIndex(database, "home").quicken(TinyEmbedder().space)
     with pytest.raises(StorageError, match="only who owns the tables"):
@@ -106,7 +107,7 @@ def test_a_build_makes_the_index_by_itself(url: str, monkeypatch: pytest.MonkeyP
         for number in range(30):
             memory.home.pages.write(f"memory/{number}.md", f"tea number {number} with milk")
         memory.home.build_index(lambda *_: None)
-        database = Database(address_of(of_tenant(url, "acme")))
+        database = Database(parse_url(of_tenant(url, "acme")))
         assert [each.quick for each in large_spaces(database)] == [True]
         database.close()
 

@@ -12,8 +12,9 @@ from commonplace import Memory
 from commonplace.home import Found
 from commonplace.index.handle import View
 from commonplace.storage.postgres import replica as replica_of
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
+from commonplace.storage.postgres.url import parse_url
 
 from .conftest import admin
 from .test_failover import Pair, pair
@@ -23,7 +24,7 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def home(pair: Pair) -> str:
-    setup = Database(address_of(pair.url))
+    setup = Database(parse_url(pair.url))
     migrate(setup)
     setup.close()
     return f"{pair.url}&tenant=acme&search={pair.replica}"

@@ -13,7 +13,7 @@ from commonplace import Memory
 from commonplace.formats.timestamps import stamp
 from commonplace.server import sessions as serving
 from commonplace.server.sessions import Asker, Handles
-from commonplace.storage.postgres.connection import with_tenant
+from commonplace.storage.postgres.url import with_tenant
 from commonplace.storage.tokens import access_of, create, tenant_in
 
 from ..surfaces.test_mcp_process import run

@@ -8,9 +8,10 @@ import pytest
 
 from commonplace.errors import InvalidArgument, NotFound, StorageError
 from commonplace.storage.base import Root
-from commonplace.storage.postgres.connection import ROLE, Database, address_of
+from commonplace.storage.postgres.connection import MEMBER_ROLE, Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
@@ -101,7 +102,7 @@ def test_a_transaction_runs_as_a_member_whoever_connects(database: Database) -> 
     import psycopg
 
     with database.transaction() as connection:
-        assert connection.execute("SELECT current_user").fetchone() == (ROLE,)
+        assert connection.execute("SELECT current_user").fetchone() == (MEMBER_ROLE,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
             connection.execute("DROP TABLE commonplace.pages")
         with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
@@ -113,7 +114,7 @@ def test_a_transaction_runs_as_a_member_whoever_connects(database: Database) -> 
 def test_a_statement_sent_with_what_binds_it_is_bound_every_time(database: Database) -> None:
     asked = "SELECT current_user, current_setting('commonplace.tenant'), %(number)s::int"
     for number in range(30):
-        assert database.rows(asked, {"number": number}) == [(ROLE, "acme", number)]
+        assert database.query(asked, {"number": number}) == [(MEMBER_ROLE, "acme", number)]
 
 
 def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Database) -> None:
@@ -125,14 +126,14 @@ def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Data
 
 
 def test_without_a_tenant_the_tables_are_empty_for_a_member(database: Database, theirs: PostgresPages) -> None:
-    with database.maintenance() as connection, connection.transaction():
-        connection.execute(f"SET LOCAL ROLE {ROLE}".encode())
+    with database.admin_connection() as connection, connection.transaction():
+        connection.execute(f"SET LOCAL ROLE {MEMBER_ROLE}".encode())
         for table in TABLES:
             assert connection.execute(f"SELECT count(*) FROM commonplace.{table}".encode()).fetchone() == (0,)
 
 
 def test_every_table_with_a_tenant_is_guarded_even_against_its_owner(database: Database) -> None:
-    with database.maintenance() as connection:
+    with database.admin_connection() as connection:
         rows = connection.execute(
             "SELECT relname, relrowsecurity AND relforcerowsecurity, EXISTS (SELECT 1 FROM pg_policy WHERE polrelid = c.oid)"
             " FROM pg_class AS c WHERE relnamespace = 'commonplace'::regnamespace AND relkind IN ('r', 'p')"
@@ -162,11 +163,11 @@ def test_a_tenant_of_any_name_is_a_tenant(opened: Callable[..., Database], clock
 )
 def test_a_tenant_in_a_url_leaves_the_rest_of_it_as_it_was(url: str) -> None:
     with_tenant = f"{url}{'&' if '?' in url else '?'}tenant=a%20b"
-    assert address_of(with_tenant) == (url, "a b", "")
-    assert address_of(url) == (url, "default", "")
+    assert parse_url(with_tenant) == (url, "a b", "")
+    assert parse_url(url) == (url, "default", "")
 
 
 @pytest.mark.parametrize("wrong", ["tenant=", "tenant=a&tenant=b", f"tenant={'x' * 201}", "tenant=a%00b"])
 def test_a_url_names_one_tenant(wrong: str) -> None:
     with pytest.raises(InvalidArgument, match="one tenant"):
-        address_of(f"postgresql://host/db?{wrong}")
+        parse_url(f"postgresql://host/db?{wrong}")

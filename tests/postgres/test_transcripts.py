@@ -8,7 +8,7 @@ import pytest
 
 from commonplace.home import Home
 from commonplace.storage.backends import InDatabase
-from commonplace.storage.postgres.transcripts import RowTranscript
+from commonplace.storage.postgres.transcripts import PostgresTranscript
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
@@ -20,10 +20,10 @@ def test_a_long_transcript_is_kept_as_it_is_and_reads_as_one_page(url: str, cloc
     home = Home(url, clock=clock)
     assert isinstance(home.ground, InDatabase)
     lines = [{"role": "user", "content": f"tea {number} " * 50} for number in range(500)]
-    transcript = RowTranscript(home.ground.database, PATH)
+    transcript = PostgresTranscript(home.ground.database, PATH)
     transcript.add(lines[:-1])
     transcript.add(lines[-1:])
-    ((size, stored),) = home.ground.database.rows(STORED, {"path": PATH})
+    ((size, stored),) = home.ground.database.query(STORED, {"path": PATH})
     assert size == stored > 200_000
     assert [json.loads(line) for line in home.pages.read(PATH).text.splitlines()] == lines
     assert transcript.items(last=2) == lines[-2:]

@@ -8,13 +8,14 @@ from datetime import UTC, datetime
 
 from commonplace.errors import StaleVersion
 from commonplace.storage.base import Pages
-from commonplace.storage.postgres.connection import Database, address_of
+from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import parse_url
 
 
 def pages_at(url: str) -> tuple[Database, PostgresPages]:
-    database = Database(address_of(url))
+    database = Database(parse_url(url))
     history = PostgresHistory(database, lambda: datetime.now(UTC))
     return database, PostgresPages(database, lambda path, size: None, history)
 

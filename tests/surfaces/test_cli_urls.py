@@ -54,7 +54,7 @@ def test_a_url_is_a_home_as_it_is_and_a_folder_becomes_absolute(
 def test_a_server_that_is_away_is_told_at_once_and_without_the_password(shell: Shell, command: list[str]) -> None:
     done = shell.run(*command, COMMONPLACE_HOME=NOWHERE)
     assert done.returncode == 6
-    assert "can not be reached" in done.stderr
+    assert "cannot be reached" in done.stderr
     assert "sesame" not in done.stdout + done.stderr
     assert [*shell.folder.iterdir()] == []
 
@@ -63,14 +63,14 @@ def test_a_server_that_is_away_is_told_at_once_and_without_the_password(shell: S
 def test_a_url_that_can_not_be_read_says_how_to_write_it_and_not_what_it_was(shell: Shell, url: str) -> None:
     done = shell.run("--home", url, "status")
     assert done.returncode == 2
-    assert "can not be read: write it like" in done.stderr
+    assert "cannot be read: write it like" in done.stderr
     assert "ses" not in done.stderr
 
 
 def test_a_tenant_that_is_spelled_wrongly_in_a_url_is_told_apart_from_a_password(shell: Shell) -> None:
     done = shell.run("--home", "postgresql://ann:sesame@host/db?tenent=acme", "status")
     assert done.returncode == 2
-    assert "can not be read: it says nearly tenant: write it like ?tenant=NAME" in done.stderr
+    assert "cannot be read: it says nearly tenant: write it like ?tenant=NAME" in done.stderr
     assert "sesame" not in done.stderr
 
 
@@ -97,7 +97,7 @@ def test_db_wants_a_database(shell: Shell) -> None:
 def test_a_hook_goes_without_a_database_that_is_away(shell: Shell) -> None:
     done = shell.run("--home", NOWHERE, "hook", "session-start", stdin="{}")
     assert done.returncode == 0
-    assert "can not be reached" in done.stderr
+    assert "cannot be reached" in done.stderr
     assert "sesame" not in done.stdout + done.stderr
 
 

@@ -25,7 +25,7 @@ from ..tools.schemas import strict_schema
 from . import Function, functions
 
 if TYPE_CHECKING:
-    from ..storage.postgres.transcripts import RowTranscript
+    from ..storage.postgres.transcripts import PostgresTranscript
 
 try:
     from agents import FunctionTool, TResponseInputItem
@@ -107,12 +107,12 @@ class CommonplaceSession:
         return done
 
 
-def _transcript(home: Home, path: str) -> Transcript | RowTranscript:
+def _transcript(home: Home, path: str) -> Transcript | PostgresTranscript:
     if not isinstance(home.ground, InDatabase):
         return Transcript(home.ground.folder, os.path.join(home.ground.folder, LOCKS_FOLDER), path)
-    from ..storage.postgres.transcripts import RowTranscript
+    from ..storage.postgres.transcripts import PostgresTranscript
 
-    return RowTranscript(home.ground.database, path)
+    return PostgresTranscript(home.ground.database, path)
 
 
 async def _settled(work: Callable[[], _Done]) -> _Done:

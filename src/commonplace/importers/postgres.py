@@ -33,7 +33,7 @@ class InRows:
     def __init__(self, home: Home, ground: InDatabase, kind: str) -> None:
         self._home, self._ground, self._kind = home, ground, kind
         self._tenant = ground.database.tenant
-        self.receipts = Receipts(kind, dict(ground.database.rows(_KNOWN, {"tenant": self._tenant})))
+        self.receipts = Receipts(kind, dict(ground.database.query(_KNOWN, {"tenant": self._tenant})))
         self._there = versions_there(ground, ())
         self._standing = Standing(self._there)
 

@@ -13,7 +13,7 @@ from ..errors import CommonplaceError, Refused
 from ..formats.timestamps import stamp
 from ..home import utc_now
 from ..model import Clock
-from ..storage.postgres.connection import with_tenant
+from ..storage.postgres.url import with_tenant
 from ..storage.tokens import Access, Call, Grant, Outcome, access_of, found, tenant_in
 from .sessions import Asker, Serving
 

@@ -159,14 +159,15 @@ class InFolder:
 
 class InDatabase:
     def __init__(self, home: str, clock: Clock, wrote: Wrote) -> None:
-        from .postgres.connection import Database, address_of
+        from .postgres.connection import Database
         from .postgres.history import PostgresHistory
-        from .postgres.migrate import require
+        from .postgres.migrate import require_migrated
         from .postgres.pages import PostgresPages
+        from .postgres.url import parse_url
 
         self.root, self.folder = shown(home), ""
-        self.database: Database = Database(address_of(home))
-        require(self.database, self.root)
+        self.database: Database = Database(parse_url(home))
+        require_migrated(self.database, self.root)
         history = PostgresHistory(self.database, clock)
         self.history: Past = history
         self._pages = PostgresPages(self.database, wrote, history)
@@ -190,16 +191,17 @@ class InDatabase:
         return self._pages.bytes_of(path)
 
     def follower(self, territory: Territory) -> Following:
-        from .postgres.index_handle import DatabaseFollower
+        from .postgres.index_handle import PostgresIndexHandle
 
-        follower = DatabaseFollower(self.database, self._pages, territory)
+        follower = PostgresIndexHandle(self.database, self._pages, territory)
         if not self.database.address.search:
             return follower
-        from .postgres.connection import Database, searching
-        from .postgres.replica import ReplicaFollower
+        from .postgres.connection import Database
+        from .postgres.replica import ReplicaIndexHandle
+        from .postgres.url import replica_address
 
-        replica = Database(searching(self.database.address), is_main=False)
-        return ReplicaFollower(follower, replica, self.database)
+        replica = Database(replica_address(self.database.address), is_primary=False)
+        return ReplicaIndexHandle(follower, replica, self.database)
 
     def times(self, paths: Iterable[str]) -> dict[str, float]:
         """It takes about as long for all pages as for some."""

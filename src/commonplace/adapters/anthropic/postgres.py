@@ -100,4 +100,4 @@ class Rows:
     def _below(self, folder: str, most: str = "") -> list[tuple[Any, ...]]:
         database = self._ground.database
         given = {"tenant": database.tenant, "start": f"{folder}/", "end": f"{folder}0"}
-        return database.rows(f"{_BELOW} {most}", given)
+        return database.query(f"{_BELOW} {most}", given)

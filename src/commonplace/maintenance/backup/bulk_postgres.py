@@ -17,8 +17,8 @@ from ...storage.author import current
 from ...storage.backends import InDatabase
 from ...storage.base import ABSENT
 from ...storage.deltas import Change, Line, line_of, version_of
-from ...storage.postgres.history import PUT_LINE, PostgresHistory, new_id, values
-from ...storage.postgres.listen import tell
+from ...storage.postgres.history import INSERT_LINE, PostgresHistory, new_change_id, values
+from ...storage.postgres.listen import notify
 from ...storage.postgres.pages import TRANSCRIPT, in_the_way
 from .bulk_folder import batches
 from .snapshot_postgres import LONG
@@ -82,8 +82,8 @@ def put_all(
         last.append(_Putting(connection, ground, stamp(clock()), load))
         return last[-1].run(skip=skip, told=told)
 
-    left = ground.database.run(work, statement_ms=LONG)
-    last[-1].tell()
+    left = ground.database.run(work, timeout_ms=LONG)
+    last[-1].notify()
     return left
 
 
@@ -124,11 +124,11 @@ class _Putting:
         new = [each.path for each in self._load.coming if found[each.path] == each.standing == ABSENT]
         return {path: StaleVersion(path) for path in stale} | in_the_way(self._connection, self._tenant, new)
 
-    def tell(self) -> None:
+    def notify(self) -> None:
         """Once it is committed."""
         history = self._ground.history
         if self._seq:
-            tell(self._ground.database, self._seq)
+            notify(self._ground.database, self._seq)
             assert isinstance(history, PostgresHistory)
             history.grew_by(self._seq, self._count)
 
@@ -141,7 +141,7 @@ class _Putting:
         for line in past:
             change = line.change
             if taken.get(change.id) != [change.path, change.version]:
-                name = new_id() if change.id in taken else change.id
+                name = new_change_id() if change.id in taken else change.id
                 taken[name] = []
                 out.append(line._replace(change=change._replace(id=name)))
         return out
@@ -167,7 +167,7 @@ class _Putting:
             version = version_of(data)
             if before != version:  # else the history that came along tells of it
                 by = current().signature
-                change = Change(new_id(), self._now, each.path, version, before, *by)
+                change = Change(new_change_id(), self._now, each.path, version, before, *by)
                 lines.append(line_of(change, None, data, -1))
             said = {"path": each.path, "page": data, "version": version, "size": len(data)}
             pages.append(said | {"seq": self._next(), "modified": each.modified // 1000})
@@ -184,7 +184,7 @@ class _Putting:
 
     def _add(self, lines: Iterable[Line]) -> None:
         rows = [values(self._tenant, line) | {"seq": self._next()} for line in lines]
-        self._many(PUT_LINE, rows)
+        self._many(INSERT_LINE, rows)
 
     def _many(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:
         if rows:

@@ -19,7 +19,7 @@ from ...storage.folder.atomic import Overtaken, read_settled, replace, storage_e
 from ...storage.folder.history import History
 from ...storage.folder.locks import lock
 from ...storage.history import Versions, again
-from ...storage.postgres.listen import tell
+from ...storage.postgres.listen import notify
 from .bulk_folder import place_of
 from .scope import extent, files, holds, locks_of, oddity
 
@@ -184,11 +184,11 @@ class OfDatabase:
 
     def _every(self) -> dict[str, str]:
         asked = "SELECT path, version FROM commonplace.pages WHERE tenant = %(tenant)s AND data IS NOT NULL"
-        return dict(self._database.rows(asked, {"tenant": self._database.tenant}))
+        return dict(self._database.query(asked, {"tenant": self._database.tenant}))
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         asked = f"SELECT data, {_MICROSECONDS} FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
-        rows = self._database.rows(asked, {"tenant": self._database.tenant, "path": path})
+        rows = self._database.query(asked, {"tenant": self._database.tenant, "path": path})
         return (rows[0][0], rows[0][1] * 1000) if rows else (None, 0)
 
     def put(self, some: Sequence[Step]) -> dict[str, str]:
@@ -215,7 +215,7 @@ class OfDatabase:
                 connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0", self._named(page.path))
             return problems
 
-        return self._database.run(work, statement_ms=_LONG)
+        return self._database.run(work, timeout_ms=_LONG)
 
     def _ready(self, connection: Connection, page: Copy, standing: str) -> _Ready:
         self._refuse_odd(page.path)
@@ -227,7 +227,7 @@ class OfDatabase:
 
     def done(self) -> None:
         if self._seq:
-            tell(self._database, self._seq)
+            notify(self._database, self._seq)
 
     def _refuse_odd(self, path: str) -> None:
         """An error for a path that is none here."""

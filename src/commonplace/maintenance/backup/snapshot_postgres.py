@@ -14,7 +14,7 @@ from ...storage.base import Paths, Root
 from ...storage.deltas import Line, version_of, written
 from ...storage.folder.history import id_in
 from ...storage.folder.locks import slot_of
-from ...storage.postgres.history import LINE, line_of_row
+from ...storage.postgres.history import LINE, parse_line
 from .scope import extent, holds, oddity, strangers
 from .snapshot import Snapshot
 from .spool import Item, Spool
@@ -36,7 +36,7 @@ def one_moment(home: Home, ground: InDatabase, *, history: bool) -> Iterator[Sna
     """All of it in one transaction, which sees one state: nobody waits for it."""
     roots, tenant, others = extent(home, history=False), ground.database.tenant, Paths()
     with Spool() as spool:
-        with ground.database.transaction(statement_ms=LONG, snapshot=True) as connection:
+        with ground.database.transaction(timeout_ms=LONG, snapshot=True) as connection:
             items = dict(_pages(connection, tenant, spool, roots, others))
             if history:
                 for path, lines in history_files(connection, tenant, None):
@@ -73,7 +73,7 @@ def history_files(connection: Connection, tenant: str, names: Iterable[str] | No
         if wanted is None or name in wanted:
             asked = f"SELECT {LINE} FROM commonplace.history WHERE tenant = %s AND path = ANY(%s) ORDER BY seq"
             rows = connection.execute(asked.encode(), (tenant, paths)).fetchall()
-            yield name, [_in_slot(slot, line_of_row(row)) for row in rows]
+            yield name, [_in_slot(slot, parse_line(row)) for row in rows]
 
 
 def _in_slot(slot: str, line: Line) -> Line:
@@ -94,7 +94,7 @@ def _nanoseconds(moment: datetime) -> int:
 def versions_there(ground: InDatabase, names: Iterable[str]) -> dict[str, str]:
     """The versions of all pages, and of those files of history that are asked for, by path."""
     database = ground.database
-    with database.transaction(statement_ms=LONG, snapshot=True) as connection:
+    with database.transaction(timeout_ms=LONG, snapshot=True) as connection:
         asked = "SELECT path, version FROM commonplace.pages WHERE tenant = %s AND data IS NOT NULL"
         found = dict(connection.execute(asked, (database.tenant,)).fetchall())
         past = [name for name in names if name.startswith(f"{HISTORY_FOLDER}/")]

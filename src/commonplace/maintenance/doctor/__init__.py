@@ -18,7 +18,8 @@ from ...home import Home, utc_now
 from ...model import Clock
 from ...storage.backends import in_database
 from ...storage.layout import MAIN
-from ...storage.postgres.connection import Database, address_of
+from ...storage.postgres.connection import Database
+from ...storage.postgres.url import parse_url
 from .contents import OF_A_PAGE, duplicates
 from .fixes import FIXES, fixed
 from .folders import leftovers, links, names, permissions, unread
@@ -76,7 +77,7 @@ def examine(
     if in_database(root):
         from .postgres import tables
 
-        if wrong := [*tables(Database(address_of(root)))]:
+        if wrong := [*tables(Database(parse_url(root)))]:
             return Report(tuple(wrong), {})
     else:
         root = os.path.abspath(os.path.expanduser(root))

@@ -13,7 +13,7 @@ from ...storage.deltas import version_of
 from ...storage.edits import text_of
 from ...storage.postgres.connection import Database
 from ...storage.postgres.index import PostgresIndex
-from ...storage.postgres.migrate import status
+from ...storage.postgres.migrate import migration_status
 from ...storage.postgres.pages import PostgresPages
 from .index_drift import Known, compared
 from .scan import Entry, Finding, Folder, Survey
@@ -32,7 +32,7 @@ class Rows:
     def __init__(self, ground: InDatabase) -> None:
         self._ground = ground
         self._below: dict[str, dict[str, Entry]] = {"": {}}
-        for path, size, modified in ground.database.rows(_PLACES, {"tenant": ground.database.tenant}):
+        for path, size, modified in ground.database.query(_PLACES, {"tenant": ground.database.tenant}):
             self._add(Entry(path, "file", _info(stat.S_IFREG | 0o600, size, modified)))
 
     def _add(self, entry: Entry) -> None:
@@ -56,7 +56,7 @@ class Rows:
                 ready.clear()
                 start = place[path]
                 given = {"tenant": self._ground.database.tenant, "paths": [*order[start : start + _AT_ONCE]]}
-                ready.update(self._ground.database.rows(_TEXTS, given))
+                ready.update(self._ground.database.query(_TEXTS, given))
             data = ready.pop(path, None)
             if data is None:  # removed since it was seen
                 return self._ground.pages.read(path)
@@ -71,7 +71,7 @@ def _info(mode: int, size: int = 0, modified: int = 0) -> os.stat_result:
 
 def tables(database: Database) -> Iterator[Finding]:
     """Tables that another version of the program made."""
-    now = status(database)
+    now = migration_status(database)
     if now.is_too_new:
         what = f"a newer commonplace changed the tables (there is {now.unknown[-1]})"
         yield Finding("tables", "commonplace", what, "update this program; nothing else was looked at")

@@ -1,218 +1,398 @@
-"""ONE DATABASE FOR MANY MACHINES: connections to PostgreSQL, each transaction bound to one tenant.
+"""Connections to PostgreSQL: pools, transactions bound to one tenant, retries, and the server's errors as ours.
 
-What a transaction may see is decided by the server (row-level security), not by the statements it sends. A statement
-that another writer got in the way of is tried again; what was acknowledged is committed.
+Row-level security on the server decides what a transaction may see, not the statements it sends. A transaction that
+lost to a concurrent writer is retried; whatever was acknowledged is committed.
 """
 
 from __future__ import annotations
 
+import logging
 import os
+import re
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from ...errors import ConnectionLost, NotInstalled, StorageError
-from .errors import ROLE, told_errors
-from .pool import Pools, given_back, lent, settings, taken
-from .url import DEFAULT_TENANT, Address, address_of, searching, with_tenant
+from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
+from .url import Address, parse_conninfo
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    import psycopg
+    import psycopg_pool
 
-__all__ = ["DEFAULT_TENANT", "PATIENCE", "ROLE", "Address", "Database", "address_of", "searching", "with_tenant"]
+    Connection = psycopg.Connection[tuple[Any, ...]]
+    Cursor = psycopg.Cursor[tuple[Any, ...]]
+    ConnectionPool = psycopg_pool.ConnectionPool[Connection]
+
 Answer = TypeVar("Answer")
-PATIENCE = 30.0  # seconds that work is tried again: longer than a server takes to start again
-_STATEMENT = 15_000  # milliseconds that a statement may take; what goes over a whole memory sets its own
-_CALM = 0.005, 0.5  # seconds between tries, at first and at the most
+Row = tuple[Any, ...]
+Purpose = Literal["work", "lock", "retryable"]
+MEMBER_ROLE = "commonplace_member"  # every transaction runs as this role: table owners bypass row-level security
+RETRY_SECONDS = 30.0  # longer than a server takes to restart
+STATEMENT_TIMEOUT_MS = 15_000  # default; statements that read a whole memory set their own
+FIRST_BACKOFF_SECONDS = 0.005
+MAX_BACKOFF_SECONDS = 0.5
+POOL_TIMEOUT_SECONDS = 15.0  # to get a connection from a pool, and to open one
+REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, which the primary can stand in for
+MAX_CONNECTIONS = 8  # of each purpose
+# A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
+_KEEPALIVE_OPTIONS = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
+# Connection failures that a retry does not help, by what the server or libpq says, and what to do about each.
+_NEXT_STEPS = (
+    ("password authentication failed", "see the user in the URL, and the password in ~/.pgpass or PGPASSWORD"),
+    ("no password supplied", "put the password into ~/.pgpass or PGPASSWORD"),
+    ("no pg_hba.conf entry", "have an administrator let this user in from here, in pg_hba.conf"),
+    ('database ".*" does not exist', "see its name in the URL, or make it: createdb, then `commonplace db init`"),
+    ('role ".*" does not exist', "see the user in the URL, or have an administrator make it with CREATE ROLE"),
+    ("certificate|SSL was required|SSL is not enabled", "see sslmode, sslrootcert and the name of the host in the URL"),
+)
+_NO_CONNECTION_LEFT = ("too many clients", "remaining connection slots", "no more connections allowed")
+
+
+class Pools:
+    """The connection pools of one server URL, shared by every handle of this process whatever its tenant.
+
+    `users` counts the handles; the last one to leave closes the pools.
+    """
+
+    def __init__(self, url: str, *, is_primary: bool) -> None:
+        self.url = url
+        self.is_primary = is_primary
+        self.users = 0
+        self._lock = threading.Lock()
+        self._pools: dict[Purpose, ConnectionPool] = {}
+
+    def get(self, purpose: Purpose) -> ConnectionPool:
+        """Return the pool for a purpose, opened on first use.
+
+        `work` connections are checked before use. `retryable` ones are not: their statements are simply retried.
+        `lock` connections stay busy as long as a lock is held, so they must not use up those of the others.
+        """
+        with self._lock:
+            if purpose not in self._pools:
+                self._pools[purpose] = self._open(check=self.is_primary and purpose == "work")
+            return self._pools[purpose]
+
+    def _open(self, *, check: bool) -> ConnectionPool:
+        try:
+            from psycopg_pool import ConnectionPool
+        except ImportError as error:
+            raise NotInstalled("a memory in PostgreSQL", "postgres") from error
+        _silence_logger()
+        timeout = POOL_TIMEOUT_SECONDS if self.is_primary else REPLICA_POOL_TIMEOUT_SECONDS
+        return ConnectionPool(
+            self.url,
+            min_size=0,
+            max_size=MAX_CONNECTIONS,
+            open=True,
+            timeout=timeout,
+            reconnect_timeout=timeout,
+            check=ConnectionPool.check_connection if check else None,
+            kwargs=connection_options(self.url),
+        )
+
+    def all(self) -> list[ConnectionPool]:
+        return [*self._pools.values()]
+
+
+_registry_lock = threading.Lock()
+_registry: dict[tuple[str, bool], Pools] = {}
+_abandoned: list[Pools] = []  # pools of the parent process: kept, so that nothing closes their sockets
+
+
+def acquire_pools(url: str, *, is_primary: bool = True) -> Pools:
+    with _registry_lock:
+        pools = _registry.setdefault((url, is_primary), Pools(url, is_primary=is_primary))
+        pools.users += 1
+        return pools
+
+
+def release_pools(pools: Pools) -> None:
+    with _registry_lock:
+        pools.users -= 1
+        if pools.users:
+            return
+        if _registry.get((pools.url, pools.is_primary)) is pools:
+            del _registry[pools.url, pools.is_primary]
+    for pool in pools.all():
+        pool.close()
+
+
+def _abandon_pools_after_fork() -> None:
+    """Start afresh in a forked child: two processes on one socket would read each other's answers."""
+    global _registry_lock, _registry
+    for pools in _registry.values():
+        for pool in pools.all():
+            vars(pool)["_closed"] = True  # else it waits for its threads, which the fork did not copy
+    _abandoned.extend(_registry.values())
+    _registry_lock = threading.Lock()
+    _registry = {}
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_abandon_pools_after_fork)
+
+
+@contextmanager
+def _borrow_connection(pools: Pools, purpose: Purpose) -> Iterator[Connection]:
+    """Lend a connection of a pool. One to a read-only server is closed afterwards: another host may be writable."""
+    from psycopg.errors import ReadOnlySqlTransaction
+    from psycopg_pool import PoolTimeout
+
+    pool = pools.get(purpose)
+    try:
+        connection = pool.getconn()
+    except PoolTimeout as error:
+        _raise_connect_error(pools.url)
+        raise StorageError(
+            f"all {MAX_CONNECTIONS} connections of this process to the database are in use: try again"
+        ) from error
+    try:
+        with connection:
+            yield connection
+    except ReadOnlySqlTransaction:
+        connection.close()
+        raise
+    finally:
+        pool.putconn(connection)
+
+
+def _raise_connect_error(url: str) -> None:
+    """Connect once without the pool, which does not say why it could not."""
+    import psycopg
+
+    psycopg.connect(url, **connection_options(url) | {"connect_timeout": 3}).close()
+
+
+def connection_options(url: str) -> dict[str, Any]:
+    """Return the libpq options of every connection, without overriding what the URL says.
+
+    The application name lets a lock timeout name the process that holds the lock (see `locks`). Nothing is prepared
+    on the server: behind a pooler the next statement may reach another backend.
+    """
+    given = parse_conninfo(url)
+    options: dict[str, Any] = {
+        "autocommit": True,
+        "prepare_threshold": None,
+        "client_encoding": "UTF8",
+        "connect_timeout": int(POOL_TIMEOUT_SECONDS),
+        "application_name": f"commonplace {os.getpid()} on {socket.gethostname()}"[:63],
+    }
+    options |= {name: value for name, value in _KEEPALIVE_OPTIONS.items() if name not in given}
+    has_several_hosts = any("," in str(given.get(name) or "") for name in ("host", "hostaddr"))
+    if has_several_hosts and "target_session_attrs" not in given:
+        options["target_session_attrs"] = "read-write"  # else libpq takes the first to answer, even a replica
+    return options
+
+
+def _silence_logger() -> None:
+    """Keep reconnects off the terminal; whoever collects logs still gets them."""
+    logger = logging.getLogger("psycopg")
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
 
 
 class Database:
-    """Safe to share between threads. Connections are made when they are needed, and made anew after a restart."""
+    """One tenant of one server. Safe to share between threads; connections are opened on demand and after a restart."""
 
-    _shared: Pools | None
+    _shared_pools: Pools | None
 
-    def __init__(self, address: Address, *, is_main: bool = True) -> None:
-        """`is_main`: whether it is waited for. For one that another can stand in for, nobody does for long."""
-        self.address, self._is_main = address, is_main
-        self.written = 0  # the number of the last write that was confirmed here; see `listen.tell`
-        self._begin()
+    def __init__(self, address: Address, *, is_primary: bool = True) -> None:
+        """`is_primary`: wait for the server. A replica is not waited for, because the primary can stand in."""
+        self.address = address
+        self._is_primary = is_primary
+        self.last_seq = 0  # sequence number of the last write confirmed through this handle; see `listen.notify`
+        self._reset()
 
     @property
     def tenant(self) -> str:
         return self.address.tenant
 
+    def _reset(self) -> None:
+        self._process = os.getpid()
+        self._thread_state = threading.local()
+        self._pools_lock = threading.Lock()
+        self._shared_pools = None
+
+    def _reset_after_fork(self) -> None:
+        """A forked child is in no transaction and has no connections."""
+        if self._process != os.getpid():
+            self._reset()
+
     @property
     def _pools(self) -> Pools:
-        self._look_at_process()
-        with self._opening:
-            if self._shared is None:
-                self._shared = taken(self.address.url, is_main=self._is_main)
-            return self._shared
+        self._reset_after_fork()
+        with self._pools_lock:
+            if self._shared_pools is None:
+                self._shared_pools = acquire_pools(self.address.url, is_primary=self._is_primary)
+            return self._shared_pools
 
     @property
-    def _inside(self) -> Connection[tuple[Any, ...]] | None:
-        """The transaction that this thread is in."""
-        self._look_at_process()
-        connection: Connection[tuple[Any, ...]] | None = getattr(self._open, "connection", None)
+    def _current(self) -> Connection | None:
+        """The connection of the transaction that this thread is in, or None."""
+        self._reset_after_fork()
+        connection: Connection | None = getattr(self._thread_state, "connection", None)
         return connection
-
-    def _look_at_process(self) -> None:
-        """A process that was forked off is in no transaction, and has no connections."""
-        if self._process != os.getpid():
-            self._begin()
-
-    def _begin(self) -> None:
-        self._process, self._open, self._opening = os.getpid(), threading.local(), threading.Lock()
-        self._shared = None
 
     @contextmanager
     def transaction(
-        self, *, statement_ms: int = _STATEMENT, snapshot: bool = False, in_flights: bool = False
-    ) -> Iterator[Connection[tuple[Any, ...]]]:
-        """All or nothing, as one tenant. What goes wrong with the server is a StorageError.
+        self, *, timeout_ms: int = STATEMENT_TIMEOUT_MS, snapshot: bool = False, pipeline: bool = False
+    ) -> Iterator[Connection]:
+        """Run a transaction as this tenant; a failure of the server is a StorageError.
 
-        One inside of another, in the same thread, is a part of it: it sees what that one did. With `snapshot` all its
-        statements see one state, whatever others commit meanwhile. `in_flights`: see `run`.
+        A transaction within another of the same thread is a savepoint of it. With `snapshot` every statement sees the
+        same state, whatever others commit meanwhile. `pipeline`: see `run`.
         """
-        outer = self._inside
-        with told_errors():
+        outer = self._current
+        with translate_errors():
             if outer is not None:
                 with outer.transaction():
                     yield outer
                 return
-            pools = self._pools
             with (
-                lent(pools.of("asking" if in_flights else "work"), pools.url) as connection,
-                _isolated(connection, snapshot=snapshot),
-                connection.pipeline() if in_flights else nullcontext(),
+                _borrow_connection(self._pools, "retryable" if pipeline else "work") as connection,
+                _isolation(connection, snapshot=snapshot),
+                connection.pipeline() if pipeline else nullcontext(),
                 connection.transaction(),
             ):
-                self._bind(connection, statement_ms)
-                self._open.connection = connection
+                self._bind_tenant(connection, timeout_ms)
+                self._thread_state.connection = connection
                 try:
                     yield connection
                 finally:
-                    self._open.connection = None
+                    self._thread_state.connection = None
 
     @contextmanager
-    def aside(self, *, statement_ms: int = _STATEMENT) -> Iterator[Connection[tuple[Any, ...]]]:
-        """A transaction beside the others of this thread, on a connection that they do not wait for. It is not
-        committed: what it does holds as long as it lasts."""
-        pools = self._pools
+    def lock_transaction(self) -> Iterator[Connection]:
+        """Run a transaction beside those of this thread, on a connection they do not share, and roll it back.
+
+        Its uncommitted rows act as locks for as long as it lasts.
+        """
         with (
-            told_errors(),
-            lent(pools.of("holding"), pools.url) as connection,
+            translate_errors(),
+            _borrow_connection(self._pools, "lock") as connection,
             connection.pipeline(),
             connection.transaction(force_rollback=True),
         ):
-            self._bind(connection, statement_ms)
+            self._bind_tenant(connection, STATEMENT_TIMEOUT_MS)
             yield connection
 
     @contextmanager
-    def maintenance(self) -> Iterator[Connection[tuple[Any, ...]]]:
-        """A connection as who the URL names: bound to no tenant, in no transaction. For the tables, not for what is
-        in them."""
+    def admin_connection(self) -> Iterator[Connection]:
+        """Connect as the user of the URL, bound to no tenant and in no transaction: for the tables themselves."""
         try:
             import psycopg
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
-        with told_errors(), psycopg.connect(self.address.url, **settings(self.address.url)) as connection:
+        options = connection_options(self.address.url)
+        with translate_errors(), psycopg.connect(self.address.url, **options) as connection:
             yield connection
 
-    def _bind(self, connection: Connection[tuple[Any, ...]], statement_ms: int) -> None:
+    def _bind_tenant(self, connection: Connection, timeout_ms: int) -> None:
         connection.execute(
             "SELECT set_config('commonplace.tenant', %s, true), set_config('role', %s, true),"
             " set_config('statement_timeout', %s, true)",
-            (self.tenant, ROLE, str(statement_ms)),
+            (self.tenant, MEMBER_ROLE, str(timeout_ms)),
         )
 
     def run(
         self,
-        work: Callable[[Connection[tuple[Any, ...]]], Answer],
+        work: Callable[[Connection], Answer],
         *,
-        statement_ms: int = _STATEMENT,
-        in_flights: bool = False,
+        timeout_ms: int = STATEMENT_TIMEOUT_MS,
+        pipeline: bool = False,
     ) -> Answer:
-        """What some work answers, in a transaction of its own, tried again when another writer got in its way.
+        """Run `work` in a transaction of its own and return its answer, retrying on conflicts and lost connections.
 
-        With `in_flights` a statement is sent when its answer, or that of a later one, is asked for; the last ones go
-        together with the commit, and their answers are there afterwards. So who waits for a row waits for the server,
-        and not for this process to hear and to answer.
+        With `pipeline`, statements are sent when their answer, or that of a later one, is fetched; the last ones go
+        together with the commit. So whoever waits for a row lock waits for the server, not for this process.
 
-        It may run more than once, and its last run may have been committed although the server's word did not arrive:
-        work that writes must say by itself, from what it finds, that it is done already.
+        `work` may run more than once, and its last run may have been committed although the confirmation was lost.
+        Work that writes must find out by itself that it is already done.
         """
         try:
             import psycopg
         except ImportError as error:
             raise NotInstalled("a memory in PostgreSQL", "postgres") from error
 
-        deadline = time.monotonic() + PATIENCE
-        pause, longest = _CALM
-        inside = self._inside is not None
+        deadline = time.monotonic() + RETRY_SECONDS
+        pause = FIRST_BACKOFF_SECONDS
+        is_nested = self._current is not None
         while True:
             try:
-                with self.transaction(statement_ms=statement_ms, in_flights=in_flights) as connection:
+                with self.transaction(timeout_ms=timeout_ms, pipeline=pipeline) as connection:
                     return work(connection)
             except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected) as error:
-                if inside:  # only the whole can be tried again
+                if is_nested:  # only the outermost transaction can be retried
                     raise
                 if time.monotonic() > deadline:
                     raise StorageError("the database is too busy with the same page: try again") from error
             except ConnectionLost:
-                if inside or time.monotonic() > deadline:
+                if is_nested or time.monotonic() > deadline:
                     raise
             time.sleep(pause)
-            pause = min(pause * 2, longest)
+            pause = min(pause * 2, MAX_BACKOFF_SECONDS)
 
-    def rows(
+    def query(
         self,
         statement: str,
         values: Mapping[str, Any],
         settings: Mapping[str, str] | None = None,
         *,
-        patience: float = PATIENCE,
-    ) -> list[tuple[Any, ...]]:
-        """What one statement that only reads answers: it goes to the server together with all that binds it to the
-        tenant, so that it costs one round trip. Within a transaction of this thread it is a part of that."""
-        outer = self._inside
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> list[Row]:
+        """Return the rows of one read-only statement, in a single round trip including the tenant binding.
+
+        Within a transaction of this thread it is part of that.
+        """
+        outer = self._current
         if outer is not None:
-            with told_errors():
-                _set(outer, settings or {})
+            with translate_errors():
+                _apply_settings(outer, settings or {})
                 return outer.execute(statement, values, prepare=False).fetchall()
-        deadline, pause = time.monotonic() + patience, _CALM[0]
+        deadline = time.monotonic() + retry_seconds
+        pause = FIRST_BACKOFF_SECONDS
         while True:
             try:
-                pools = self._pools
-                with told_errors(), lent(pools.of("asking"), pools.url) as connection:
-                    with connection.pipeline():  # what stands before its end is one transaction
-                        self._bind(connection, _STATEMENT)
-                        _set(connection, settings or {})
-                        cursor = connection.execute(statement, values, prepare=False)
-                    return cursor.fetchall()
+                return self._query_once(statement, values, settings or {})
             except ConnectionLost:
                 if time.monotonic() > deadline:
                     raise
             time.sleep(pause)
-            pause = min(pause * 2, _CALM[1])
+            pause = min(pause * 2, MAX_BACKOFF_SECONDS)
+
+    def _query_once(self, statement: str, values: Mapping[str, Any], settings: Mapping[str, str]) -> list[Row]:
+        with translate_errors(), _borrow_connection(self._pools, "retryable") as connection:
+            with connection.pipeline():  # a pipeline is one implicit transaction
+                self._bind_tenant(connection, STATEMENT_TIMEOUT_MS)
+                _apply_settings(connection, settings)
+                cursor = connection.execute(statement, values, prepare=False)
+            return cursor.fetchall()
 
     def close(self) -> None:
-        if self._process == os.getpid() and self._shared is not None:
-            pools, self._shared = self._shared, None
-            given_back(pools)
+        if self._process == os.getpid() and self._shared_pools is not None:
+            pools = self._shared_pools
+            self._shared_pools = None
+            release_pools(pools)
 
 
-def _set(connection: Connection[tuple[Any, ...]], settings: Mapping[str, str]) -> None:
-    """What the server should keep to, up to the end of the transaction."""
+def _apply_settings(connection: Connection, settings: Mapping[str, str]) -> None:
+    """Set server settings until the end of the transaction."""
     if settings:
-        each = ", ".join(["set_config(%s, %s, true)"] * len(settings))
-        connection.execute(f"SELECT {each}".encode(), [part for item in settings.items() for part in item])
+        calls = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+        connection.execute(f"SELECT {calls}".encode(), [part for item in settings.items() for part in item])
 
 
 @contextmanager
-def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Iterator[None]:
+def _isolation(connection: Connection, *, snapshot: bool) -> Iterator[None]:
     from psycopg import IsolationLevel
     from psycopg.pq import TransactionStatus
 
@@ -222,5 +402,59 @@ def _isolated(connection: Connection[tuple[Any, ...]], *, snapshot: bool) -> Ite
     finally:
         if connection.info.transaction_status == TransactionStatus.IDLE:
             connection.isolation_level = None
-        else:  # what came of the commit is not known: nobody uses this connection again
+        else:  # the outcome of the commit is unknown: this connection must not be reused
             connection.close()
+
+
+@contextmanager
+def translate_errors() -> Iterator[None]:
+    """Raise the server's errors as ours. Conflicts pass through, so that the whole transaction can be retried."""
+    import psycopg
+
+    try:
+        yield
+    except (psycopg.errors.SerializationFailure, psycopg.errors.DeadlockDetected):
+        raise
+    except psycopg.Error as error:
+        raise translate_error(error) from error
+
+
+def translate_error(error: Exception) -> CommonplaceError:
+    import psycopg
+
+    message = str(error).strip().partition("\n")[0]
+    if _is_missing_schema(error):
+        return StorageError("the database does not have all tables of commonplace: run `commonplace db migrate`")
+    if isinstance(error, psycopg.errors.QueryCanceled):
+        return StorageError("the database took too long over a statement: try again, or ask for less")
+    if isinstance(error, psycopg.errors.InsufficientPrivilege) and ("set role" in message or "for schema" in message):
+        step = f"have an owner run `commonplace db grant` for one tenant, or GRANT {MEMBER_ROLE} TO the user for all"
+        return StorageError(f"this user may not use the memory ({message}): {step}")
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+        step = "name all hosts in the URL, with target_session_attrs=read-write"
+        return ConnectionLost(f"the server that answered takes no writes ({message}): {step}")
+    if isinstance(error, psycopg.DataError) and "NUL" in message:
+        return InvalidArgument("the text contains a null character, which a database cannot store: take it out")
+    if isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        return _translate_connection_error(str(error), message)
+    return StorageError(f"the database refused ({message}): see `commonplace db status`")
+
+
+def _translate_connection_error(full_text: str, message: str) -> StorageError:
+    if any(reason in full_text for reason in _NO_CONNECTION_LEFT):
+        step = "put a connection pooler in front of it, or close other clients"
+        return ConnectionLost(f"the database has no connection left ({message}): {step}")
+    for pattern, step in _NEXT_STEPS:
+        if re.search(pattern, full_text):
+            return StorageError(f"the database cannot be reached ({message}): {step}")
+    step = "see that it runs, and that the URL names its host and port, then try again"
+    return ConnectionLost(f"the database cannot be reached ({message}): {step}")
+
+
+def _is_missing_schema(error: Exception) -> bool:
+    import psycopg
+
+    missing = (psycopg.errors.UndefinedTable, psycopg.errors.InvalidSchemaName, psycopg.errors.UndefinedColumn)
+    if isinstance(error, missing):
+        return True
+    return isinstance(error, psycopg.errors.InvalidParameterValue) and MEMBER_ROLE in str(error)

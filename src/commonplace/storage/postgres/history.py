@@ -37,17 +37,17 @@ LINE = ", ".join(_FIELDS)
 _BYTES = "(octet_length(data) + octet_length(path) + octet_length(why) + 200)"  # of a row: 200 for what is always there
 
 # The next number of a tenant, taken as the last lock of a transaction: whoever waits for it waits for the commit alone.
-NEXT = """WITH next AS (
+NEXT_SEQ = """WITH next AS (
   INSERT INTO commonplace.tenants AS mine (tenant, seq) VALUES (%(tenant)s, 1)
   ON CONFLICT (tenant) DO UPDATE SET seq = mine.seq + 1 RETURNING mine.seq
 )"""
-ADD_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
+INSERT_NEXT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
   SELECT %(tenant)s, next.seq, {", ".join(f"%({name})s" for name in _FIELDS)} FROM next"""
-PUT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
+INSERT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE})
   VALUES (%(tenant)s, %(seq)s, {", ".join(f"%({name})s" for name in _FIELDS)})"""
 
 
-def new_id() -> str:
+def new_change_id() -> str:
     """Made before the first try of a change: a second try knows by it that the first one came through."""
     return os.urandom(8).hex()
 
@@ -62,14 +62,14 @@ class PostgresHistory:
 
     def changed(self, path: str, old: bytes | None, new: bytes | None, by: Signature) -> Change:
         """For what is told of a page beside writing it; pages keep their own changes."""
-        name = new_id()
+        name = new_change_id()
 
         def work(connection: Connection) -> Change:
             self._lock(connection, path)
             made = self.made(connection, name)
             if made is None:
                 line = self.line(connection, name, path, old, new, by)
-                connection.execute(f"{NEXT} {ADD_LINE}", values(self._database.tenant, line))
+                connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", values(self._database.tenant, line))
                 made = line.change
             return made
 
@@ -95,8 +95,8 @@ class PostgresHistory:
         """Keep what stands there, if it is not what was last known: a transcript grows without history."""
         head = self._head(connection, path)
         if version_of(data) != (head.version if head else ABSENT):
-            line = self.line(connection, new_id(), path, None, data, Signature(tool=""))
-            connection.execute(f"{NEXT} {ADD_LINE}", values(self._database.tenant, line))
+            line = self.line(connection, new_change_id(), path, None, data, Signature(tool=""))
+            connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", values(self._database.tenant, line))
 
     def made(self, connection: Connection, name: str) -> Change | None:
         """The change of this id, if it was committed."""
@@ -133,7 +133,7 @@ class PostgresHistory:
         return [Change(*row) for row in self._rows(_CHANGE, "true ORDER BY at, seq")]
 
     def sizes(self) -> list[tuple[Change, int]]:
-        return sorted(sized(map(line_of_row, self._rows(LINE, "true ORDER BY seq"))), key=lambda each: each[0].at)
+        return sorted(sized(map(parse_line, self._rows(LINE, "true ORDER BY seq"))), key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
         # Ids are hexadecimal: all that begin with a name come before the name with a tilde.
@@ -152,10 +152,10 @@ class PostgresHistory:
             LINE, f"path = %s AND seq <= ({last}) ORDER BY seq DESC LIMIT {DEEPEST + 1}",
             path, self._database.tenant, path, version,
         )  # fmt: skip
-        return content([line_of_row(row) for row in reversed(rows)], version, path)
+        return content([parse_line(row) for row in reversed(rows)], version, path)
 
     def versions(self, path: str) -> Versions:
-        return list(contents(line_of_row(row) for row in self._rows(LINE, "path = %s ORDER BY seq", path)))
+        return list(contents(parse_line(row) for row in self._rows(LINE, "path = %s ORDER BY seq", path)))
 
     def each(self) -> Iterator[tuple[str, Versions]]:
         for path, some in self._pages(self.paths()):
@@ -165,7 +165,7 @@ class PostgresHistory:
         """What is kept of pages, many at a time."""
         for start in range(0, len(paths), _AT_ONCE):
             rows = self._rows(LINE, "path = ANY(%s) ORDER BY path, seq", paths[start : start + _AT_ONCE])
-            for path, some in groupby(map(line_of_row, rows), key=lambda line: line.change.path):
+            for path, some in groupby(map(parse_line, rows), key=lambda line: line.change.path):
                 yield path, list(some)
 
     def paths(self) -> list[str]:
@@ -188,7 +188,7 @@ class PostgresHistory:
                 f" FROM ({sums} WHERE tenant = %(tenant)s) AS summed",
                 {"most": most, "tenant": self._database.tenant},
             ).fetchall(),
-            statement_ms=_LONG,
+            timeout_ms=_LONG,
         )
         fits, does_not = rows[0]
         return "" if does_not is None else str(fits or does_not)
@@ -225,13 +225,13 @@ class PostgresHistory:
                 f"SELECT seq, {LINE} FROM commonplace.history WHERE tenant = %s AND path = %s ORDER BY seq",
                 (self._database.tenant, path),
             ).fetchall()
-            before = [line_of_row(row[1:]) for row in rows]
+            before = [parse_line(row[1:]) for row in rows]
             after = wanted if before == seen else again(choose(path, list(contents(before))))
             if after != before:
                 self._replace(connection, path, after, {row[1]: row[0] for row in rows})
             return len(before) - len(after)
 
-        return self._database.run(work, statement_ms=_LONG)
+        return self._database.run(work, timeout_ms=_LONG)
 
     def _replace(self, connection: Connection, path: str, kept: Iterable[Line], order: Mapping[str, int]) -> None:
         tenant = self._database.tenant
@@ -239,7 +239,7 @@ class PostgresHistory:
         lines = [values(tenant, line) | {"seq": order[line.change.id]} for line in kept]
         if lines:
             with connection.cursor() as cursor:
-                cursor.executemany(PUT_LINE, lines)
+                cursor.executemany(INSERT_LINE, lines)
         else:
             self._forget(connection, path)
 
@@ -267,7 +267,7 @@ class PostgresHistory:
         asked = f"SELECT {columns} FROM commonplace.history WHERE tenant = %s AND {which}"
         return self._database.run(
             lambda connection: connection.execute(asked, (self._database.tenant, *arguments)).fetchall(),
-            statement_ms=_LONG,
+            timeout_ms=_LONG,
         )
 
 
@@ -294,7 +294,7 @@ def _can_be(value: object) -> bool:
     return not isinstance(value, str) or _storable(value) == value
 
 
-def line_of_row(row: Row) -> Line:
+def parse_line(row: Row) -> Line:
     *said, depth, start, end, data = row
     span = None if start is None else (start, end)
     return Line(Change(*said), depth, span, base64.b64encode(data).decode())

@@ -38,14 +38,14 @@ class Large(NamedTuple):
 
 def large_spaces(database: Database) -> list[Large]:
     """Those of one tenant, in all its indexes."""
-    rows = database.rows(
+    rows = database.query(
         "SELECT territory, name, id, dims, vectors FROM commonplace.index_spaces"
         " WHERE tenant = %(tenant)s AND vectors > %(exact)s AND dims <= %(dims)s ORDER BY territory, id",
         {"tenant": database.tenant, "exact": EXACT, "dims": _MOST_DIMS},
     )
     if not rows:
         return []
-    with database.maintenance() as connection:
+    with database.admin_connection() as connection:
         there = _there(connection, "index_vectors_")
     return [
         Large(territory, name, number, dims, vectors, there.get(_name(database.tenant, territory, number), False))
@@ -71,7 +71,7 @@ def quicken(database: Database, space: Large) -> bool:
         sql.Literal(space.id),
     )  # fmt: skip
     room = min(max(_ROOM[0], space.vectors * (4 * space.dims + 600) // 900), _ROOM[1])
-    with database.maintenance() as connection:
+    with database.admin_connection() as connection:
         if not _owns(connection):
             return False
         kept = {_name(database.tenant, space.territory, number) for number in used}

@@ -18,7 +18,7 @@ from ...index.sync import Territory, catch_up, rebuild, refresh
 from .connection import Database
 from .index import PostgresIndex
 from .index_tables import AT_ONCE, PATIENCE
-from .listen import listening
+from .listen import listen
 from .pages import PostgresPages
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _REST = 9  # so many times as long as following took: a tenth of the time of one
 _TRIES = 10  # of a long build that others get in the way of
 
 
-class DatabaseFollower:
+class PostgresIndexHandle:
     def __init__(self, database: Database, pages: PostgresPages, territory: Territory) -> None:
         self.territory, self._pages, self._database = territory, pages, database
         self._index = PostgresIndex(database, territory.fingerprint)
@@ -79,7 +79,7 @@ class DatabaseFollower:
         from ...index.watcher import How, Seen
 
         bell, since = Event(), self._pages.changed_since(_LATEST).seq
-        with listening(self._database, lambda seq: bell.set()):
+        with listen(self._database, lambda seq: bell.set()):
             starts(How(events=True))
             while not stop.is_set():
                 if not bell.wait(_GLANCE):

@@ -56,7 +56,7 @@ class Tables:
         if later is not None:
             later.enter_context(self.database.transaction(snapshot=True))
             self._here.later = None
-        return self.database.rows(sql, {**self.own, **(values or {})}, settings)
+        return self.database.query(sql, {**self.own, **(values or {})}, settings)
 
     def write(self, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
         """Within `writing`: what a statement gives back."""
@@ -110,7 +110,7 @@ class Tables:
         if getattr(self._here, "counters", None):
             yield
             return
-        with self.database.transaction(statement_ms=_LONG) as connection, self._held(connection, PATIENCE) as counters:
+        with self.database.transaction(timeout_ms=_LONG) as connection, self._held(connection, PATIENCE) as counters:
             yield
         self._settle_if_due(counters)
 
@@ -127,10 +127,10 @@ class Tables:
                 return work()
 
         if patience == AT_ONCE:
-            with self.database.transaction(statement_ms=_LONG) as connection:
+            with self.database.transaction(timeout_ms=_LONG) as connection:
                 answer = once(connection)
         else:
-            answer = self.database.run(once, statement_ms=_LONG)
+            answer = self.database.run(once, timeout_ms=_LONG)
         self._settle_if_due(met[-1])
         return answer
 
@@ -182,4 +182,4 @@ class Tables:
             connection.execute(sql, {**self.own, "passages": passages})
 
         with suppress(StorageError):
-            self.database.run(work, statement_ms=_LONG)
+            self.database.run(work, timeout_ms=_LONG)

@@ -1,6 +1,6 @@
-"""Who follows a memory is woken when it changes: by notices of the server where they arrive, else by asking.
+"""Change notifications: LISTEN/NOTIFY where it works, polling where it does not (behind some poolers).
 
-A notice is a hint, with the tenant's number: what changed is asked of the pages.
+A notification is only a hint that carries the tenant's sequence number; what changed is read from the pages.
 """
 
 from __future__ import annotations
@@ -14,76 +14,81 @@ from contextlib import contextmanager, suppress
 from ...errors import StorageError
 from .connection import Database
 
-_OFTEN, _SELDOM = 1.0, 5.0  # seconds between questions: before a notice has proved that notices arrive, and after
-_GLANCE = 0.2  # seconds: how soon a listener sees that it shall end
+_POLL_SECONDS = 1.0  # until a notification has proved that notifications arrive
+_SLOW_POLL_SECONDS = 5.0  # afterwards
+_STOP_CHECK_SECONDS = 0.2
 
 
-def channel_of(tenant: str) -> str:
-    """A channel of its own for every tenant: nobody is woken by, or learns of, the writes of others."""
+def channel_name(tenant: str) -> str:
+    """Return the channel of a tenant: nobody is woken by the writes of other tenants, or learns of them."""
     return f"commonplace_{hashlib.blake2b(tenant.encode(), digest_size=8).hexdigest()}"
 
 
-def tell(database: Database, seq: int) -> None:
-    """Wake who listens to a tenant, when a write is committed. Whoever writes pages says it here.
+def notify(database: Database, seq: int) -> None:
+    """Wake the listeners of a tenant after a write was committed. Every writer of pages calls this.
 
-    Not within the write: the server lets only one transaction at a time commit a notice, of all tenants together, and
-    each would wait for the disk of the one before. A notice that is lost is made up for by asking.
+    Not within the write's transaction: the server commits notifications one at a time across all tenants, so each
+    would wait for the disk of the one before. Polling makes up for a notification that is lost.
     """
-    database.written = max(database.written, seq)
+    database.last_seq = max(database.last_seq, seq)
     with suppress(StorageError):
-        asked = "SELECT pg_notify(%(channel)s, %(seq)s)"
-        database.rows(asked, {"channel": channel_of(database.tenant), "seq": str(seq)}, patience=0)
+        database.query(
+            "SELECT pg_notify(%(channel)s, %(seq)s)",
+            {"channel": channel_name(database.tenant), "seq": str(seq)},
+            retry_seconds=0,
+        )
 
 
 @contextmanager
-def listening(database: Database, told: Callable[[int], None]) -> Iterator[None]:
-    """Tell the tenant's number once at the beginning, and whenever it has grown. Told from a thread of its own."""
-    listener = _Listener(database, told)
+def listen(database: Database, on_change: Callable[[int], None]) -> Iterator[None]:
+    """Call `on_change` with the tenant's sequence number at the start and whenever it grows, from a thread."""
+    listener = _Listener(database, on_change)
     thread = threading.Thread(target=listener.run, name="commonplace-listening", daemon=True)
     thread.start()
     try:
         yield
     finally:
-        listener.ended.set()
+        listener.stop.set()
         thread.join()
 
 
 class _Listener:
-    def __init__(self, database: Database, told: Callable[[int], None]) -> None:
-        self._database, self._told = database, told
+    def __init__(self, database: Database, on_change: Callable[[int], None]) -> None:
+        self._database = database
+        self._on_change = on_change
         self._seq = -1
-        self._between = _OFTEN
-        self.ended = threading.Event()
+        self._poll_seconds = _POLL_SECONDS
+        self.stop = threading.Event()
 
     def run(self) -> None:
-        while not self.ended.is_set():
+        while not self.stop.is_set():
             try:
                 self._listen()
-            except StorageError:  # the server is away: what changed meanwhile is told when it is back
-                self._between = _OFTEN
-                self.ended.wait(_OFTEN)
+            except StorageError:  # the server is away: changes are reported when it is back
+                self._poll_seconds = _POLL_SECONDS
+                self.stop.wait(_POLL_SECONDS)
 
     def _listen(self) -> None:
-        with self._database.maintenance() as connection:
-            connection.execute(f"LISTEN {channel_of(self._database.tenant)}".encode())
-            asked = 0.0
-            while not self.ended.is_set():
-                if time.monotonic() - asked >= self._between:
-                    self._ask()
-                    asked = time.monotonic()
-                for notice in connection.notifies(timeout=_GLANCE, stop_after=1):
-                    self._between = _SELDOM
-                    self._tell(int(notice.payload))
+        with self._database.admin_connection() as connection:
+            connection.execute(f"LISTEN {channel_name(self._database.tenant)}".encode())
+            last_poll = 0.0
+            while not self.stop.is_set():
+                if time.monotonic() - last_poll >= self._poll_seconds:
+                    self._poll()
+                    last_poll = time.monotonic()
+                for notification in connection.notifies(timeout=_STOP_CHECK_SECONDS, stop_after=1):
+                    self._poll_seconds = _SLOW_POLL_SECONDS
+                    self._report(int(notification.payload))
 
-    def _ask(self) -> None:
-        asked = "SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s"
-        rows = self._database.rows(asked, {"tenant": self._database.tenant})
+    def _poll(self) -> None:
+        statement = "SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s"
+        rows = self._database.query(statement, {"tenant": self._database.tenant})
         seq = rows[0][0] if rows else 0
-        if self._seq >= 0 and seq > self._seq:  # no notice told of it
-            self._between = _OFTEN
-        self._tell(seq)
+        if self._seq >= 0 and seq > self._seq:  # no notification arrived for this change
+            self._poll_seconds = _POLL_SECONDS
+        self._report(seq)
 
-    def _tell(self, seq: int) -> None:
+    def _report(self, seq: int) -> None:
         if seq > self._seq:
             self._seq = seq
-            self._told(seq)
+            self._on_change(seq)

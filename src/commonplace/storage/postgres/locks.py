@@ -1,5 +1,7 @@
-"""Something larger than a page, held by one writer at a time, among machines: a row that is inserted and never
-committed. Who inserts the same one waits. It goes with its holder, by death too, and leaves nothing."""
+"""Named locks between machines: a row that is inserted and never committed.
+
+Whoever inserts the same row waits. The lock ends with the connection of its holder, even if the holder dies.
+"""
 
 from __future__ import annotations
 
@@ -10,97 +12,97 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import ConnectionLost, LockTimeout
 from .connection import Database
 
 if TYPE_CHECKING:
-    from psycopg import Connection as _Connection
+    from .connection import Connection
 
-    Connection = _Connection[tuple[Any, ...]]
-
-PATIENCE = 10.0  # seconds: far longer than any write takes, short enough to be told about
-_AT_ONCE = 0.2  # seconds to wait at the server: behind a pooler, who waits keeps a connection from who holds
-
-
-class _Taken(Exception):
-    """Somebody else has it."""
+LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes
+_SERVER_WAIT_SECONDS = 0.2  # behind a pooler, whoever waits on the server keeps a connection from the holder
+_FIRST_PAUSE_SECONDS = 0.01
+_MAX_PAUSE_SECONDS = 0.05
 
 
-class Holds:
-    """What one handle holds, or waits for."""
+class _Busy(Exception):
+    """Somebody else holds the lock."""
 
-    def __init__(self, database: Database, patience: float = PATIENCE) -> None:
-        self._database, self._patience = database, patience
-        self._lines: dict[str, Lock] = {}
+
+class NamedLocks:
+    """The locks that one handle takes."""
+
+    def __init__(self, database: Database, timeout_seconds: float = LOCK_TIMEOUT_SECONDS) -> None:
+        self._database = database
+        self._timeout_seconds = timeout_seconds
+        self._thread_locks: dict[str, Lock] = {}
 
     @contextmanager
     def hold(self, name: str) -> Iterator[None]:
-        """LockTimeout names who has it when it does not come free."""
-        deadline = time.monotonic() + self._patience
-        name = name.replace("\0", "\ufffd")  # which no column takes; to hold more than was asked for does no harm
-        line = self._lines.setdefault(name, Lock())  # threads stand in line here, and use up no connections
-        if not line.acquire(timeout=self._patience):
-            raise LockTimeout(self._complaint(name))
+        """Hold a lock; LockTimeout names the holder when it does not become free."""
+        deadline = time.monotonic() + self._timeout_seconds
+        name = name.replace("\0", "\ufffd")  # no column stores NUL, and locking more than was asked for does no harm
+        thread_lock = self._thread_locks.setdefault(name, Lock())  # threads queue here, without a connection each
+        if not thread_lock.acquire(timeout=self._timeout_seconds):
+            raise LockTimeout(self._timeout_message(name))
         try:
-            held = self._taken(name, deadline)
+            transaction = self._acquire(name, deadline)
             try:
                 yield
             finally:
-                with suppress(ConnectionLost):  # then the server has let go of it already
-                    held.close()
+                with suppress(ConnectionLost):  # then the server has already released it
+                    transaction.close()
         finally:
-            line.release()
+            thread_lock.release()
 
-    def _taken(self, name: str, deadline: float) -> ExitStack:
-        """A transaction that holds a name until it is closed."""
-        pause = 0.01
+    def _acquire(self, name: str, deadline: float) -> ExitStack:
+        """Return an open transaction that holds the lock until it is closed."""
+        pause = _FIRST_PAUSE_SECONDS
         while True:
             try:
                 with ExitStack() as stack:
-                    self._insert(stack.enter_context(self._database.aside()), name, deadline)
+                    self._insert(stack.enter_context(self._database.lock_transaction()), name, deadline)
                     return stack.pop_all()
             except ConnectionLost:
                 if time.monotonic() > deadline:
                     raise
-            except _Taken as error:
+            except _Busy as error:
                 if time.monotonic() > deadline:
-                    raise LockTimeout(self._complaint(name)) from error
+                    raise LockTimeout(self._timeout_message(name)) from error
             time.sleep(pause)
-            pause = min(pause * 2, 0.05)
+            pause = min(pause * 2, _MAX_PAUSE_SECONDS)
 
     def _insert(self, connection: Connection, name: str, deadline: float) -> None:
         import psycopg
 
-        left = max(1, int(1000 * min(_AT_ONCE, deadline - time.monotonic())))
+        wait_ms = max(1, int(1000 * min(_SERVER_WAIT_SECONDS, deadline - time.monotonic())))
         key = self._key(name)
-        signed = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
+        holder = f"commonplace {key} {os.getpid()} {socket.gethostname()}"[:63]
         connection.execute(
             "SELECT set_config('lock_timeout', %s, true), set_config('idle_in_transaction_session_timeout', '0', true)",
-            (str(left),),
+            (str(wait_ms),),
         )
         connection.execute("INSERT INTO commonplace.locks (tenant, name) VALUES (%s, %s)", (self._database.tenant, key))
-        named = connection.execute("SELECT set_config('application_name', %s, true)", (signed,))
+        cursor = connection.execute("SELECT set_config('application_name', %s, true)", (holder,))
         try:
-            named.fetchone()  # all of it went in one flight: here is whether it arrived
+            cursor.fetchone()  # the statements were pipelined: an error of any of them arrives here
         except psycopg.errors.LockNotAvailable as error:
-            raise _Taken from error
+            raise _Busy from error
 
-    def _complaint(self, name: str) -> str:
-        """With who holds it, as far as the server shows."""
-        seen = self._database.run(
+    def _timeout_message(self, name: str) -> str:
+        """Name the holder, as far as the server shows it."""
+        holder = self._database.run(
             lambda connection: connection.execute(
                 "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
                 " FROM pg_stat_activity WHERE application_name LIKE %s",
                 (f"commonplace {self._key(name)} %",),
             ).fetchone()
         )
-        who = f"process {seen[0]} on {seen[1]}" if seen else "another process"
-        return (
-            f"{name} is held by {who} for more than {self._patience:g} seconds: wait for it or stop it, then try again"
-        )
+        who = f"process {holder[0]} on {holder[1]}" if holder else "another process"
+        seconds = f"{self._timeout_seconds:g} seconds"
+        return f"{name} is held by {who} for more than {seconds}: wait for it or stop it, then try again"
 
     def _key(self, name: str) -> str:
-        """What stands for a name where other tenants could see it, or after it was forgotten."""
+        """Return a hash of the name, which other tenants could see and which outlives what was forgotten."""
         return hashlib.blake2b(f"{self._database.tenant}\0{name}".encode("utf-8", "replace"), digest_size=8).hexdigest()

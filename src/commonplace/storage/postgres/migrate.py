@@ -1,7 +1,7 @@
-"""How the tables come to be, and change from version to version: numbered files of SQL, each applied once, in order.
+"""Schema migrations: numbered SQL files, each applied once, in order.
 
-Who migrates owns the tables. Two that migrate at once stand in line at a row. A database that a newer program has
-changed is left as it is; whether an older one can go on with it, each file says in its first line (`_SINCE`).
+Whoever migrates owns the tables. Concurrent migrations queue at a row. A database that a newer program has migrated is
+left as it is; the first line of each file says whether older programs can go on with it.
 """
 
 from __future__ import annotations
@@ -9,21 +9,22 @@ from __future__ import annotations
 import os
 import re
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...errors import StorageError
-from .connection import Address, Database
+from .connection import Database
 from .logins import require_tenant
+from .url import Address
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from .connection import Connection
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "migrations")
-_NAMED = re.compile(r"(\d{4})_(\w+)\.sql")
-_SINCE = re.compile(rb"-- For programs from (\d{4}) on\b")  # which migration a program must know; else this one
-_OLDEST = 150000  # the server's version, as it says it
-_ready: set[Address] = set()  # databases that this process has found to be so
-_BEGIN = """
+_FILE_NAME = re.compile(r"(\d{4})_(\w+)\.sql")
+_SINCE = re.compile(rb"-- For programs from (\d{4}) on\b")  # the migration a program must know; by default the file's
+_MIN_SERVER_VERSION = 150000
+_migrated: set[Address] = set()  # databases that this process has found up to date
+_BOOTSTRAP = """
 CREATE SCHEMA IF NOT EXISTS commonplace;
 CREATE TABLE IF NOT EXISTS commonplace.migrations (
   number integer PRIMARY KEY, name text NOT NULL, applied_at timestamptz NOT NULL DEFAULT now()
@@ -35,7 +36,7 @@ INSERT INTO commonplace.migrating VALUES (true) ON CONFLICT DO NOTHING;
 
 
 class Migration(NamedTuple):
-    """`since`: what a program must know at the least to work with the tables afterwards."""
+    """`since`: the oldest program, by the last migration it knows, that works with the tables afterwards."""
 
     number: int
     name: str
@@ -46,7 +47,7 @@ class Migration(NamedTuple):
 
 
 class Status(NamedTuple):
-    """What was applied, what waits, and what only a newer program knows."""
+    """Migrations that were applied, that are still to apply, and that only a newer program knows."""
 
     applied: tuple[Migration, ...]
     pending: tuple[Migration, ...]
@@ -54,9 +55,9 @@ class Status(NamedTuple):
 
     @property
     def is_too_new(self) -> bool:
-        """Whether something was changed that this program can not go on with."""
-        mine = max((each.number for each in known()), default=0)
-        return any(each.since > mine for each in self.unknown)
+        """Whether a newer program changed something that this one cannot work with."""
+        latest = max((each.number for each in known_migrations()), default=0)
+        return any(each.since > latest for each in self.unknown)
 
     @property
     def is_ready(self) -> bool:
@@ -64,127 +65,127 @@ class Status(NamedTuple):
 
 
 @cache
-def known(folder: str = _FOLDER) -> tuple[Migration, ...]:
-    """What this program brings, in order."""
-    found = (_NAMED.fullmatch(name) for name in sorted(os.listdir(folder)))
-    return tuple(Migration(int(match[1]), match[2], _since(folder, match)) for match in found if match)
+def known_migrations(folder: str = _FOLDER) -> tuple[Migration, ...]:
+    """Return the migrations that this program brings, in order."""
+    matches = (_FILE_NAME.fullmatch(name) for name in sorted(os.listdir(folder)))
+    return tuple(Migration(int(match[1]), match[2], _read_since(folder, match)) for match in matches if match)
 
 
-def _since(folder: str, named: re.Match[str]) -> int:
-    with open(os.path.join(folder, named[0]), "rb") as file:
-        said = _SINCE.match(file.readline())
-    return int(said[1]) if said else int(named[1])
+def _read_since(folder: str, file_name: re.Match[str]) -> int:
+    with open(os.path.join(folder, file_name[0]), "rb") as file:
+        header = _SINCE.match(file.readline())
+    return int(header[1]) if header else int(file_name[1])
 
 
-def status(database: Database) -> Status:
-    with database.maintenance() as connection:
-        return _status(connection)
+def migration_status(database: Database) -> Status:
+    with database.admin_connection() as connection:
+        return _read_status(connection)
 
 
-def require(database: Database, shown: str) -> None:
-    """StorageError where a database has no tables, or those of another version; with the command that helps.
+def require_migrated(database: Database, display_url: str) -> None:
+    """StorageError, naming the command that helps, where the tables are missing or of another version.
 
-    Asked on a connection of its own, so that one that can not be made says why at once.
+    Asked on a connection outside the pools, so that a failure to connect is reported at once.
     """
-    if database.address in _ready:
+    if database.address in _migrated:
         return
-    with database.maintenance() as connection:
-        now = _status(connection)
-        if now.is_ready:
+    with database.admin_connection() as connection:
+        status = _read_status(connection)
+        if status.is_ready:
             require_tenant(connection, database.tenant)
-    if now.is_too_new:
-        raise StorageError(f"{shown} was made by a newer commonplace (it has {now.unknown[-1]}): update this one")
-    if not now.applied:
-        raise StorageError(f"{shown} has no tables yet: run `commonplace db init '{shown}'`")
-    if now.pending:
-        raise StorageError(f"{shown} has older tables: run `commonplace db migrate '{shown}'`")
-    _ready.add(database.address)
+    if status.is_too_new:
+        newest = status.unknown[-1]
+        raise StorageError(f"{display_url} was made by a newer commonplace (it has {newest}): update this one")
+    if not status.applied:
+        raise StorageError(f"{display_url} has no tables yet: run `commonplace db init '{display_url}'`")
+    if status.pending:
+        raise StorageError(f"{display_url} has older tables: run `commonplace db migrate '{display_url}'`")
+    _migrated.add(database.address)
 
 
 def migrate(database: Database) -> tuple[Migration, ...]:
-    """Apply what waits; what was applied now. Doing it again changes nothing."""
-    with database.maintenance() as connection:
-        now = _status(connection)
-        if now.is_ready:
+    """Apply what is pending and return it. Doing it again changes nothing."""
+    with database.admin_connection() as connection:
+        if _read_status(connection).is_ready:
             return ()
-        _fit(connection)
-        _begin(connection)
-        done: list[Migration] = []
-        while step := _next(connection):
-            done.append(step)
-        return tuple(done)
+        _require_server(connection)
+        _bootstrap(connection)
+        applied: list[Migration] = []
+        while migration := _apply_next(connection):
+            applied.append(migration)
+        return tuple(applied)
 
 
-def _next(connection: Connection[tuple[Any, ...]]) -> Migration | None:
-    """Apply one, in a transaction of its own; None when there is none left."""
+def _apply_next(connection: Connection) -> Migration | None:
+    """Apply the next migration in a transaction of its own; None when none is left."""
     with connection.transaction():
         connection.execute("SELECT 1 FROM commonplace.migrating FOR UPDATE")
-        now = _status(connection)
-        if now.unknown and not now.is_ready:
+        status = _read_status(connection)
+        if status.unknown and not status.is_ready:
             raise StorageError(
-                f"the database was made by a newer commonplace (it has {now.unknown[-1]}): update this program; "
+                f"the database was made by a newer commonplace (it has {status.unknown[-1]}): update this program; "
                 "nothing was changed"
             )
-        if not now.pending:
+        if not status.pending:
             return None
-        step = now.pending[0]
-        _apply(connection, step)
-        connection.execute("INSERT INTO commonplace.migrations (number, name, since) VALUES (%s, %s, %s)", step)
-        return step
+        migration = status.pending[0]
+        _apply(connection, migration)
+        connection.execute("INSERT INTO commonplace.migrations (number, name, since) VALUES (%s, %s, %s)", migration)
+        return migration
 
 
-def _apply(connection: Connection[tuple[Any, ...]], step: Migration) -> None:
+def _apply(connection: Connection, migration: Migration) -> None:
     import psycopg
 
-    with open(os.path.join(_FOLDER, f"{step}.sql"), "rb") as file:
-        text = file.read()
+    with open(os.path.join(_FOLDER, f"{migration}.sql"), "rb") as file:
+        sql = file.read()
     try:
-        connection.execute(text)
+        connection.execute(sql)
     except psycopg.errors.InsufficientPrivilege as error:
-        what = str(error).partition("\n")[0]
-        raise StorageError(f"{step} could not be applied ({what}): migrate as a user who may do that") from error
+        reason = str(error).partition("\n")[0]
+        raise StorageError(f"{migration} could not be applied ({reason}): migrate as a user who may do that") from error
 
 
-def _status(connection: Connection[tuple[Any, ...]]) -> Status:
-    mine = known()
-    there = connection.execute("SELECT to_regclass('commonplace.migrations') IS NOT NULL").fetchone()
-    if there != (True,):
-        return Status((), mine, ())
-    # Tables that were made before a migration said so have no such column.
+def _read_status(connection: Connection) -> Status:
+    known = known_migrations()
+    exists = connection.execute("SELECT to_regclass('commonplace.migrations') IS NOT NULL").fetchone()
+    if exists != (True,):
+        return Status((), known, ())
+    # The oldest databases have no column `since`.
     since = "coalesce((to_jsonb(done) ->> 'since')::integer, number)"
-    asked = f"SELECT number, name, {since} FROM commonplace.migrations AS done ORDER BY number"
-    rows = connection.execute(asked.encode()).fetchall()
-    applied = tuple(Migration(*row) for row in rows)
-    numbers, own = {each.number for each in applied}, {each.number for each in mine}
+    statement = f"SELECT number, name, {since} FROM commonplace.migrations AS done ORDER BY number"
+    applied = tuple(Migration(*row) for row in connection.execute(statement.encode()).fetchall())
+    applied_numbers = {each.number for each in applied}
+    known_numbers = {each.number for each in known}
     return Status(
         applied,
-        tuple(each for each in mine if each.number not in numbers),
-        tuple(each for each in applied if each.number not in own),
+        tuple(each for each in known if each.number not in applied_numbers),
+        tuple(each for each in applied if each.number not in known_numbers),
     )
 
 
-def _fit(connection: Connection[tuple[Any, ...]]) -> None:
-    """See that the server can keep pages as they are."""
-    if connection.info.server_version < _OLDEST:
+def _require_server(connection: Connection) -> None:
+    """StorageError where the server is too old or does not store text as UTF-8."""
+    if connection.info.server_version < _MIN_SERVER_VERSION:
         raise StorageError(f"this is PostgreSQL {connection.info.server_version // 10000}: 15 or newer is needed")
     row = connection.execute("SELECT current_setting('server_encoding')").fetchone()
     if row != ("UTF8",):
         raise StorageError("the database does not keep text as UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8'")
 
 
-def _begin(connection: Connection[tuple[Any, ...]]) -> None:
-    """The schema, and the row to stand in line at. Two who make them at once get in each other's way."""
+def _bootstrap(connection: Connection) -> None:
+    """Create the schema and the row that migrations queue at. Two that do so at once may collide: then try again."""
     import psycopg
 
-    made_meanwhile = (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema, psycopg.errors.DuplicateTable)
-    for left in (2, 1, 0):
+    collisions = (psycopg.errors.UniqueViolation, psycopg.errors.DuplicateSchema, psycopg.errors.DuplicateTable)
+    for tries_left in (2, 1, 0):
         try:
             with connection.transaction():
-                connection.execute(_BEGIN)
+                connection.execute(_BOOTSTRAP)
             return
         except psycopg.errors.InsufficientPrivilege as error:
-            what = str(error).partition("\n")[0]
-            raise StorageError(f"this user may not make tables ({what}): do it as who owns the database") from error
-        except made_meanwhile:
-            if not left:
+            reason = str(error).partition("\n")[0]
+            raise StorageError(f"this user may not create tables ({reason}): do it as the database's owner") from error
+        except collisions:
+            if not tries_left:
                 raise

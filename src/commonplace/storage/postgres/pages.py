@@ -22,9 +22,9 @@ from ..deltas import version_of
 from ..edits import Change, edited, text_of, whole
 from ..layout import Standing, folders_above
 from .connection import Database
-from .history import ADD_LINE, NEXT, PostgresHistory, new_id, values
-from .listen import tell
-from .locks import Holds
+from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, new_change_id, values
+from .listen import notify
+from .locks import NamedLocks
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Rows = list[tuple[Any, ...]]
 TRANSCRIPT = ".jsonl"  # what such a page is called: lines are added to it that history does not keep one by one
 LONGEST = 1500  # bytes of a path: an index takes no longer ones
-_PUT = f"""{NEXT}, line AS ({ADD_LINE})
+_PUT = f"""{NEXT_SEQ}, line AS ({INSERT_NEXT_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
   written_at = clock_timestamp()
 FROM next WHERE tenant = %(tenant)s AND path = %(path)s
@@ -81,7 +81,7 @@ class PostgresPages:
         """`wrote` is told of every page written, with its size in bytes (0: removed), once it is committed."""
         self._database, self._wrote, self.history = database, wrote, history
         self._witness = Witness(history)
-        self._holds = Holds(database)
+        self._holds = NamedLocks(database)
 
     def read(self, path: str) -> Page:
         data = self.bytes_of(path)
@@ -97,7 +97,7 @@ class PostgresPages:
     def version(self, path: str) -> str:
         """Of a page as it is now, without reading it; empty when it is not there."""
         asked = f"SELECT version FROM commonplace.pages WHERE {_THERE} AND path = %(path)s"
-        rows = self._database.rows(asked, {"tenant": self._database.tenant, "path": located(path)}, patience=0)
+        rows = self._database.query(asked, {"tenant": self._database.tenant, "path": located(path)}, retry_seconds=0)
         return str(rows[0][0]) if rows else ABSENT
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
@@ -151,7 +151,7 @@ class PostgresPages:
 
     def _made_once(self, place: str, work: Callable[[Connection, str], _Done]) -> _Done:
         """Work that is tried again until the server confirms it, and is not done again when it was done already."""
-        name = new_id()
+        name = new_change_id()
         tried: list[_Done] = []
 
         def once(connection: Connection) -> _Done:
@@ -162,11 +162,11 @@ class PostgresPages:
             tried.append(work(connection, name))
             return tried[-1]
 
-        done = self._database.run(once, in_flights=True)
+        done = self._database.run(once, pipeline=True)
         if done.taken is not None:
             row = done.taken.fetchone()
             assert row
-            tell(self._database, row[0])
+            notify(self._database, row[0])
             self.history.grew(row[0])
             self._wrote(place, done.size)
         return done
@@ -298,7 +298,7 @@ class PostgresPages:
         return iter(self._rows(asked, start=start, end=end, below=len(start) + 1, **values))
 
     def _rows(self, statement: str, **values: object) -> Rows:
-        return self._database.rows(statement, {"tenant": self._database.tenant, **values})
+        return self._database.query(statement, {"tenant": self._database.tenant, **values})
 
 
 def located(path: str) -> str:

@@ -17,7 +17,7 @@ from ...index.handle import View
 from ...index.sync import Territory
 from .connection import Database
 from .index import PostgresIndex
-from .index_handle import DatabaseFollower
+from .index_handle import PostgresIndexHandle
 
 if TYPE_CHECKING:
     from ...index.embedding_service import Meaning
@@ -27,10 +27,10 @@ Answer = TypeVar("Answer")
 _REST = 10.0  # seconds that a replica which is away is left alone: each try may cost a question the wait for it
 
 
-class ReplicaFollower:
+class ReplicaIndexHandle:
     """Follows in the database itself, and asks the replica."""
 
-    def __init__(self, follower: DatabaseFollower, replica: Database, database: Database) -> None:
+    def __init__(self, follower: PostgresIndexHandle, replica: Database, database: Database) -> None:
         self.territory: Territory = follower.territory
         self._follower, self._replica, self._database = follower, replica, database
         self._index = _OnReplica(replica, follower.territory.fingerprint)
@@ -55,7 +55,7 @@ class ReplicaFollower:
             with self._replica.transaction(snapshot=True):
                 standing = self._index.standing()
                 self._away = ""
-                if standing.followed != standing.written or standing.written < self._database.written:
+                if standing.followed != standing.written or standing.written < self._database.last_seq:
                     raise _Behind
                 return question(View(self._index, False, (), standing.warnings))
         except ConnectionLost as error:

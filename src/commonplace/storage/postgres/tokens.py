@@ -7,7 +7,8 @@ from typing import Any, cast
 
 from ...errors import CommonplaceError, NotFound
 from ..tokens import Call, Role, Token
-from .connection import Database, address_of
+from .connection import Database
+from .url import parse_url
 
 _COLUMNS = "id, digest, agents, role, note, created_at, expires_at, revoked_at"
 _PATIENCE = 2000  # milliseconds for a line of the log: nobody waits for it longer
@@ -15,12 +16,12 @@ _PATIENCE = 2000  # milliseconds for a line of the log: nobody waits for it long
 
 class InDatabase:
     def __init__(self, home: str) -> None:
-        self._database = Database(address_of(home))
+        self._database = Database(parse_url(home))
         self.tenant = self._database.tenant
 
     def tokens(self) -> list[Token]:
         asked = f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"
-        return [_token(row) for row in self._database.rows(asked, {"tenant": self._database.tenant})]
+        return [_token(row) for row in self._database.query(asked, {"tenant": self._database.tenant})]
 
     def add(self, token: Token) -> None:
         values = {"tenant": self._database.tenant, **token._asdict()}
@@ -53,7 +54,7 @@ class InDatabase:
         values = {"tenant": self._database.tenant, **{k: v.replace("\0", "") for k, v in call._asdict().items()}}
         with (
             suppress(CommonplaceError, psycopg.Error),
-            self._database.transaction(statement_ms=_PATIENCE) as connection,
+            self._database.transaction(timeout_ms=_PATIENCE) as connection,
         ):
             connection.execute(told.encode(), values)
 
@@ -62,7 +63,7 @@ class InDatabase:
             f"SELECT {', '.join(Call._fields)} FROM commonplace.access_calls WHERE tenant = %(tenant)s"
             " ORDER BY at DESC, id LIMIT %(last)s"
         )
-        rows = self._database.rows(asked, {"tenant": self._database.tenant, "last": max(1, last)})
+        rows = self._database.query(asked, {"tenant": self._database.tenant, "last": max(1, last)})
         return [Call._make(row) for row in reversed(rows)]
 
     def close(self) -> None:

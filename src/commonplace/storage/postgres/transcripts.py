@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..folder.transcripts import Reader, backwards, healed, last_items, lines_of
 from .connection import Database
-from .history import NEXT
-from .listen import tell
+from .history import NEXT_SEQ
+from .listen import notify
 from .pages import located
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 _MINE = "tenant = %(tenant)s AND path = %(path)s"
 _MAKE = """INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)
   VALUES (%(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING"""
-_PUT = f"""{NEXT} UPDATE commonplace.pages SET data = coalesce(substring(data FROM 1 FOR %(end)s), '') || %(added)s,
+_PUT = f"""{NEXT_SEQ} UPDATE commonplace.pages SET data = coalesce(substring(data FROM 1 FOR %(end)s), '') || %(added)s,
   version = %(version)s, size = %(size)s, seq = next.seq, written_at = clock_timestamp()
   FROM next WHERE {_MINE} RETURNING next.seq"""
 
@@ -46,7 +46,7 @@ class _Change(NamedTuple):
     answer: Any = None
 
 
-class RowTranscript:
+class PostgresTranscript:
     """The items of one page of a database. Safe for any number of threads, processes and machines."""
 
     def __init__(self, database: Database, path: str) -> None:
@@ -57,7 +57,7 @@ class RowTranscript:
         """All items, or the last so many of them; the oldest comes first."""
         if last is None:
             asked = f"SELECT data FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
-            rows = self._database.rows(asked, self._named)
+            rows = self._database.query(asked, self._named)
             return last_items(_reader(rows[0][0]), None) if rows else []
         with self._database.transaction(snapshot=True) as connection:
             asked = f"SELECT size FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
@@ -125,7 +125,7 @@ class RowTranscript:
         done = self._database.run(work)
         if done:
             self._seen = done[1]
-            tell(self._database, done[0])
+            notify(self._database, done[0])
 
     def _taken(self, connection: Connection) -> tuple[str, int]:
         """The version and the size of a page whose row is ours until the end; one is made where there is none."""

@@ -1,4 +1,4 @@
-"""Which database is meant, whose rows of it, and which servers answer what is searched."""
+"""Database URLs: which server, which tenant, and which replicas answer searches."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ from ...errors import InvalidArgument, NotInstalled
 from ...model import DATABASE_SCHEMES
 
 DEFAULT_TENANT = "default"
-_OURS = ("tenant", "search")
-_SPELLING = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
+MAX_TENANT_LENGTH = 200
+_OUR_PARAMETERS = ("tenant", "search")
+_URL_SYNTAX = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
 
 
 class Address(NamedTuple):
-    """A database, and whose rows of it. `tenant` and `search` stand in the URL beside what the server understands.
+    """A server and a tenant. `tenant` and `search` are our own parameters of the URL, beside those of libpq.
 
-    `search`: replicas that answer searches, as hosts (`host`, `host:port`, with commas between) or as a whole URL.
+    `search` names replicas that answer searches: hosts (`host` or `host:port`, separated by commas) or a whole URL.
     """
 
     url: str
@@ -24,37 +25,43 @@ class Address(NamedTuple):
     search: str = ""
 
 
-def address_of(home: str) -> Address:
-    """`postgresql://user@host/db?tenant=acme`; without a tenant it is `default`."""
-    # By hand: what takes URLs apart and puts them together again does not give back the ones that libpq takes.
+def parse_url(home: str) -> Address:
+    """Parse `postgresql://user@host/db?tenant=acme`; the tenant defaults to `default`."""
+    # By hand, because urllib does not give back every URL that libpq accepts.
     url, _, query = home.partition("?")
-    asked = [each for each in query.split("&") if each]
-    named = {name: [unquote(each[len(name) + 1 :]) for each in asked if each.startswith(f"{name}=")] for name in _OURS}
-    tenants, searched = named["tenant"], named["search"]
+    parameters = [each for each in query.split("&") if each]
+    tenants = _parameter_values(parameters, "tenant")
+    replicas = _parameter_values(parameters, "search")
     if len(tenants) > 1 or not all(is_tenant(tenant) for tenant in tenants):
-        raise InvalidArgument("a database URL names one tenant, of at most 200 characters: ?tenant=NAME")
-    if len(searched) > 1 or "" in searched or any("\0" in each for each in searched):
+        raise InvalidArgument(
+            f"a database URL names one tenant, of at most {MAX_TENANT_LENGTH} characters: ?tenant=NAME"
+        )
+    if len(replicas) > 1 or "" in replicas or any("\0" in each for each in replicas):
         raise InvalidArgument("a database URL names its replicas once: ?search=HOST, or search=HOST:PORT,HOST:PORT")
-    rest = "&".join(each for each in asked if each.partition("=")[0] not in _OURS)
-    return Address(f"{url}?{rest}" if rest else url, (tenants or [DEFAULT_TENANT])[0], "".join(searched))
+    rest = "&".join(each for each in parameters if each.partition("=")[0] not in _OUR_PARAMETERS)
+    return Address(f"{url}?{rest}" if rest else url, (tenants or [DEFAULT_TENANT])[0], "".join(replicas))
+
+
+def _parameter_values(parameters: list[str], name: str) -> list[str]:
+    return [unquote(each.removeprefix(f"{name}=")) for each in parameters if each.startswith(f"{name}=")]
 
 
 def is_tenant(name: str) -> bool:
-    return 0 < len(name) <= 200 and "\0" not in name
+    return 0 < len(name) <= MAX_TENANT_LENGTH and "\0" not in name
 
 
 def with_tenant(home: str, tenant: str) -> str:
-    """The same database for another tenant."""
+    """Return the URL of the same database for another tenant."""
     if not is_tenant(tenant):
-        raise InvalidArgument("a tenant is a name of at most 200 characters")
-    address = address_of(home)
-    asked = {"tenant": tenant, "search": address.search}
-    said = "&".join(f"{name}={quote(value, safe='')}" for name, value in asked.items() if value)
-    return f"{address.url}{'&' if '?' in address.url else '?'}{said}"
+        raise InvalidArgument(f"a tenant is a name of at most {MAX_TENANT_LENGTH} characters")
+    address = parse_url(home)
+    parameters = {"tenant": tenant, "search": address.search}
+    query = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items() if value)
+    return f"{address.url}{'&' if '?' in address.url else '?'}{query}"
 
 
-def parts_of(url: str) -> dict[str, Any]:
-    """What a URL says, by the names of libpq."""
+def parse_conninfo(url: str) -> dict[str, Any]:
+    """Return the parameters of a URL by their libpq names."""
     try:
         from psycopg import ProgrammingError
         from psycopg.conninfo import conninfo_to_dict
@@ -62,37 +69,43 @@ def parts_of(url: str) -> dict[str, Any]:
         raise NotInstalled("a memory in PostgreSQL", "postgres") from error
     try:
         return dict(conninfo_to_dict(url))
-    except ProgrammingError:  # what it says may hold the password
-        raise InvalidArgument(f"the URL of the database can not be read: {_meant(url) or _SPELLING}") from None
+    except ProgrammingError:  # its message may quote the password
+        raise InvalidArgument(f"the URL of the database cannot be read: {_suggestion(url) or _URL_SYNTAX}") from None
 
 
-def _meant(url: str) -> str:
-    """Ours, where something in a URL is spelled nearly so. Nothing else is repeated."""
+def _suggestion(url: str) -> str:
+    """Name our parameter that the URL misspells, if any. Nothing else of the URL is repeated."""
     from difflib import get_close_matches
 
-    said = (each.partition("=")[0].lower() for each in url.partition("?")[2].split("&"))
-    near = [name for each in said for name in get_close_matches(each, _OURS, 1, 0.7)]
-    return f"it says nearly {near[0]}: write it like ?{near[0]}=NAME" if near else ""
+    names = (each.partition("=")[0].lower() for each in url.partition("?")[2].split("&"))
+    close = [match for name in names for match in get_close_matches(name, _OUR_PARAMETERS, 1, 0.7)]
+    return f"it says nearly {close[0]}: write it like ?{close[0]}=NAME" if close else ""
 
 
-def searching(address: Address) -> Address:
-    """The replicas of an address. Where they are named by host, everything else is as for the database itself."""
+def replica_address(address: Address) -> Address:
+    """Return the address of the replicas. Named by host, they take everything else from the primary's URL."""
     if address.search.startswith(DATABASE_SCHEMES):
-        parts = {"target_session_attrs": "any"} | parts_of(address_of(address.search).url)
+        options = {"target_session_attrs": "any"} | parse_conninfo(parse_url(address.search).url)
     else:
-        parts = parts_of(address.url) | {"target_session_attrs": "any"}
-        default = str(parts.get("port") or "")
-        hosts, ports = zip(*(_host_of(each.strip(), default) for each in address.search.split(",")), strict=True)
-        parts |= {"host": ",".join(hosts), "port": ",".join(ports) if any(ports) else None, "hostaddr": None}
+        options = parse_conninfo(address.url) | {"target_session_attrs": "any"}
+        default_port = str(options.get("port") or "")
+        replicas = [_parse_host(each.strip(), default_port) for each in address.search.split(",")]
+        ports = [port for _, port in replicas]
+        options |= {
+            "host": ",".join(host for host, _ in replicas),
+            "port": ",".join(ports) if any(ports) else None,
+            "hostaddr": None,
+        }
     from psycopg.conninfo import make_conninfo
 
-    return Address(make_conninfo(**parts), address.tenant)
+    return Address(make_conninfo(**options), address.tenant)
 
 
-def _host_of(said: str, port: str) -> tuple[str, str]:
-    host, colon, number = said.rpartition(":")
-    if not colon or said.endswith("]") or said[:1] == "/":  # a folder with a socket has no port of its own
-        host, number = said, "" if "," in port else port
-    if not host or (number and not number.isdigit()):
-        raise InvalidArgument(f"search={said} names no replica: write it like search=HOST or search=HOST:PORT")
-    return host.strip("[]"), number
+def _parse_host(text: str, default_port: str) -> tuple[str, str]:
+    host, colon, port = text.rpartition(":")
+    if not colon or text.endswith("]") or text[:1] == "/":  # a socket folder has no port of its own
+        host = text
+        port = "" if "," in default_port else default_port
+    if not host or (port and not port.isdigit()):
+        raise InvalidArgument(f"search={text} names no replica: write it like search=HOST or search=HOST:PORT")
+    return host.strip("[]"), port

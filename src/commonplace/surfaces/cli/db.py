@@ -9,17 +9,18 @@ import click
 
 from ...errors import InvalidArgument, StorageError
 from ...storage.backends import in_database, shown
-from ...storage.postgres.connection import Database, address_of, with_tenant
+from ...storage.postgres.connection import Database
 from ...storage.postgres.hnsw import large_spaces, quicken
-from ...storage.postgres.logins import bind
-from ...storage.postgres.migrate import Status, migrate, require, status
+from ...storage.postgres.logins import bind_login
+from ...storage.postgres.migrate import Status, migrate, migration_status, require_migrated
+from ...storage.postgres.url import parse_url, with_tenant
 from ...storage.postgres.visibility import EXACT
 from .common import answer, home_path, say, shared, table
 
 
 def require_tables(url: str) -> None:
     """StorageError where a database has no tables, or those of another version; with the command that helps."""
-    require(Database(address_of(url)), shown(url))
+    require_migrated(Database(parse_url(url)), shown(url))
 
 
 @click.command("db")
@@ -51,8 +52,8 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
     if action == "grant":
         _grant(url if tenant is None else with_tenant(url, tenant), login)
         return
-    database = Database(address_of(url))
-    if action == "migrate" and not status(database).applied:
+    database = Database(parse_url(url))
+    if action == "migrate" and not migration_status(database).applied:
         raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
     done = [str(step) for step in migrate(database)]
     said = f"Applied to {shown(url)}: {', '.join(done)}." if done else f"{shown(url)} is up to date."
@@ -62,7 +63,7 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
 def _quicken(url: str) -> None:
     """The indexes of vectors that one tenant lacks; it takes minutes for each."""
     require_tables(url)
-    database = Database(address_of(url))
+    database = Database(parse_url(url))
     spaces = large_spaces(database)
     missing = [each for each in spaces if not each.quick]
     if missing and not all(quicken(database, each) for each in missing):
@@ -77,17 +78,17 @@ def _grant(url: str, login: str | None) -> None:
     if not login:
         raise InvalidArgument("say who is let in: commonplace db grant URL --to LOGIN --tenant NAME")
     require_tables(url)
-    database = Database(address_of(url))
-    is_new = bind(database, login)
+    database = Database(parse_url(url))
+    is_new = bind_login(database, login)
     made = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
     said = f"{made}{login} is for the tenant {database.tenant}, whatever it sends."
     answer({"login": login, "tenant": database.tenant, "made": is_new}, lambda: say(said))
 
 
 def _show(url: str) -> None:
-    database = Database(address_of(url))
-    now = status(database)
-    with database.maintenance() as connection:
+    database = Database(parse_url(url))
+    now = migration_status(database)
+    with database.admin_connection() as connection:
         server = connection.info.server_version
     reply: dict[str, Any] = {
         "home": shown(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
