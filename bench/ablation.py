@@ -24,7 +24,7 @@ from commonplace.index.embedding_service import Meaning
 from commonplace.maintenance.evaluate.metrics import Lines, turn_figures
 from commonplace.model import Query
 from commonplace.search import bm25 as words_leg
-from commonplace.search.pipeline import Answer, answer
+from commonplace.search.pipeline import SearchResult, run_query
 from commonplace.search.scoring import WEIGHTS, Weights
 from commonplace.settings import SearchSettings
 
@@ -75,10 +75,10 @@ def show(
     print(f"{name:26}" + "".join(f"{mean:9.3f}" for mean in means), flush=True)
 
 
-def ask(memory: Memory, text: str, weights: Weights, meaning: Meaning) -> Answer:
+def ask(memory: Memory, text: str, weights: Weights, meaning: Meaning) -> SearchResult:
     home = memory.home
     query = Query(text, home.viewer(), 30, today=home.today().toordinal())
-    return home.index.ask(lambda view: answer(view.index, query, meaning, weights))
+    return home.index.ask(lambda view: run_query(view.index, query, meaning, weights))
 
 
 @contextmanager

@@ -89,7 +89,7 @@ def sample(settings: str) -> Scored:
 
 
 def hits(memory: Memory, text: str) -> Iterator[tuple[str, int, float]]:
-    for row in memory.home.search(text, 10).answer.why:
+    for row in memory.home.search(text, 10).ranked:
         yield row.hit.path, row.hit.start, row.odds
 
 

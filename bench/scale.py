@@ -187,7 +187,7 @@ def in_bulk(home: str, pages: Iterator[tuple[str, str]]) -> None:
 
 
 def asked(memory: Memory, questions: list[str], *, keyword: bool) -> list[float]:
-    return [1000 * seconds(lambda q=q: memory.home.search(q, keyword=keyword)) for q in questions]  # type: ignore[misc]
+    return [1000 * seconds(lambda q=q: memory.home.search(q, mode="keyword" if keyword else None)) for q in questions]  # type: ignore[misc]
 
 
 def busy(memory: Memory) -> float:
@@ -276,8 +276,8 @@ def agree(folder: Path, url: str, data: Path, every: int) -> None:
         for memory in (here, there):
             memory.home.build_index(lambda *_: None)
         print(f"\nLoCoMo, {len(questions)} questions: of the first ten hits the same in PostgreSQL as in a folder\n")
-        for kind, keyword in (("words only", True), ("hybrid", False)):
-            pairs = [[m.home.search(q, 10, 0.0, keyword=keyword).hits for m in (here, there)] for q in questions]
+        for kind, mode in (("words only", "keyword"), ("hybrid", "hybrid")):
+            pairs = [[m.search(q, 10, 0.0, mode=mode) for m in (here, there)] for q in questions]
             alike = [overlap(*pair) for pair in pairs]
             print(f"{kind:16}{statistics.mean(alike):8.4f}   the same first hit {first(pairs):.4f}", flush=True)
 

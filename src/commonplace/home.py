@@ -9,15 +9,14 @@ from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
 from functools import cached_property
-from math import isfinite
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any
 
 from . import directive
 from . import settings as settings_of
-from .errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound
+from .errors import CommonplaceError, InvalidArgument, PageNotFound
 from .formats.json_text import is_unicode
 from .formats.timestamps import stamp
-from .model import EVERYTHING, Clock, Filters, Hit, Query, Record, ScopeKind, Source, Viewer
+from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
 from .storage.author import Signature, signed
 from .storage.backends import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
@@ -31,29 +30,14 @@ if TYPE_CHECKING:
     from .index.base import Progress
     from .index.embedding_service import Meaning
     from .index.handle import Following, View
-    from .search.pipeline import Answer
+    from .search.pipeline import SearchResult
 
-__all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Found", "Home", "utc_now"]
-_MOST_FILTERS = 50
-_MOST_STARS = 6  # of a pattern: matching takes longer with each, and nobody needs more
-_LONGEST_QUESTION = 10_000  # characters; a page pasted as a question says enough by then
+__all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
 
 
 def utc_now() -> datetime:
     return datetime.now(UTC)
-
-
-class Found(NamedTuple):
-    """An answer, and how far to trust it."""
-
-    answer: Answer
-    stale: bool
-    warnings: tuple[str, ...]
-
-    @property
-    def hits(self) -> tuple[Hit, ...]:
-        return self.answer.hits
 
 
 class Home:
@@ -86,12 +70,6 @@ class Home:
         from .index.embedding_service import Meaning
 
         return Meaning(self.search_settings)
-
-    @cached_property
-    def _words_alone(self) -> Meaning:
-        from .index.embedding_service import Meaning
-
-        return Meaning(SearchSettings(provider="none"))
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -182,37 +160,12 @@ class Home:
         min_score: float | None = None,
         viewer: Viewer | None = None,
         filters: Filters = EVERYTHING,
-        *,
-        keyword: bool = False,
-    ) -> Found:
-        """What answers a question, within the settings where the asker does not say otherwise.
+        mode: str | None = None,
+    ) -> SearchResult:
+        """Answer a query from what this agent may see. See `search/pipeline.py`."""
+        from .search.pipeline import search
 
-        `keyword`: by words alone, which loads no model.
-        """
-        from .search.pipeline import answer
-
-        self.check()
-        settings, meaning = self.search_settings, self._words_alone if keyword else self.meaning
-        self.require_search()
-        if not isinstance(text, str) or not text.strip():
-            raise InvalidArgument("the query is blank: say what you are looking for")
-        for name, number in (("limit", limit), ("min_score", min_score)):
-            if number is not None and not (isinstance(number, (int, float)) and isfinite(number)):
-                raise InvalidArgument(f"{name} must be a number, not {number!r}")
-        most = settings.max_results if limit is None else max(1, min(100, int(limit)))
-        cut = settings.min_score if min_score is None else min_score
-        _check_filters(filters)
-        query = Query(
-            text[:_LONGEST_QUESTION], viewer or self.viewer(), most, cut or 0.0, filters, self.today().toordinal()
-        )
-
-        def ask(view: View) -> Found:
-            found = answer(view.index, query, meaning)
-            self.note_recalled(hit.path for hit in found.hits)
-            return Found(found, view.stale, (*found.reasons, *self.warnings(view)))
-
-        meaning.think(query.text)
-        return self.index.ask(ask)
+        return search(self, text, limit, min_score, viewer, filters, mode)
 
     def note_recalled(self, paths: Iterable[str]) -> None:
         """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
@@ -231,11 +184,6 @@ class Home:
             return filters_of(**named, today=self.today().toordinal())
         except TypeError as error:
             raise InvalidArgument(f"unknown filter: {error}".replace("filters_of() got an ", "")) from error
-
-    def require_search(self) -> None:
-        """NotAvailable where the settings switch search off for this agent."""
-        if not self.search_settings.enabled:
-            raise NotAvailable(f"search is off for {self.agent}: set memorySearch.enabled to true in commonplace.yaml")
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
@@ -348,28 +296,6 @@ def _dated(seconds: float) -> str:
         return stamp(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return ""
-
-
-def _check_filters(filters: Filters) -> None:
-    """InvalidArgument for a filter that could never match: a mistake should not look like an empty memory."""
-    kinds, sources = get_args(ScopeKind), get_args(Source)
-    for value in filters:
-        if isinstance(value, int) and not 0 < value <= date.max.toordinal():
-            raise InvalidArgument(f"{value} is not a day")
-        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
-        if len(texts) > _MOST_FILTERS or any(len(text) > 1000 or not is_unicode(text) for text in texts):
-            raise InvalidArgument(f"a filter takes at most {_MOST_FILTERS} texts of at most 1000 characters")
-        if any("\0" in text for text in texts):
-            raise InvalidArgument("a filter with a null character in it matches nothing: take it out")
-    if any(pattern.replace("**", "*").count("*") > _MOST_STARS for pattern in filters.paths):
-        raise InvalidArgument(f"path: a pattern has at most {_MOST_STARS} stars")
-    for scope in filters.scopes:
-        if scope.partition(":")[0] not in kinds:
-            raise InvalidArgument(f"scope {scope!r} is not known: use {', '.join(kinds)}, or one like channel:NAME")
-    if filters.source and filters.source not in sources:
-        raise InvalidArgument(f"source {filters.source!r} is not known: use {', '.join(sources)}")
-    if filters.since is not None and filters.until is not None and filters.since > filters.until:
-        raise InvalidArgument("since is later than until: swap them")
 
 
 def _refuse_odd(what: str, text: str) -> None:

@@ -41,13 +41,32 @@ class Memory:
         """
         return catalog.call(self.home, tool, arguments, toolset, session=session)
 
-    def search(self, query: str, limit: int | None = None, min_score: float | None = None, **filters: Any) -> list[Hit]:
-        """The passages that answer a question, best first. How many, and how likely, the settings say if you do not.
+    def search(
+        self,
+        query: str,
+        limit: int | None = None,
+        min_score: float | None = None,
+        mode: str | None = None,
+        **filters: Any,
+    ) -> list[Hit]:
+        """Find the passages that answer a query, best first. What you leave out, the settings decide.
 
+        `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
         Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
         or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern).
         """
-        return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters)).hits)
+        return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters), mode=mode).hits)
+
+    def build_index(self, *, rebuild: bool = False) -> dict[str, Any]:
+        """Bring the index and its embeddings up to date and wait until that is done; return what the index holds.
+
+        Search does this by itself. Call it to pay for a slow embedder beforehand, or with `rebuild` to read and embed
+        every page again.
+        """
+        from .index.base import silent
+
+        self.home.build_index(silent, anew=rebuild)
+        return self.home.index_status()
 
     def context(
         self,

@@ -44,7 +44,7 @@ from commonplace.errors import Unavailable
 from commonplace.index.embedding_service import Meaning
 from commonplace.model import Query
 from commonplace.search.calibration import scale_of
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
@@ -629,7 +629,7 @@ def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_
         for question in (each for each in told["questions"] if each["answer"] in notes):
             query = Query(question["text"], home.viewer(), 10)
             for leg, (meaning, weights) in legs.items():
-                hits = home.index.ask(lambda view, m=meaning, w=weights, q=query: answer(view.index, q, m, w)).hits
+                hits = home.index.ask(lambda view, m=meaning, w=weights, q=query: run_query(view.index, q, m, w)).hits
                 pages = [hit.path for hit in hits]
                 wanted = f"memory/world/{question['answer']}.md"
                 found[leg] += 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0

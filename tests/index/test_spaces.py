@@ -132,7 +132,7 @@ def test_an_edit_in_public_asks_the_server_only_for_what_changed(
     (home / "memory").mkdir()
     (home / "memory/a.md").write_text(GARDEN)
     with Memory(home, clock=clock) as memory:
-        assert memory.home.search("when are roses pruned").answer.provider == "openai"
+        assert memory.home.search("when are roses pruned").provider == "openai"
         assert sum(len(seen.texts) for seen in server.seen) == 5  # four sections, and the question
         server.seen.clear()
         (home / "memory/a.md").write_text(GARDEN.replace("in May", "in April"))
@@ -321,8 +321,8 @@ def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
     (home / "memory/a.md").write_text(GARDEN)
 
     def answers(memory: Memory) -> tuple[Any, ...]:
-        found = memory.home.search("sow the beans").answer
-        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.reason.meaning) for row in found.why]
+        found = memory.home.search("sow the beans")
+        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.reason.meaning) for row in found.ranked]
 
     with Memory(home, clock=clock) as memory, Memory(home, clock=clock) as other:
         before = answers(memory)
@@ -338,7 +338,7 @@ def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
             assert each.home.search("green tea").hits[0].path == "memory/b.md"
     with Memory(home, clock=clock) as reopened:
         found = reopened.home.search("sow the beans")
-        assert (found.answer.mode, found.warnings) == ("hybrid", ())
+        assert (found.mode, found.warnings) == ("hybrid", ())
     assert len(list((home / ".index").glob("*.vectors"))) == 1
 
 
@@ -446,14 +446,14 @@ def test_the_old_provider_serves_until_the_new_one_has_seen_everything(
     with Memory(home, clock=clock) as memory:
         for number in range(30):
             memory.call("update_world", {"topic": f"t{number}", "content": f"fact {number} of many"})
-        assert memory.home.search("fact 3").answer.provider == "static"
+        assert memory.home.search("fact 3").provider == "static"
     use(home, server)
     release = threading.Event()
     server.otherwise = waiting(release)
     with Memory(home, clock=clock) as changed:
         meanwhile = changed.home.search("fact 3")
         release.set()
-        assert (meanwhile.answer.provider, meanwhile.answer.mode, meanwhile.answer.fallback) == (
+        assert (meanwhile.provider, meanwhile.mode, meanwhile.fallback) == (
             "static",
             "hybrid",
             False,
@@ -462,7 +462,7 @@ def test_the_old_provider_serves_until_the_new_one_has_seen_everything(
         assert any("0 of 30" in warning for warning in meanwhile.warnings)
         built(changed)
         after = changed.home.search("fact 3")
-        assert (after.answer.provider, after.answer.model, after.warnings) == ("openai", "m", ())
+        assert (after.provider, after.model, after.warnings) == ("openai", "m", ())
         assert after.hits[0].path == "memory/world/t3.md"
 
 
@@ -475,17 +475,17 @@ def test_another_model_of_a_provider_leaves_the_first_serving_until_it_is_whole(
         (home / f"memory/t{number}.md").write_text(f"fact {number} of many\n")
     with Memory(home, clock=clock) as memory:
         built(memory)
-        assert memory.home.search("fact 3").answer.model == "first"
+        assert memory.home.search("fact 3").model == "first"
     use(home, server, "second")
     release = threading.Event()
     server.otherwise = waiting(release)
     with Memory(home, clock=clock) as changed:
-        meanwhile = changed.home.search("fact 3").answer
+        meanwhile = changed.home.search("fact 3")
         release.set()
         assert meanwhile.mode == "hybrid"
         assert meanwhile.hits[0].path == "memory/t3.md"
         built(changed)
-        assert changed.home.search("fact 3").answer.model == "second"
+        assert changed.home.search("fact 3").model == "second"
 
 
 def shorter(handler: Handler) -> None:
@@ -501,7 +501,7 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
     (home / "memory").mkdir()
     (home / "memory/a.md").write_text(GARDEN)
     with Memory(home, clock=clock) as memory:
-        assert memory.home.search("prune roses").answer.mode == "hybrid"
+        assert memory.home.search("prune roses").mode == "hybrid"
     server.otherwise = shorter
     if edited:
         (home / "memory/b.md").write_text("Green tea, two minutes.\n")
@@ -509,9 +509,9 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
         for _ in range(2):
             found = again.home.search("prune roses")
             assert found.hits[0].text.endswith("Prune them in March.")
-        assert found.answer.fallback == bool(found.warnings)
-        if found.answer.mode == "hybrid":
-            assert all(row.reason.meaning != _UNKNOWN for row in found.answer.why)
+        assert found.fallback == bool(found.warnings)
+        if found.mode == "hybrid":
+            assert all(row.reason.meaning != _UNKNOWN for row in found.ranked)
 
 
 def test_an_embedder_that_stops_half_way_leaves_what_it_did(desk: Desk, tiny: TinyEmbedder) -> None:

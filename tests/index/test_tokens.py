@@ -14,7 +14,7 @@ from commonplace.index.base import Entry
 from commonplace.index.embedding_service import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Hit, Passage, Query, Scope, Viewer
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
@@ -99,10 +99,10 @@ def test_what_is_nearest_as_a_whole_gives_way_to_what_holds_the_likest_tokens(de
     desk.put("memory/other.md", "quokka habits\n")
     desk.embed(tiny)
     query = Query("kappa lambda mu quokka", ME)
-    by_token = answer(desk.index, query, serving(tiny))
+    by_token = run_query(desk.index, query, serving(tiny))
     assert by_token.hits[0].path == "memory/list.md"
-    as_a_whole = answer(desk.index, query, serving(tiny), WEIGHTS._replace(tokens=0.0))
-    one, other = ({row.hit.path: row.reason.meaning or 0.0 for row in each.why} for each in (by_token, as_a_whole))
+    as_a_whole = run_query(desk.index, query, serving(tiny), WEIGHTS._replace(tokens=0.0))
+    one, other = ({row.hit.path: row.reason.meaning or 0.0 for row in each.ranked} for each in (by_token, as_a_whole))
     assert one["memory/list.md"] > one["memory/other.md"]
     assert other != one
 
@@ -136,12 +136,12 @@ def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -
     desk.follow()
     embed_some(desk.index, english, 20)
     meaning = serving(english, chinese)
-    first = answer(desk.index, Query("tea", ME), meaning)
+    first = run_query(desk.index, Query("tea", ME), meaning)
     assert first.provider == "static"
     working = meaning._working
     assert working
     working.join()
-    second = answer(desk.index, Query("tea", ME), meaning)
+    second = run_query(desk.index, Query("tea", ME), meaning)
     assert (second.model, second.reasons) == ("tiny-english, tiny-chinese", ())
 
 
@@ -159,7 +159,7 @@ def test_until_slow_embedders_have_read_everything_an_answer_says_how_far_they_a
     desk.follow()
     embed_some(desk.index, TinyTokens("tiny-english"), 20)
     meaning = serving(Waiting("tiny-english"), Waiting("tiny-chinese"))
-    reasons = answer(desk.index, Query("tea", ME), meaning).reasons
+    reasons = run_query(desk.index, Query("tea", ME), meaning).reasons
     answered.set()
     assert meaning._working
     meaning._working.join()
@@ -209,7 +209,7 @@ def test_what_another_agent_said_in_private_is_never_read_with_a_turn_of_ones_ow
             each.number for each in index.candidates(range(1, 99)) if each.hit.path == "agents/main/sessions/s.jsonl"
         ]
         assert set(index.tokens(tiny.space, own).kept) == set(own)
-        return answer(index, query, serving(tiny)).hits
+        return run_query(index, query, serving(tiny)).hits
 
     assert hits() == hits("to the harbour", "Ann sent the parcel to the harbour", "the harbour")
     assert {hit.path for hit in hits("to the harbour")} == {"agents/main/sessions/s.jsonl"}

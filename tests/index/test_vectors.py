@@ -250,7 +250,7 @@ def test_vectors_that_are_lost_between_two_openings_are_made_anew(
         (home / "memory/world/new.md").write_text("The train leaves at noon.\n")
     with Memory(home, clock=clock) as again:
         assert [hit.path for hit in again.search("passport")][:1] == ["memory/world/passport.md"]
-        assert again.home.search("passport").answer.mode == "hybrid"
+        assert again.home.search("passport").mode == "hybrid"
         assert answers(again) == EXPECTED
         assert again.call("memory_search", {"query": "passport"}).get("warning", "") == ""
     assert vector_file(home).stat().st_size > 0

@@ -15,7 +15,7 @@ from commonplace.index.embedding_service import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, Query, Scope, Viewer
 from commonplace.search.bm25 import weighed
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -82,11 +82,11 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
             lookup = {word: mine.weights[word] for word in mine.lookup}
             if lookup:
                 assert index.words(lookup, viewer, EVERYTHING, 60) == other.words(lookup, viewer, EVERYTHING, 60)
-            ours, expected = answer(index, query, meaning), answer(other, query, meaning)
+            ours, expected = run_query(index, query, meaning), run_query(other, query, meaning)
             found, wanted = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
             assert len({*found} & {*wanted}) >= 0.95 * len(wanted), question
             by_words = Meaning(SearchSettings(provider="none"))
-            assert answer(index, query, by_words) == answer(other, query, by_words)
+            assert run_query(index, query, by_words) == run_query(other, query, by_words)
             assert [hit.score for hit in ours.hits] == pytest.approx([hit.score for hit in expected.hits], abs=0.02)
 
 
@@ -156,8 +156,8 @@ def test_whatever_is_written_both_indexes_say_the_same(
     assert index.coverage(tiny.space)[:2] == other.coverage(tiny.space)[:2]
     query = Query(question, viewer, filters=filters)
     meaning = Meaning(SearchSettings(provider="none"))
-    assert [hit[:4] for hit in answer(index, query, meaning).hits] == [
-        hit[:4] for hit in answer(other, query, meaning).hits
+    assert [hit[:4] for hit in run_query(index, query, meaning).hits] == [
+        hit[:4] for hit in run_query(other, query, meaning).hits
     ]
     other.close()
 

@@ -17,7 +17,7 @@ from commonplace.index.embedding_service import Meaning, embed_some
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, Query, Record, Scope, Viewer
 from commonplace.search.bm25 import asking
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -39,7 +39,7 @@ def index(database: Database) -> PostgresIndex:
 
 def texts(index: PostgresIndex, question: str, viewer: Viewer = ME, **filters: object) -> list[str]:
     query = Query(question, viewer, filters=Filters(**filters))  # type: ignore[arg-type]
-    return [hit.text for hit in answer(index, query, Meaning(SearchSettings(provider="none"))).hits]
+    return [hit.text for hit in run_query(index, query, Meaning(SearchSettings(provider="none"))).hits]
 
 
 def test_what_was_begun_and_not_finished_counts_for_nothing(index: PostgresIndex) -> None:
@@ -203,7 +203,7 @@ def test_vectors_of_texts_that_are_gone_do_not_hide_the_others(index: PostgresIn
         pass
     write(index, [], ["memory/a.md"])
     assert len(index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 5)) == 1
-    assert [hit.text for hit in answer(index, Query("tea or so", ME), serving(tiny)).hits] == []
+    assert [hit.text for hit in run_query(index, Query("tea or so", ME), serving(tiny)).hits] == []
     index.purge()
     assert index.coverage(tiny.space).vectors == 1
 
@@ -277,11 +277,11 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     meaning = serving(tiny, beside)
     query = Query("tea number 7", ME)
-    answer(far, query, meaning)  # the first one opens the connection
+    run_query(far, query, meaning)  # the first one opens the connection
     before = wire.count
-    hits = answer(far, query, meaning).hits
+    hits = run_query(far, query, meaning).hits
     assert wire.count - before == 3  # what either space has not seen yet, and the question
-    assert hits == answer(index, query, meaning).hits
+    assert hits == run_query(index, query, meaning).hits
     questions = [(each.space, each.question(query.text)) for each in (tiny, beside)]
     before = wire.count
     far.ask(asking(query, questions, 60))
@@ -300,17 +300,17 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     wire = Turns(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
     query, meaning = Query("tea in the morning", ME), serving(tiny)
-    hits = answer(far, query, meaning).hits
+    hits = run_query(far, query, meaning).hits
     before = wire.count
-    assert answer(far, query, meaning).hits == hits
+    assert run_query(far, query, meaning).hits == hits
     assert wire.count - before == 3  # what the space has not seen yet, the question, and the tokens
-    assert answer(index, query, meaning).hits == hits
+    assert run_query(index, query, meaning).hits == hits
     wire.close()
     desk = SqliteIndex(":memory:")
     write(desk, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
     while embed_some(desk, tiny, 10):
         pass
-    assert [hit._replace(score=0) for hit in answer(desk, query, meaning).hits] == [
+    assert [hit._replace(score=0) for hit in run_query(desk, query, meaning).hits] == [
         hit._replace(score=0) for hit in hits
     ]
     write(index, [], ["memory/a.md"])

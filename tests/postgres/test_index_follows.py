@@ -29,7 +29,7 @@ def followed(memory: Memory) -> PostgresIndexHandle:
 
 
 def found(memory: Memory, question: str) -> list[str]:
-    return [hit.text for hit in memory.home.search(question, 5, 0.0, keyword=True).hits]
+    return [hit.text for hit in memory.home.search(question, 5, 0.0, mode="keyword").hits]
 
 
 def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: str) -> None:

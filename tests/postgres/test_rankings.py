@@ -31,7 +31,9 @@ def both(tmp_path: Path, url: str) -> Iterator[tuple[Memory, Memory]]:
 
 
 def first_ten(memory: Memory, question: str, *, keyword: bool) -> list[tuple[str, int]]:
-    return [(hit.path, hit.start) for hit in memory.home.search(question, 10, 0.0, keyword=keyword).hits]
+    return [
+        (hit.path, hit.start) for hit in memory.home.search(question, 10, 0.0, mode="keyword" if keyword else None).hits
+    ]
 
 
 @pytest.mark.parametrize("keyword", [True, False], ids=["by words", "by words and meaning"])

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from commonplace import Memory
-from commonplace.home import Found
 from commonplace.index.handle import View
+from commonplace.search.pipeline import SearchResult
 from commonplace.storage.postgres import replica as replica_of
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
@@ -59,7 +59,7 @@ def who_answers(memory: Memory) -> bool:
     return memory.home.index.ask(ask)
 
 
-def found(memory: Memory, text: str) -> Found:
+def found(memory: Memory, text: str) -> SearchResult:
     return memory.home.search(text)
 
 

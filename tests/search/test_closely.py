@@ -10,14 +10,16 @@ from commonplace import Memory
 from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
 from commonplace.search.explain import why
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.search.rerank_maxsim import _CLOSELY, closely
 from commonplace.search.scoring import WEIGHTS, Ranked, Weights
 
 
 def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[Ranked, ...]:
     home = memory.home
-    return home.index.ask(lambda view: answer(view.index, Query(text, home.viewer(), 60), home.meaning, weights)).why
+    return home.index.ask(
+        lambda view: run_query(view.index, Query(text, home.viewer(), 60), home.meaning, weights)
+    ).ranked
 
 
 @pytest.fixture

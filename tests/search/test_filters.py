@@ -71,7 +71,7 @@ def full(home: Path, clock: FrozenClock) -> Memory:
 
 def paths(memory: Memory, question: str, viewer: Viewer | None = None, **filters: Any) -> list[str]:
     found = memory.home.search(question, 100, 0.0, viewer, Filters(**filters))
-    assert found.answer.mode == "hybrid"
+    assert found.mode == "hybrid"
     return sorted(hit.path for hit in found.hits if "cat" in hit.text or hit.key == "cats")
 
 

@@ -22,7 +22,7 @@ from commonplace.index.handle import View
 from commonplace.index.tokenizer import FUNCTION_WORDS, query_words, words
 from commonplace.model import EVERYTHING, Query
 from commonplace.search.calibration import scale_of
-from commonplace.search.pipeline import answer
+from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import Weights
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
@@ -64,7 +64,7 @@ def test_a_question_finds_what_shares_no_word_with_it(memory: Memory, question: 
     asked = {word for word in query_words(question) if word not in FUNCTION_WORDS}
     write(memory, FACTS)
     found = memory.home.search(question)
-    assert found.answer.mode == "hybrid"
+    assert found.mode == "hybrid"
     first = found.hits[0]
     assert first.text == FACTS[answers]
     assert not asked & {*words(first.text)}
@@ -273,7 +273,7 @@ def by_words(home: Home, text: str) -> list[str]:
     query = Query(text, home.viewer(), 10, 0.0, today=home.today().toordinal())
     weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recent=0.0, repeated=0.0)
     nobody = Meaning(SearchSettings(provider="none"))
-    found = home.index.ask(lambda view: answer(view.index, query, nobody, weights))
+    found = home.index.ask(lambda view: run_query(view.index, query, nobody, weights))
     assert found.mode == "keyword"
     return [hit.path for hit in found.hits]
 

@@ -118,14 +118,14 @@ def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: Froze
     found = memory.home.search(question, 10, 0.0)
     assert found.warnings == ()
     assert found.hits[0].text == ENGLISH[2]
-    assert found.answer.why[0].read == max(row.read or 0.0 for row in found.answer.why)
+    assert found.ranked[0].read == max(row.read or 0.0 for row in found.ranked)
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert all(row.read is not None for row in found.answer.why)
+    assert all(row.read is not None for row in found.ranked)
     terse = memory.home.search("bar exam", 10, 0.0)
     assert terse.warnings == ()
-    assert all(row.read is None for row in terse.answer.why)
+    assert all(row.read is None for row in terse.ranked)
 
 
 @pytest.mark.slow
@@ -134,7 +134,7 @@ def test_what_is_not_read_again_never_comes_before_what_is(home: Path, clock: Fr
     set_to(home, rerank="true", maxResults="100")
     memory = Memory(home, clock=clock)
     write(memory, {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(_READ + 15)})
-    rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).answer.why
+    rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).ranked
     assert [row.read is not None for row in rows] == [True] * _READ + [False] * (len(rows) - _READ)
     assert len(rows) > _READ
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)

@@ -176,7 +176,7 @@ def recalled(home: Home, request: Request) -> Section | None:
     curated = [hit for hit in found.hits if hit.path in shown_whole][:_MOST_HITS]  # in case those pages are cut
     hits = [hit for hit in found.hits if hit in elsewhere or hit in curated]
     items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
-    warnings = found.warnings if found.stale or found.answer.fallback else ()
+    warnings = found.warnings if found.stale or found.fallback else ()
     return Section("Recalled Memory", 60, items, warnings=warnings) if items or warnings else None
 
 

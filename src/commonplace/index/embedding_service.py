@@ -134,7 +134,7 @@ class Meaning:
 
     def _drop_others(self, index: Index) -> None:
         """Forget the spaces of embedders that are not in use any more; the one in the package costs nothing to keep."""
-        used = {each.space for meaning in (self, self._in_the_package()) for each in meaning.embedders()}
+        used = {each.space for meaning in (self, self.packaged_model()) for each in meaning.embedders()}
         for space in index.spaces():
             if space not in used:
                 index.drop_space(space)
@@ -157,19 +157,24 @@ class Meaning:
             f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
             "model answers (`commonplace index` waits for it)"
         )
-        return self._in_the_package().serve(index)._replace(reason=reason)
+        return self.packaged_model().serve(index)._replace(reason=reason)
 
     def _beside(self, index: Index) -> Embedder | None:
         """The model in the package knows scripts and crossings that the small transformers do not."""
         if self.settings.provider != "local":
             return None
-        served = self._in_the_package().serve(index)
+        served = self.packaged_model().serve(index)
         return served.embedders[0] if served.embedders else None
 
-    def _in_the_package(self) -> Meaning:
+    def packaged_model(self) -> Meaning:
+        """The service of the model in the package, which every home can use."""
         if self._stand_in is None:
             self._stand_in = Meaning(SearchSettings())
         return self._stand_in
+
+    def without_embedder(self) -> Meaning:
+        """A service that embeds nothing, for search by keywords alone."""
+        return Meaning(SearchSettings(provider="none"))
 
     def _start(self, index: Index) -> None:
         """Go on in the background. One thread at a time, for all embedders; a fork takes none along."""

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from .scoring import WEIGHTS, Ranked
 
 if TYPE_CHECKING:
-    from .pipeline import Answer
+    from .pipeline import SearchResult
 
 
-def explained(answer: Answer) -> list[dict[str, Any]]:
+def explained(result: SearchResult) -> list[dict[str, Any]]:
     return [
         {"citation": hit.citation, "score": hit.score, "text": hit.text, "why": why(row)}
-        for hit, row in zip(answer.hits, answer.why, strict=True)
+        for hit, row in zip(result.hits, result.ranked, strict=True)
     ]
 
 

@@ -6,11 +6,16 @@ import re
 from calendar import monthrange
 from collections.abc import Sequence
 from datetime import date
+from typing import get_args
 
 from ..errors import InvalidArgument
-from ..model import Filters
+from ..formats.json_text import is_unicode
+from ..model import Filters, ScopeKind, Source
 from .dates import span_of
 
+_MAX_FILTER_TEXTS = 50
+_MAX_FILTER_CHARACTERS = 1000
+_MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
 Some = str | Sequence[str] | None
 
 
@@ -84,3 +89,28 @@ def _part_of_year(name: str, value: str, year: int, month: int, *, last: bool) -
         return date(year, month, monthrange(year, month)[1] if last else 1).toordinal()
     except ValueError as error:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01 or 2026-03") from error
+
+
+def check_filters(filters: Filters) -> None:
+    """Raise InvalidArgument for a filter that can never match: a mistake should not look like an empty memory."""
+    kinds = get_args(ScopeKind)
+    sources = get_args(Source)
+    for value in filters:
+        if isinstance(value, int) and not 0 < value <= date.max.toordinal():
+            raise InvalidArgument(f"{value} is not a day")
+        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+        too_long = any(len(text) > _MAX_FILTER_CHARACTERS or not is_unicode(text) for text in texts)
+        if len(texts) > _MAX_FILTER_TEXTS or too_long:
+            limit = f"at most {_MAX_FILTER_TEXTS} texts of at most {_MAX_FILTER_CHARACTERS} characters"
+            raise InvalidArgument(f"a filter takes {limit}")
+        if any("\0" in text for text in texts):
+            raise InvalidArgument("a filter with a null character in it matches nothing: take it out")
+    if any(pattern.replace("**", "*").count("*") > _MAX_PATTERN_STARS for pattern in filters.paths):
+        raise InvalidArgument(f"path: a pattern has at most {_MAX_PATTERN_STARS} stars")
+    for scope in filters.scopes:
+        if scope.partition(":")[0] not in kinds:
+            raise InvalidArgument(f"scope {scope!r} is not known: use {', '.join(kinds)}, or one like channel:NAME")
+    if filters.source and filters.source not in sources:
+        raise InvalidArgument(f"source {filters.source!r} is not known: use {', '.join(sources)}")
+    if filters.since is not None and filters.until is not None and filters.since > filters.until:
+        raise InvalidArgument("since is later than until: swap them")

@@ -1,45 +1,152 @@
-"""HERE IS A QUESTION: WHICH LINES ANSWER IT? Words and meaning each find candidates in the index; one ranking weighs
-them. Where no embedder serves, words answer alone and the answer says so."""
+"""Search, step by step: which passages answer a query?
+
+    catch up -> parse query and filters -> lexical and dense candidates within the viewer's scope -> score
+    -> rerank (MaxSim, cross-encoder) -> calibrate -> cut and excerpt -> hits
+
+`search` is the whole pipeline over an opened home, `run_query` the part that needs nothing but an index. Where no
+embedder can answer, the lexical candidates stand alone and the result says so.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from math import isfinite
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
-from ..errors import Unavailable
+from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
 from ..index.base import AtOnce, Candidate, Finder, Index
 from ..index.embedding_service import Meaning, Question, Served
-from ..model import Hit, Query
+from ..model import EVERYTHING, Filters, Hit, Query, Viewer
 from .bm25 import Asked, asking, excerpt, weighed
 from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background, chance, scale_of
+from .filters import check_filters
 from .rerank_cross_encoder import reread
 from .rerank_maxsim import closely
 from .scoring import WEIGHTS, Ranked, Weights, ranked
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
+    from ..index.handle import Following, View
+    from ..settings import SearchSettings
 
 Mode = Literal["hybrid", "keyword"]
-_POOL = 60  # candidates of each leg
-_DEEP = 32  # pools, to look past the copies of a few texts
-_BESIDE = 0.33  # what the model in the package adds to a larger one
+MAX_RESULTS = 100
+_MAX_QUERY_CHARACTERS = 10_000  # a page pasted as a query says enough by then
+_POOL_SIZE = 60  # candidates from each of the two retrievers
+_DEEP_POOLS = 32  # pools to read when copies of a few texts filled the first one
+_SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
-class Answer(NamedTuple):
-    """The hits, best first. `fallback`: the configured embedder could not serve and words answered alone."""
+class SearchResult(NamedTuple):
+    """The hits, best first, and how far to trust them.
+
+    `fallback`: the configured embedder could not answer and keywords answered alone. `stale`: the index is behind.
+    """
 
     hits: tuple[Hit, ...]
     mode: Mode
     provider: str
     model: str
     fallback: bool
-    reasons: tuple[str, ...] = ()  # why something did not serve
-    why: tuple[Ranked, ...] = ()
+    reasons: tuple[str, ...] = ()  # why an embedder or a reranker could not serve
+    ranked: tuple[Ranked, ...] = ()  # one for each hit: what every factor added to its score
+    stale: bool = False
+    warnings: tuple[str, ...] = ()  # the reasons, and what is wrong with the index or with pages
 
 
-def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIGHTS) -> Answer:
-    """The passages that answer a question, among those the asker may see."""
+class Searchable(Protocol):
+    """What the pipeline needs of an opened home."""
+
+    agent: str
+
+    @property
+    def search_settings(self) -> SearchSettings: ...
+
+    @property
+    def index(self) -> Following: ...
+
+    @property
+    def meaning(self) -> Meaning: ...
+
+    def check(self) -> None: ...
+
+    def today(self) -> date: ...
+
+    def viewer(self) -> Viewer: ...
+
+    def warnings(self, view: View) -> tuple[str, ...]: ...
+
+    def note_recalled(self, paths: Iterable[str]) -> None: ...
+
+
+def search(
+    home: Searchable,
+    text: str,
+    limit: int | None = None,
+    min_score: float | None = None,
+    viewer: Viewer | None = None,
+    filters: Filters = EVERYTHING,
+    mode: str | None = None,
+) -> SearchResult:
+    """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide."""
+    home.check()
+    require_search(home)
+    embedding = _choose_embedding(home, mode)
+    query = _parse_query(home, text, limit, min_score, viewer, filters)
+
+    def answer(view: View) -> SearchResult:
+        result = run_query(view.index, query, embedding)
+        home.note_recalled(hit.path for hit in result.hits)
+        return result._replace(stale=view.stale, warnings=(*result.reasons, *home.warnings(view)))
+
+    embedding.think(query.text)
+    return home.index.ask(answer)
+
+
+def require_search(home: Searchable) -> None:
+    """Raise NotAvailable where the settings switch search off for this agent."""
+    if not home.search_settings.enabled:
+        raise NotAvailable(f"search is off for {home.agent}: set memorySearch.enabled to true in commonplace.yaml")
+
+
+def _choose_embedding(home: Searchable, mode: str | None) -> Meaning:
+    """The embedding service for a mode: none at all for `keyword`, the packaged model if `hybrid` is asked for but the
+    settings name no provider."""
+    if mode not in (None, *get_args(Mode)):
+        raise InvalidChoice("mode", get_args(Mode), str(mode))
+    is_hybrid = home.search_settings.provider != "none"
+    if mode == "keyword" and is_hybrid:
+        return home.meaning.without_embedder()
+    if mode == "hybrid" and not is_hybrid:
+        return home.meaning.packaged_model()
+    return home.meaning
+
+
+def _parse_query(
+    home: Searchable,
+    text: str,
+    limit: int | None,
+    min_score: float | None,
+    viewer: Viewer | None,
+    filters: Filters,
+) -> Query:
+    if not isinstance(text, str) or not text.strip():
+        raise InvalidArgument("the query is blank: say what you are looking for")
+    for name, number in (("limit", limit), ("min_score", min_score)):
+        if number is not None and not (isinstance(number, (int, float)) and isfinite(number)):
+            raise InvalidArgument(f"{name} must be a number, not {number!r}")
+    check_filters(filters)
+    settings = home.search_settings
+    most = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
+    threshold = settings.min_score if min_score is None else min_score
+    today = home.today().toordinal()
+    return Query(text[:_MAX_QUERY_CHARACTERS], viewer or home.viewer(), most, threshold or 0.0, filters, today)
+
+
+def run_query(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIGHTS) -> SearchResult:
+    """Rank the passages of an index that answer a query, among those its viewer may see."""
     legs = _legs(index, query, meaning)
     with index.reading():
         rows, likeness, asked = _candidates(index, query, legs, weights)
@@ -49,13 +156,13 @@ def answer(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIG
     served = legs.served
     scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
     mode: Mode = "keyword" if likeness is None else "hybrid"
-    likely = [(row, chance(row.odds - usual, scale)) for row in rows[: query.limit]]
-    kept = [(row, score) for row, score in likely if score >= query.min_score]
+    scored = [(row, chance(row.odds - usual, scale)) for row in rows[: query.limit]]
+    kept = [(row, score) for row, score in scored if score >= query.min_score]
     words = list(asked.weights)
     hits = tuple(row.hit._replace(score=score, text=excerpt(row.hit.text, words)) for row, score in kept)
-    why = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
+    ranked_hits = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
     reasons = tuple(filter(None, (served.reason, reason)))
-    return Answer(hits, mode, served.provider, served.model, served.failed, reasons, why)
+    return SearchResult(hits, mode, served.provider, served.model, served.failed, reasons, ranked_hits)
 
 
 class _Question(NamedTuple):
@@ -110,7 +217,7 @@ def _candidates(
     index: Index, query: Query, legs: _Legs, weights: Weights
 ) -> tuple[list[Ranked], Mapping[int, float] | None, Asked]:
     """What both legs find, weighed."""
-    pool = _POOL if query.limit <= _POOL // 2 else query.limit * 2
+    pool = _POOL_SIZE if query.limit <= _POOL_SIZE // 2 else query.limit * 2
     finder: Finder = index
     if isinstance(index, AtOnce):
         questions = ((each.space, each.vector) for each in legs.questions)
@@ -130,7 +237,7 @@ def _by_words(index: Finder, query: Query, asked: Asked, pool: int) -> dict[int,
     numbers = index.words(lookup, query.viewer, query.filters, pool)
     found = {each.number: each for each in index.candidates(numbers)}
     if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
-        deeper = index.words(lookup, query.viewer, query.filters, pool * _DEEP)
+        deeper = index.words(lookup, query.viewer, query.filters, pool * _DEEP_POOLS)
         found |= _one_of_each(index, [number for number in deeper if number not in found], pool)
     return found
 
@@ -156,7 +263,7 @@ def _by_meaning(
         like = _standing_out(index, question, near | index.likeness(question.space, question.vector, others))
         like |= _token_by_token(index, question, like, by_token)
         if question.beside:
-            like = {number: found.get(number, likely) + _BESIDE * likely for number, likely in like.items()}
+            like = {number: found.get(number, likely) + _SECONDARY_WEIGHT * likely for number, likely in like.items()}
         found |= like
     return found
 

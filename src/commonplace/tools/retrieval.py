@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
 from ..formats.transcripts import as_said
-from ..home import Found, Home
+from ..home import Home
 from ..model import Hit, Page
 from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
+
+if TYPE_CHECKING:
+    from ..search.pipeline import SearchResult
 
 _FOUND = Answer(
     path=str, from_=int, to=int, text=str, score=float, source=str, citation=str, scope=str,
@@ -45,14 +48,14 @@ def memory_search(
     return told(home.search(query, maxResults, minScore, filters=filters))
 
 
-def told(found: Found) -> Reply:
+def told(found: SearchResult) -> Reply:
     """What a search found, as the tool answers."""
     reply: Reply = {
         "results": [as_row(hit) for hit in found.hits],
-        "provider": found.answer.provider,
-        "model": found.answer.model,
-        "fallback": found.answer.fallback,
-        "mode": found.answer.mode,
+        "provider": found.provider,
+        "model": found.model,
+        "fallback": found.fallback,
+        "mode": found.mode,
     }
     if found.stale:
         reply["stale"] = True

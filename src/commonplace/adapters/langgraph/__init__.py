@@ -219,7 +219,7 @@ class CommonplaceStore(BaseStore):
         within = Filters(paths=(f"{folder.replace('*', '?')}/**",))
         scores: dict[str, float] = {}
         found = self._home.search(query, _MOST_HITS, 0.0, filters=within)
-        for reason in found.answer.reasons:
+        for reason in found.reasons:
             logger.warning(reason)
         for hit in found.hits:
             scores.setdefault(hit.path, hit.score)

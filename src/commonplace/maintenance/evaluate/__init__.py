@@ -17,7 +17,7 @@ from ...index.base import Index, Progress, silent
 from ...index.embedding_service import Meaning
 from ...index.handle import View
 from ...model import EVERYTHING, Hit, Query
-from ...search.pipeline import Answer, answer
+from ...search.pipeline import SearchResult, require_search, run_query
 from ...settings import PROVIDERS, SearchSettings
 from .metrics import Comparison, Figures, Lines, compare, hit_figures, turn_figures
 from .questions import Question, are_conversations, items_of, own_questions, sessions
@@ -107,7 +107,7 @@ def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, 
     if home.ground.folder and not os.path.isdir(home.root):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.check()
-    home.require_search()
+    require_search(home)
     missing = _missing(home, questions)
     warnings = []
     if missing:
@@ -155,7 +155,7 @@ def _measured(
 ) -> Report:
     """Both runs see one state of the index."""
 
-    def ask(view: View) -> tuple[list[Answer], list[Answer], tuple[str, ...]]:
+    def ask(view: View) -> tuple[list[SearchResult], list[SearchResult], tuple[str, ...]]:
         queries = [_query(home, question, settings, hits) for question in questions]
         ours = _answers(view.index, queries, Meaning(settings), "search", tell)
         theirs = _answers(view.index, queries, Meaning(SearchSettings(provider="none")), "words alone", tell)
@@ -192,7 +192,7 @@ def _query(home: Home, question: Question, settings: SearchSettings, hits: int) 
     return Query(question.text, home.viewer(), hits, cut, EVERYTHING, home.today().toordinal())
 
 
-def _answers(index: Index, queries: list[Query], meaning: Meaning, name: str, tell: Progress) -> list[Answer]:
+def _answers(index: Index, queries: list[Query], meaning: Meaning, name: str, tell: Progress) -> list[SearchResult]:
     """The answers, once everything is embedded: half an index would be measured as half a search."""
     try:
         meaning.build(index, tell)
@@ -200,7 +200,7 @@ def _answers(index: Index, queries: list[Query], meaning: Meaning, name: str, te
         tell(name, 0, len(queries))  # the answers say why, each for itself
     found = []
     for number, query in enumerate(queries, start=1):
-        found.append(answer(index, query, meaning))
+        found.append(run_query(index, query, meaning))
         tell(name, number, len(queries))
     return found
 

@@ -10,7 +10,7 @@ import click
 from .common import answer, call, open_existing, open_memory, say, shared, table, warn
 
 if TYPE_CHECKING:
-    from ...home import Found
+    from ...search.pipeline import SearchResult
 
 _CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 
@@ -53,10 +53,10 @@ def search_command(
     answer(reply, human)
 
 
-def _search(arguments: dict[str, Any], named: dict[str, Any], *, keyword: bool) -> Found:
+def _search(arguments: dict[str, Any], named: dict[str, Any], *, keyword: bool) -> SearchResult:
     home = open_existing()
     query, limit, min_score = (arguments[name] for name in ("query", "maxResults", "minScore"))
-    found = home.search(query, limit, min_score, filters=home.filters(**named), keyword=keyword)
+    found = home.search(query, limit, min_score, filters=home.filters(**named), mode="keyword" if keyword else None)
     for warning in found.warnings:
         warn(warning)
     return found
@@ -82,8 +82,8 @@ def _explain_search(arguments: dict[str, Any], named: dict[str, Any], *, keyword
     from ...search.explain import explained
 
     found = _search(arguments, named, keyword=keyword)
-    reply: dict[str, Any] = {"results": explained(found.answer), "warnings": list(found.warnings)}
-    reply |= {name: getattr(found.answer, name) for name in ("mode", "provider", "model", "fallback")}
+    reply: dict[str, Any] = {"results": explained(found), "warnings": list(found.warnings)}
+    reply |= {name: getattr(found, name) for name in ("mode", "provider", "model", "fallback")}
 
     def human() -> None:
         click.echo(f"{reply['mode']}, {reply['provider']} {reply['model']}".rstrip())

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...home import Found
 from ...index.recalls import unnoted
 from ...model import Hit
 from ...search.explain import why
 from ...search.highlight import in_utf16, marks
+from ...search.pipeline import SearchResult
 from ...tools.retrieval import as_row
 from .endpoints import (
     ANY,
@@ -112,24 +112,28 @@ def search(asked: Asked) -> dict[str, Any]:
     filters = asked.home.filters(**named)
     with unnoted():  # who looks around recalls nothing
         found = asked.home.search(
-            given["q"], given.get("limit"), given.get("min_score"), filters=filters, keyword=given.get("keyword", False)
+            given["q"],
+            given.get("limit"),
+            given.get("min_score"),
+            filters=filters,
+            mode="keyword" if given.get("keyword") else None,
         )
     return {
         "hits": _rows(asked, found),
-        "provider": found.answer.provider,
-        "model": found.answer.model,
-        "mode": found.answer.mode,
-        "fallback": found.answer.fallback,
+        "provider": found.provider,
+        "model": found.model,
+        "mode": found.mode,
+        "fallback": found.fallback,
         "stale": found.stale,
         "warnings": list(found.warnings),
         "took_ms": round((time.perf_counter() - started) * 1000, 1),
     }
 
 
-def _rows(asked: Asked, found: Found) -> list[dict[str, Any]]:
+def _rows(asked: Asked, found: SearchResult) -> list[dict[str, Any]]:
     rows = [_row(asked, hit) for hit in found.hits]
     if asked.given.get("explain", True):
-        rows = [{**row, "why": why(each)} for row, each in zip(rows, found.answer.why, strict=True)]
+        rows = [{**row, "why": why(each)} for row, each in zip(rows, found.ranked, strict=True)]
     return rows
 
 

@@ -1,0 +1,60 @@
+"""The public handle: search by keywords or by both, and an index that is built beforehand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import InvalidArgument, Memory
+from commonplace.testing import FrozenClock
+
+
+@pytest.fixture
+def memory(home: Path, clock: FrozenClock) -> Memory:
+    memory = Memory(home, clock=clock)
+    memory.call("update_world", {"topic": "pets", "content": "Our cat sleeps on the windowsill."})
+    memory.call("update_world", {"topic": "office", "content": "The printer on the second floor jams."})
+    return memory
+
+
+def paths(memory: Memory, query: str, mode: str | None = None) -> list[str]:
+    return [hit.path for hit in memory.search(query, mode=mode)]
+
+
+def test_hybrid_search_finds_by_meaning_and_is_the_default(memory: Memory) -> None:
+    assert paths(memory, "feline asleep by the window", "hybrid")[0] == "memory/world/pets.md"
+    assert paths(memory, "feline asleep by the window") == paths(memory, "feline asleep by the window", "hybrid")
+
+
+def test_keyword_search_finds_only_what_holds_the_words(memory: Memory) -> None:
+    assert paths(memory, "feline", "keyword") == []
+    assert paths(memory, "printer", "keyword") == ["memory/world/office.md"]
+    assert memory.home.search("printer", mode="keyword").mode == "keyword"
+
+
+def test_the_settings_choose_the_mode_that_the_caller_leaves_out(home: Path, memory: Memory) -> None:
+    (home / "commonplace.yaml").write_text("memorySearch:\n  provider: none\n")
+    by_words = Memory(home)
+    assert paths(by_words, "feline asleep") == []
+    assert by_words.home.search("printer").mode == "keyword"
+    assert paths(by_words, "feline asleep by the window", "hybrid")[0] == "memory/world/pets.md"
+
+
+@pytest.mark.parametrize("mode", ["vector", "", "Keyword", 1])
+def test_an_unknown_mode_is_refused_with_the_known_ones(memory: Memory, mode: str) -> None:
+    with pytest.raises(InvalidArgument, match="mode must be one of hybrid, keyword"):
+        memory.search("printer", mode=mode)
+
+
+def test_build_index_waits_until_everything_is_indexed_and_says_what_it_holds(home: Path, memory: Memory) -> None:
+    (home / "memory" / "world" / "garden.md").write_text("# Garden\n\nThe roses are pruned in March.\n")
+    status = memory.build_index()
+    assert status["up_to_date"]
+    assert (status["pages"], status["spaces"][0]["seen"]) == (3, status["passages"])
+
+
+def test_a_rebuilt_index_answers_as_before(memory: Memory) -> None:
+    before = memory.search("printer on which floor")
+    assert memory.build_index(rebuild=True)["up_to_date"]
+    assert memory.search("printer on which floor") == before
