@@ -130,7 +130,7 @@ def _check_added(memory: Memory, ledger: Ledger, texts: dict[str, str], found: F
 
 def _left_out_by_hand(memory: Memory, path: str, line: str) -> bool:
     """Whether a tool's line is gone because the editor saved over it: history has it, and says who left it out."""
-    versions = memory.home.history.versions(path)
+    versions = memory.home.storage.history.versions(path)
     held = [line.encode() in (data or b"").split(b"\n") for _, data in versions]
     after = [change for (change, _), had, has in zip(versions[1:], held, held[1:], strict=False) if had and not has]
     return bool(after) and all(not change.tool for change in after)
@@ -139,7 +139,7 @@ def _left_out_by_hand(memory: Memory, path: str, line: str) -> bool:
 def _is_kept(memory: Memory, path: str, line: str) -> bool:
     """Whether a line of the editor is in history, or in a file that a killed process had put aside."""
     aside = (file.read_bytes() for file in Path(memory.home.root, path).parent.glob(".*.tmp"))
-    versions = (data or b"" for _, data in memory.home.history.versions(path))
+    versions = (data or b"" for _, data in memory.home.storage.history.versions(path))
     return any(line.encode() in data.split(b"\n") for data in (*aside, *versions))
 
 

@@ -215,7 +215,7 @@ def size(memory: Memory) -> float:
 def load(memory: Memory, pages: dict[str, str]) -> None:
     """Page by page, each safe before the next."""
     for path, text in pages.items():
-        memory.home.pages.write(path, text)
+        memory.home.storage.pages.write(path, text)
 
 
 def after_a_write(memory: Memory, questions: list[str]) -> Iterator[float]:
@@ -271,7 +271,7 @@ def agree(folder: Path, url: str, data: Path, every: int) -> None:
     ]
     with Memory(url) as copy:
         for file in sorted(path for path in folder.rglob("*") if path.is_file()):
-            copy.home.pages.write(str(file.relative_to(folder)), file.read_text("utf-8"))
+            copy.home.storage.pages.write(str(file.relative_to(folder)), file.read_text("utf-8"))
     with Memory(folder) as here, Memory(url) as there:
         for memory in (here, there):
             memory.home.build_index(lambda *_: None)

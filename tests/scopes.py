@@ -21,7 +21,8 @@ from commonplace.errors import CommonplaceError
 from commonplace.home import utc_now
 from commonplace.maintenance import timeline
 from commonplace.maintenance.backup import export_to
-from commonplace.storage.tokens import access_of, create
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.tokens import create
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
@@ -97,7 +98,7 @@ class View(NamedTuple):
 def prepare(home: str, clock: FrozenClock) -> None:
     """A home with settings, and something of everybody's in it, so that nobody's is empty."""
     with Memory(home, clock=clock) as memory:
-        memory.home.pages.write("commonplace.yaml", SETTINGS)
+        memory.home.storage.pages.write("commonplace.yaml", SETTINGS)
         memory.call("update_world", {"topic": "weather", "content": "It rains in Oslo, often, and nobody minds."})
     with Memory(home, "bob", clock=clock) as memory:
         memory.call("remember", {"content": "Bob went to Oslo, in the rain."})
@@ -113,7 +114,7 @@ def store_private(home: str, clock: FrozenClock) -> None:
         memory.call("write_memory", {"key": f"{ask('activity')} {secret('activity')}", "content": "x"})
         memory.call("write_session_handoff", {"content": says("handoff")})
         memory.call("scratch_note", {"mode": "replace", "content": says("scratch")})
-        pages = memory.home.pages
+        pages = memory.home.storage.pages
         pages.write("agents/ann/sessions/talk.jsonl", json.dumps({"role": "user", "content": says("session")}) + "\n")
         pages.write("agents/ann/directives/own.md", says("directive"))
     store = CommonplaceStore(home, OWNER, clock=clock)
@@ -137,7 +138,7 @@ def store_shared(home: str, clock: FrozenClock) -> None:
         for op, given in registry.items():
             assert memory.call("MemoryTool", {"op": op, **given})["success"]
         memory.call("update_world", {"topic": ask("world"), "content": says("world")})
-        memory.home.pages.write(f"memory/{ask('page')}.md", says("page"))
+        memory.home.storage.pages.write(f"memory/{ask('page')}.md", says("page"))
 
 
 def what_there_is(home: str, clock: FrozenClock) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -366,7 +367,7 @@ def viewing(
     home: str, who: Someone, clock: FrozenClock, known: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Iterator[View]:
     """A view, with a server that is asked with a token for this agent alone."""
-    access = access_of(home)
+    access = open_tokens(home)
     _, token = create(access, utc_now(), agents=[who.agent], role="admin")
     access.close()
     with web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel}) as server:

@@ -143,8 +143,8 @@ def _touch(view: View, paths: Iterable[str], *, new: bool = False) -> None:
     """Change pages, those that are there, as their owner does."""
     with Memory(view.home, OWNER, clock=view.clock) as memory:
         for path in paths:
-            if new or memory.home.ground.has(path):
-                memory.home.pages.append(path, "\n")
+            if new or memory.home.storage.exists(path):
+                memory.home.storage.pages.append(path, "\n")
 
 
 DOORS = {

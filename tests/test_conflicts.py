@@ -41,7 +41,7 @@ def test_of_two_rewrites_of_one_place_the_later_stands_and_the_earlier_is_in_his
     reply = other.call("reflect", {"content": PAGE.replace("tea", "black tea")})
     assert page.read_text() == PAGE.replace("tea", "black tea")
     assert f"commonplace diff {CURATED}" in reply["conflict"]
-    kept = [data for _, data in memory.home.history.versions(CURATED)]
+    kept = [data for _, data in memory.home.storage.history.versions(CURATED)]
     assert PAGE.replace("tea", "green tea").encode() in kept
 
 
@@ -95,8 +95,8 @@ def test_a_stale_save_by_hand_stands_and_what_it_left_out_is_said(memory: Memory
     assert "left out what main (memory_write) wrote" in reply["conflict"]
     assert "Black." in page.read_text()
     assert "Oat." not in page.read_text()
-    assert any(b"Oat." in (data or b"") for _, data in memory.home.history.versions(CURATED))
-    assert [change.why for change in memory.home.history.changes(CURATED) if not change.tool] == [
+    assert any(b"Oat." in (data or b"") for _, data in memory.home.storage.history.versions(CURATED))
+    assert [change.why for change in memory.home.storage.history.changes(CURATED) if not change.tool] == [
         "left out what main (memory_write) wrote"
     ]
 

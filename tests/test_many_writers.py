@@ -159,7 +159,7 @@ def test_an_earlier_reading_never_replaces_a_later_one(
     page = home / "memory/a.md"
     page.write_text("giraffe")
     other = Memory(home, clock=memory.home.clock)
-    swept = memory.home.pages.changes
+    swept = memory.home.storage.pages.changes
 
     def late(known: Any, roots: Any) -> Any:
         changes = swept(known, roots)
@@ -167,7 +167,7 @@ def test_an_earlier_reading_never_replaces_a_later_one(
         assert other.search("zebra")
         return changes
 
-    monkeypatch.setattr(memory.home.pages, "changes", late)
+    monkeypatch.setattr(memory.home.storage.pages, "changes", late)
     assert memory.search("zebra")
     monkeypatch.undo()
     assert memory.search("zebra")

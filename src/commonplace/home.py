@@ -18,9 +18,9 @@ from .formats.json_text import is_unicode
 from .formats.timestamps import stamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
-from .storage.author import Signature, signed
-from .storage.backends import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Ground, ground_of
-from .storage.base import ABSENT
+from .storage.author import Author, write_as
+from .storage.backends import open_storage
+from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .storage.records import Channels, Globals, Shelf
 from .storage.records import parse as parse_record
@@ -46,11 +46,12 @@ class Home:
         _refuse_odd("agent", agent)
         _refuse_odd("session", session)
         self.agent, self.clock, self.session = agent, clock, session
-        self.ground: Ground = ground_of(root, clock, self._wrote)
-        self.address, self.root = root, self.ground.root
-        self.settings, self.pages, self.history = self.ground.settings, self.ground.pages, self.ground.history
+        self.storage: Storage = open_storage(root, clock, self._wrote)
+        self.address = root
+        self.root = self.storage.name
+        self.settings = self.storage.settings
         self._unfollowed: deque[str] = deque()
-        self.layout: Layout = replace(_layout(self.settings), stands=self.ground.stands)
+        self.layout: Layout = replace(_layout(self.settings), stands=self.storage.has_folder)
         self.has_memory = self._is_given_memory()
 
     @cached_property
@@ -62,7 +63,7 @@ class Home:
         extra = tuple(dict.fromkeys(pattern for search in every for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
-        return self.ground.follower(territory)
+        return self.storage.open_index(territory)
 
     @cached_property
     def meaning(self) -> Meaning:
@@ -92,27 +93,29 @@ class Home:
 
     @property
     def globals(self) -> Globals:
-        return Globals(self.pages, self.layout, self.clock)
+        return Globals(self.storage.pages, self.layout, self.clock)
 
     @property
     def channels(self) -> Channels:
-        return Channels(self.pages, self.layout, self.clock)
+        return Channels(self.storage.pages, self.layout, self.clock)
 
     @property
     def skills(self) -> Skills:
-        return Skills(self.pages, self.layout, self.clock)
+        return Skills(self.storage.pages, self.layout, self.clock)
 
     @property
     def working(self) -> Shelf:
-        return Shelf(self.pages, self.layout, self.layout.working_folder(self.agent), self.clock, taken=FIXED_NAMES)
+        return Shelf(
+            self.storage.pages, self.layout, self.layout.working_folder(self.agent), self.clock, taken=FIXED_NAMES
+        )
 
     def welcome(self) -> None:
         """Give a home whose agent has memory the default directive, once. One that can not be written goes without."""
         path = f"{self.layout.directives}/memory.md"
-        if not self.has_memory or self.ground.has(path):
+        if not self.has_memory or self.storage.exists(path):
             return
-        with suppress(CommonplaceError), signed(Signature("init", self.agent, self.session)):
-            self.pages.write(path, directive.TEXT, if_version=ABSENT)
+        with suppress(CommonplaceError), write_as(Author("init", self.agent, self.session)):
+            self.storage.pages.write(path, directive.TEXT, if_version=ABSENT)
 
     def records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """The records below a folder, off the index after it caught up there; and what is wrong with any of them."""
@@ -126,32 +129,32 @@ class Home:
         self.check()
         place = self.layout.place(path)
         try:
-            page = self.pages.read(path) if place else None
+            page = self.storage.pages.read(path) if place else None
         except PageNotFound:
             return None
         if place is None or page is None:
             return None
-        self.pages.saw(page)
-        return parse_record(page.text, path, place, lambda: self.pages.modified(path))
+        self.storage.pages.mark_read(page)
+        return parse_record(page.text, path, place, lambda: self.storage.pages.modified_at(path))
 
     def text(self, path: str) -> tuple[str, list[str]]:
         """What a page says, and what kept it from being read; a page that is not there says nothing."""
         try:
-            page = self.pages.read(path)
+            page = self.storage.pages.read(path)
         except PageNotFound:
             return "", []
         except CommonplaceError as error:
             return "", [f"skipped: {error}"]
-        self.pages.saw(page)
+        self.storage.pages.mark_read(page)
         return page.text, []
 
     def check(self) -> None:
         """StorageError when something that is not a folder stands where the home should be."""
-        self.ground.check()
+        self.storage.check()
 
     def _is_given_memory(self) -> bool:
         file = self.layout.agent_file(self.agent)
-        return settings_of.has_memory(os.path.join(self.root, file), lambda _: self.ground.read(file))
+        return settings_of.has_memory(os.path.join(self.root, file), lambda _: self.storage.read_settings_text(file))
 
     def search(
         self,
@@ -171,8 +174,8 @@ class Home:
         """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
         from .index.recalls import note
 
-        if self.ground.folder:
-            note(os.path.join(self.ground.folder, INDEX_FOLDER), self.agent, paths, stamp(self.clock()))
+        if self.storage.folder:
+            note(os.path.join(self.storage.folder, INDEX_FOLDER), self.agent, paths, stamp(self.clock()))
 
     def filters(self, **named: Any) -> Filters:
         """Filters as people write them; `yesterday` is the home's own."""
@@ -188,8 +191,8 @@ class Home:
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
         self.check()
-        every = self.pages.changes({}, self.index.territory.roots()).changed
-        dated = ((path, _dated(at)) for path, at in self.ground.times(self.visible(every)).items())
+        every = self.storage.pages.changes({}, self.index.territory.roots()).changed
+        dated = ((path, _dated(at)) for path, at in self.storage.modified_times(self.visible(every)).items())
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
 
     def visible(self, paths: Iterable[str]) -> list[str]:
@@ -200,7 +203,7 @@ class Home:
     def written(self, path: str) -> str | None:
         """When a page was last written; None when it is gone meanwhile, nothing when no calendar knows the time."""
         try:
-            return _dated(self.pages.modified(path))
+            return _dated(self.storage.pages.modified_at(path))
         except PageNotFound:
             return None
 
@@ -268,7 +271,7 @@ class Home:
         if "index" in self.__dict__:
             self.index.close()
         self.__dict__.pop("meaning", None)  # models are large; the next search opens them again
-        self.ground.close()
+        self.storage.close()
 
     def _search_mode(self) -> str:
         settings = self.search_settings

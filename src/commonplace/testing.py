@@ -72,10 +72,10 @@ class MemoryPages:
     def rewrite(self, path: str, text: str) -> str:
         return self.write(path, text)
 
-    def saw(self, page: Page) -> None:
+    def mark_read(self, page: Page) -> None:
         """Nobody else writes here."""
 
-    def notice(self, paths: Iterable[str]) -> None:
+    def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Nor are earlier versions kept."""
 
     def remove(self, path: str, if_version: str | None = None) -> None:
@@ -90,15 +90,15 @@ class MemoryPages:
         inside = (path for path in self._below(folder) if path.endswith(suffix))
         return sorted(path for path in inside if deep or "/" not in path.removeprefix(f"{folder}/"))
 
-    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+    def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         found = ((path, self._texts[path]) for path in self.list(folder, deep=True))
         return [each for each in found if text in each[1]], []
 
-    def folders(self, folder: str) -> Paths:
+    def list_folders(self, folder: str) -> Paths:
         inside = (path.removeprefix(f"{folder}/") for path in self._below(folder))
         return sorted({path.split("/")[0] for path in inside if "/" in path})
 
-    def modified(self, path: str) -> float:
+    def modified_at(self, path: str) -> float:
         self.read(path)
         return 0.0
 
@@ -112,7 +112,7 @@ class MemoryPages:
         return Changes(changed, tuple(path for path in known if path not in seen))
 
     @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
+    def lock(self, name: str) -> Iterator[None]:
         with self._lock:
             area = self._areas.setdefault(name, threading.Lock())
         with area:
@@ -146,7 +146,7 @@ class PagesContract:
 
     def test_a_page_that_is_not_there_is_not_found(self) -> None:
         pages = self.make_pages()
-        for act in (pages.read, pages.remove, pages.modified):
+        for act in (pages.read, pages.remove, pages.modified_at):
             _raises(PageNotFound, act, "memory/none.md")
 
     def test_a_stale_version_writes_nothing(self) -> None:
@@ -203,14 +203,14 @@ class PagesContract:
         assert pages.list("memory") == ["memory/a.md", "memory/b.md"]
         assert pages.list("memory", deep=True) == ["memory/a.md", "memory/b.md", "memory/deep/c.md"]
         assert pages.list("nowhere") == []
-        assert pages.folders("memory") == ["deep"]
+        assert pages.list_folders("memory") == ["deep"]
 
     def test_pages_that_hold_a_text_are_found(self) -> None:
         pages = self.make_pages()
         pages.write("memory/a.md", "tea")
         pages.write("memory/deep/b.md", "green tea\n")
         pages.write("memory/c.md", "coffee")
-        assert pages.containing("memory", "tea") == ([("memory/a.md", "tea"), ("memory/deep/b.md", "green tea\n")], [])
+        assert pages.find_text("memory", "tea") == ([("memory/a.md", "tea"), ("memory/deep/b.md", "green tea\n")], [])
 
     def test_no_path_leaves_the_home(self) -> None:
         pages = self.make_pages()
@@ -244,7 +244,7 @@ class PagesContract:
         inside: list[str] = []
 
         def work(name: str) -> None:
-            with pages.hold("area"):
+            with pages.lock("area"):
                 inside.append(f"{name} in")
                 pages.append("memory/a.md", name)
                 inside.append(f"{name} out")

@@ -388,7 +388,7 @@ def test_listing_opens_no_page_that_has_not_changed(home: Path) -> None:
             opened.append(str(arguments[0]))
 
     settled = CommonplaceStore(home)
-    while settled.memory.home.pages.changes(
+    while settled.memory.home.storage.pages.changes(
         settled.memory.home.index.ask(lambda view: view.index.stamps()), settled.memory.home.index.territory.roots()
     ).changed:
         settled.search(())

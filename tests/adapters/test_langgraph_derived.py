@@ -209,7 +209,7 @@ def test_an_item_whose_time_is_over_leaves_the_pages_but_not_history(home: Path,
     assert store.get(DOCS, "short") is None
     assert {item.key for item in store.search(())} == {"long", "for good"}
     assert not (home / "agents/main/store/docs/short.md").exists()
-    last = store.memory.home.history.changes()[-1]
+    last = store.memory.home.storage.history.changes()[-1]
     assert (last.tool, last.path, last.version) == ("store.expire", "agents/main/store/docs/short.md", "")
 
 
@@ -232,14 +232,16 @@ def test_reads_that_prolong_nothing_write_nothing(home: Path, clock: FrozenClock
     store = lasting(home, clock, default_ttl=10, refresh_on_read=False)
     often = lasting(home, clock, default_ttl=10)
     store.put(DOCS, "a", {})
-    before = len(store.memory.home.history.changes())
+    before = len(store.memory.home.storage.history.changes())
     clock.advance(minutes=5)
     store.get(DOCS, "a")
-    assert len(store.memory.home.history.changes()) == before
+    assert len(store.memory.home.storage.history.changes()) == before
     for _ in range(10):
         often.get(DOCS, "a")
         clock.advance(seconds=1)
-    assert len(store.memory.home.history.changes()) == before + 2  # at once, and when a hundredth of its time is gone
+    assert (
+        len(store.memory.home.storage.history.changes()) == before + 2
+    )  # at once, and when a hundredth of its time is gone
 
 
 def test_expired_items_are_left_out_where_the_store_says_so(home: Path, clock: FrozenClock) -> None:

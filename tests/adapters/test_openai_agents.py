@@ -311,7 +311,7 @@ def test_adding_writes_no_more_than_the_item_and_no_history(memory: Memory, home
     inode = file_of(session, home).stat().st_ino
     add(session, *said("two"))
     assert file_of(session, home).stat().st_ino == inode  # the same file, grown
-    assert session.path not in memory.home.history.paths()
+    assert session.path not in memory.home.storage.history.paths()
     assert file_of(session, home).stat().st_mode & 0o777 == 0o600
 
 

@@ -123,7 +123,7 @@ class Judge:
         """Every version that was acknowledged is in history, unless an answer said that it was not kept."""
         if ".history" in str(outcome.replies) or self.told(done).pages != pages:
             return
-        known = {path: {change.version for change, _ in memory.home.history.versions(path)} for path in pages}
+        known = {path: {change.version for change, _ in memory.home.storage.history.versions(path)} for path in pages}
         standing = self.told(()).pages
         for upto in range(1, len(done) + 1):
             for path, data in self.told(done[:upto]).pages.items():

@@ -38,7 +38,7 @@ LAYERS = [
     "surfaces",
     "testing",
 ]
-BACKENDS = ("backends.py", "folder", "postgres")  # of storage
+BACKENDS = ("base.py", "backends.py", "folder", "postgres")  # of storage
 HEAVY = ["mcp", "pydantic", "starlette", "numpy", "rich", "asyncio", "httpx"]
 
 

@@ -38,7 +38,7 @@ def test_a_second_import_adds_nothing(home: Path, tmp_path: Path, notes: Path) -
         assert (again.added, again.updated, again.beside, again.kept) == ((), (), (), ())
         assert sorted(again.same) == sorted(done.added)
     assert pages(home) == before
-    signed = [change for change in Home(str(home)).history.changes() if change.tool == "import"]
+    signed = [change for change in Home(str(home)).storage.history.changes() if change.tool == "import"]
     assert len(signed) == sum(len(done.added) for done in first)
 
 

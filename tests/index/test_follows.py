@@ -294,7 +294,7 @@ def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
 def from_nothing(home: Home, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     index = SqliteIndex(":memory:")
     try:
-        catch_up(index, home.pages, home.index.territory)
+        catch_up(index, home.storage.pages, home.index.territory)
         embedded(index, tiny)
         return said(index, tiny)
     finally:

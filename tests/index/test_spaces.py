@@ -47,7 +47,7 @@ class Desk:
         (self.root / path).write_text(text)
 
     def follow(self) -> None:
-        assert catch_up(self.index, self._home.pages, self._home.index.territory) == []
+        assert catch_up(self.index, self._home.storage.pages, self._home.index.territory) == []
 
     def embed(self, embedder: TinyEmbedder) -> list[str]:
         """Catch up with everything; the texts that had to be embedded for it."""

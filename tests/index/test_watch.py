@@ -203,7 +203,7 @@ def test_what_changes_while_a_look_is_taken_is_not_missed(watched: Watched) -> N
 def in_this_thread(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Fills with every look at the pages that this thread takes itself."""
     looks: list[object] = []
-    pages, here = watched.memory.home.pages, threading.get_ident()
+    pages, here = watched.memory.home.storage.pages, threading.get_ident()
     changes = pages.changes
 
     def counted(known: Any, roots: Any) -> Any:

@@ -173,13 +173,13 @@ def test_of_two_notes_that_say_the_same_one_is_removed_and_comes_back(sick: Path
     assert twice.read_text() == "between\n\n" + note("tea", "green")
     with Memory(sick, clock=clock) as memory:
         assert memory.call("memory_read", {"key": "k"})["data"]["content"] == "v"
-        history = memory.home.history
+        history = memory.home.storage.history
         for path in (page, twice):
             name = str(path.relative_to(sick))
             last = history.changes(name)[-1]
             assert (last.tool, last.agent) == ("doctor", "main")
             assert "twice" in last.why
-            assert undo(memory.home.pages, history, [last])[0].problem == ""
+            assert undo(memory.home.storage.pages, history, [last])[0].problem == ""
     assert (page.read_bytes(), twice.read_bytes()) == before
 
 
@@ -216,9 +216,9 @@ def test_a_record_that_says_the_same_twice_is_removed_once_and_comes_back(sick: 
     assert not copy.exists()
     with Memory(sick, clock=clock) as memory:
         assert memory.call("MemoryTool", {"op": "getGlobal", "key": "k"})["value"] == "v"
-        change = memory.home.history.changes("memory/global/work/k.md")[-1]
+        change = memory.home.storage.history.changes("memory/global/work/k.md")[-1]
         assert f"commonplace undo {change.id}" in finding.advice
-        undo(memory.home.pages, memory.home.history, [change])
+        undo(memory.home.storage.pages, memory.home.storage.history, [change])
     assert copy.read_bytes() == before
 
 
@@ -342,7 +342,7 @@ def test_what_only_a_temporary_file_holds_is_put_into_history_before_it_goes(
     assert not left.exists()
     assert contents(sick).get(path) == before.get(path)
     with Memory(sick, clock=clock) as memory:
-        versions = memory.home.history.versions(path)
+        versions = memory.home.storage.history.versions(path)
         assert b"an editor saved this" in [data for _, data in versions]
         assert versions[-1][1] == before.get(path)
         held = next(change for change, data in versions if data == b"an editor saved this")

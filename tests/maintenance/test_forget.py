@@ -121,8 +121,8 @@ def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Wanted, gone:
     forget(full.home, wanted)
     assert not (home / gone).exists()
     assert (home / kept).exists()
-    assert gone not in full.home.history.paths()
-    assert kept in full.home.history.paths()
+    assert gone not in full.home.storage.history.paths()
+    assert kept in full.home.storage.history.paths()
 
 
 def test_what_says_the_same_elsewhere_is_named_and_stays(full: Memory, home: Path) -> None:
@@ -152,7 +152,7 @@ def test_the_mark_of_a_session_goes_from_history(home: Path, clock: FrozenClock)
     memory = Memory(home, clock=clock, session="s-7")
     memory.call("remember", {"content": "kept"})
     forget(memory.home, Wanted(session="s-7"))
-    assert {change.session for change in memory.home.history.changes()} == {""}
+    assert {change.session for change in memory.home.storage.history.changes()} == {""}
     assert "kept" in memory.call("recall")["content"]
 
 
@@ -182,7 +182,7 @@ def test_a_killed_forget_is_finished_by_the_next(full: Memory, home: Path) -> No
     os.remove(home / "agents/main/sessions/s-1.jsonl")
     pid = os.fork()
     if not pid:
-        full.home.history.rewrite = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
+        full.home.storage.history.rewrite = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
         forget(full.home, Wanted(key="gate"))
     os.waitpid(pid, 0)
     assert holding(home, SECRET) != []
@@ -221,7 +221,7 @@ def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memo
     assert ("history", path, "53 earlier versions") in found.traces
     [block] = blocks.find(before, "note-7")
     assert day.read_text() == blocks.remove(before, block)
-    versions = [data.decode() for _, data in memory.home.history.versions(path) if data]
+    versions = [data.decode() for _, data in memory.home.storage.history.versions(path) if data]
     kept = [name for name in names if name != "note-7"]
     assert [[block.key for block in blocks.read(text)] for text in versions] == [
         kept[: count + 1] for count in range(59)

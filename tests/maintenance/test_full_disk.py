@@ -30,7 +30,7 @@ def brought(home):
         return import_from(Home(str(home)), file)
 
 def check(home, number):
-    history = Home(str(home)).history
+    history = Home(str(home)).storage.history
     found = [path for path in home.rglob("*") if path.is_file() and "/." not in str(path.relative_to(folder))]
     for page in found:
         versions = history.versions(str(page.relative_to(home)))

@@ -97,7 +97,7 @@ def test_every_backup_during_writes_is_a_state_that_existed(home: Path, tmp_path
 
 def check_history(home: Path) -> bool:
     """History of the same moment: its last version of every page is the page."""
-    history = Home(str(home)).history
+    history = Home(str(home)).storage.history
     for path in history.paths():
         ((_, last),) = history.versions(path)[-1:]
         assert last == ((home / path).read_bytes() if (home / path).exists() else None), path
@@ -161,8 +161,8 @@ def test_a_page_written_while_the_archive_is_written_is_not_in_it_by_half(memory
         """Somebody writes whenever a piece of the archive is taken."""
 
         def write(self, data: object) -> int:
-            memory.home.pages.write("memory/b.md", "after " * 3000)
-            memory.home.pages.write("memory/c.md", "after")
+            memory.home.storage.pages.write("memory/b.md", "after " * 3000)
+            memory.home.storage.pages.write("memory/c.md", "after")
             return super().write(data)  # type: ignore[arg-type]
 
     out = Stream()

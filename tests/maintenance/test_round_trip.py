@@ -212,7 +212,7 @@ def test_history_goes_along_when_asked(home: Path, clock: FrozenClock) -> None:
     newer = home.parent / "newer"
     imported(newer, exported(home, history=True))
     assert tree(newer, history=True) == tree(home, history=True)
-    assert len(Home(str(newer)).history.versions("memory/world/t.md")) == 2
+    assert len(Home(str(newer)).storage.history.versions("memory/world/t.md")) == 2
     again = imported(newer, exported(home, history=True))
     assert (again.added, again.replaced) == ((), ())
 
@@ -223,7 +223,7 @@ def test_the_history_of_the_home_stays_when_the_archive_has_another(home: Path, 
     Memory(new, clock=clock).call("update_world", {"topic": "t", "content": "here"})
     came = imported(new, exported(home, history=True), overwrite=True)
     assert "history of its own" in came.warnings[0]
-    versions = [data for _, data in Home(str(new)).history.versions("memory/world/t.md")]
+    versions = [data for _, data in Home(str(new)).storage.history.versions("memory/world/t.md")]
     assert versions == [b"here", b"there"]
 
 
@@ -254,7 +254,7 @@ def test_pages_that_differ_stop_everything_unless_they_may_be_replaced(home: Pat
     after = tree(new)
     assert after.pop("memory/only-here.md").data == b"mine"
     assert after == tree(home)
-    kept = Home(str(new)).history
+    kept = Home(str(new)).storage.history
     for path, mine in (("memory/world/t.md", b"mine"), ("skills/brew/picture.png", b"\xfe mine")):
         assert mine in [data for _, data in kept.versions(path)]
     assert kept.versions("memory/world/t.md")[-1][0].tool == "import"

@@ -78,7 +78,7 @@ class Place:
             raise FileNotFoundError(self.path) from error
 
     def read_bytes(self) -> bytes:
-        data = self._pages.bytes_of(self.path)
+        data = self._pages.read_bytes(self.path)
         if data is None:
             raise FileNotFoundError(self.path)
         return data

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from commonplace.errors import NotFound, StorageError
-from commonplace.storage.postgres.tokens import InDatabase
-from commonplace.storage.tokens import Access, Call, found
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import TokenStore
+from commonplace.storage.tokens import Call, found
 from commonplace.testing import FrozenClock
 
 from ..server.contract import AccessContract, made
@@ -22,8 +23,8 @@ def at(url: str, tenant: str) -> str:
 
 
 @pytest.fixture
-def access(url: str) -> Iterator[Access]:
-    opened = InDatabase(at(url, "acme"))
+def access(url: str) -> Iterator[TokenStore]:
+    opened = open_tokens(at(url, "acme"))
     yield opened
     opened.close()
 
@@ -33,21 +34,21 @@ class TestDatabase(AccessContract):
 
 
 def test_a_tenant_neither_sees_nor_revokes_nor_uses_the_tokens_of_another(
-    access: Access, url: str, clock: FrozenClock
+    access: TokenStore, url: str, clock: FrozenClock
 ) -> None:
     token, secret = made(access, clock)
-    access.note(Call("2026-03-14T00:00:00Z", token.id, "ann", "recall", "", "ok", ""))
-    other = InDatabase(at(url, "them"))
-    assert other.tokens() == other.calls(10) == []
-    assert found(other.tokens(), secret, clock()) is None
+    access.record_call(Call("2026-03-14T00:00:00Z", token.id, "ann", "recall", "", "ok", ""))
+    other = open_tokens(at(url, "them"))
+    assert other.list_tokens() == other.recent_calls(10) == []
+    assert found(other.list_tokens(), secret, clock()) is None
     with pytest.raises(NotFound):
         other.revoke(token.id, "2026-03-14T00:00:00Z")
-    assert found(access.tokens(), secret, clock()) == token
+    assert found(access.list_tokens(), secret, clock()) == token
     other.close()
 
 
-def test_a_log_that_can_not_be_written_fails_nobody(access: Access, url: str) -> None:
+def test_a_log_that_can_not_be_written_fails_nobody(access: TokenStore, url: str) -> None:
     admin(url, "DROP TABLE commonplace.access_calls")
-    access.note(Call("2026-03-14T00:00:00Z", "ab12", "ann", "recall", "", "ok", ""))
+    access.record_call(Call("2026-03-14T00:00:00Z", "ab12", "ann", "recall", "", "ok", ""))
     with pytest.raises(StorageError, match="run `commonplace db migrate`"):
-        access.calls(5)
+        access.recent_calls(5)

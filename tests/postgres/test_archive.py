@@ -56,7 +56,7 @@ def test_an_archive_goes_into_a_database_and_back_with_its_history(
 ) -> None:
     furnish(tmp_path / "home", clock).close()
     source = opened(str(tmp_path / "home"))
-    source.pages.notice(says(exported(source, history=False)))  # what was put there by hand
+    source.storage.pages.record_outside_edits(says(exported(source, history=False)))  # what was put there by hand
     first = exported(source)
     import_from(opened("acme"), io.BytesIO(first))
     second = exported(opened("acme"))
@@ -66,7 +66,7 @@ def test_an_archive_goes_into_a_database_and_back_with_its_history(
     assert exported(opened("acme")) == second
     again = import_from(opened("acme"), io.BytesIO(second))
     assert (again.added, again.replaced) == ((), ())
-    there, here = opened("acme").history, opened(str(tmp_path / "home")).history
+    there, here = opened("acme").storage.history, opened(str(tmp_path / "home")).storage.history
     assert there.changes() == here.changes()
     assert [there.versions(path) for path in there.paths()] == [here.versions(path) for path in here.paths()]
 
@@ -79,8 +79,8 @@ def test_an_export_sees_one_state_while_others_write(opened: Open) -> None:
         number = 0
         while not stop.is_set():
             number += 1
-            home.pages.write("memory/z.md", str(number))  # read last
-            home.pages.write("memory/a.md", str(number))
+            home.storage.pages.write("memory/z.md", str(number))  # read last
+            home.storage.pages.write("memory/a.md", str(number))
 
     thread = threading.Thread(target=write)
     thread.start()
@@ -100,37 +100,37 @@ def test_an_import_that_somebody_gets_in_the_way_of_leaves_nothing(
 ) -> None:
     source, target, other = opened("acme"), opened("them"), opened("them")
     for name in ("a", "b"):
-        source.pages.write(f"memory/{name}.md", name)
+        source.storage.pages.write(f"memory/{name}.md", name)
     archive = exported(source)
     before = putting.put_all
 
     def late(*given: object, **named: object) -> object:
-        other.pages.write("memory/b.md", "mine")
+        other.storage.pages.write("memory/b.md", "mine")
         return before(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("commonplace.maintenance.backup.restore_postgres.put_all", late)
     with pytest.raises(StaleVersion):
         import_from(target, io.BytesIO(archive))
     assert says(exported(target, history=False)) == {"memory/b.md": "mine"}
-    assert [change.path for change in target.history.changes()] == ["memory/b.md"]
+    assert [change.path for change in target.storage.history.changes()] == ["memory/b.md"]
 
 
 def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
     opened: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, target, other = opened("acme"), opened("them"), opened("them")
-    source.pages.write("memory/a.md", "a")
+    source.storage.pages.write("memory/a.md", "a")
     archive = exported(source)
     before = putting.put_all
 
     def late(*given: object, **named: object) -> object:
-        other.pages.write("memory/a.md/b.md", "mine")
+        other.storage.pages.write("memory/a.md/b.md", "mine")
         return before(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("commonplace.maintenance.backup.restore_postgres.put_all", late)
     with pytest.raises(StorageError, match=r"memory/a.md can not be a page beside the page memory/a.md/b.md: use an"):
         import_from(target, io.BytesIO(archive))
-    assert target.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
+    assert target.storage.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
 
 
 def test_history_that_can_be_none_is_left_out_and_told(opened: Open) -> None:
@@ -155,15 +155,15 @@ def test_history_that_can_be_none_is_left_out_and_told(opened: Open) -> None:
     home = opened("acme")
     done = import_from(home, io.BytesIO(f"{archive}\n".encode()))
     assert "6 lines of the archive's history can be no history" in done.warnings[0]
-    assert [change.path for change in home.history.changes()] == ["memory/a.md", "memory/a.md"]
-    assert home.history.changes("memory/a.md")[-1].tool == "import"
+    assert [change.path for change in home.storage.history.changes()] == ["memory/a.md", "memory/a.md"]
+    assert home.storage.history.changes("memory/a.md")[-1].tool == "import"
 
 
 def test_what_was_imported_is_found_and_taken_note_of_by_who_follows(
     opened: Open, url: str, clock: FrozenClock
 ) -> None:
     source = opened("acme")
-    source.pages.write("memory/fruit.md", "the papaya was ripe")
+    source.storage.pages.write("memory/fruit.md", "the papaya was ripe")
     with Memory(f"{url}{'&' if '?' in url else '?'}tenant=them", clock=clock) as memory:
         assert memory.search("papaya") == []
         import_from(opened("them"), io.BytesIO(exported(source)))

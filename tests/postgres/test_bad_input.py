@@ -27,14 +27,14 @@ ASKED: list[Callable[[Memory], object]] = [
     lambda memory: [hit.text for hit in memory.search(ODD)],
     lambda memory: memory.search("x", path=ODD),
     lambda memory: memory.search("x", tags=[ODD]),
-    lambda memory: memory.home.pages.read(ODD),
-    lambda memory: memory.home.pages.list(ODD),
-    lambda memory: memory.home.ground.has(ODD),
-    lambda memory: memory.home.history.head(ODD),
-    lambda memory: memory.home.history.change(ODD),
-    lambda memory: memory.home.history.change("\ud800"),
-    lambda memory: memory.home.history.content("memory/k.md", ODD),
-    lambda memory: memory.home.history.changes(ODD),
+    lambda memory: memory.home.storage.pages.read(ODD),
+    lambda memory: memory.home.storage.pages.list(ODD),
+    lambda memory: memory.home.storage.exists(ODD),
+    lambda memory: memory.home.storage.history.head(ODD),
+    lambda memory: memory.home.storage.history.change(ODD),
+    lambda memory: memory.home.storage.history.change("\ud800"),
+    lambda memory: memory.home.storage.history.read_version("memory/k.md", ODD),
+    lambda memory: memory.home.storage.history.changes(ODD),
 ]
 
 
@@ -80,6 +80,6 @@ def test_a_page_that_is_no_text_is_named_by_who_looks_for_text(
     pages.write("memory/a.md", "x")
     with database.transaction() as connection:
         connection.execute("UPDATE commonplace.pages SET data = %s", (data,))
-    found, warnings = pages.containing("memory", "not there")
+    found, warnings = pages.find_text("memory", "not there")
     assert found == []
     assert [warning.split()[0] for warning in warnings] == ([] if is_text else ["memory/a.md"])

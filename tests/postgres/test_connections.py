@@ -66,7 +66,7 @@ def test_a_handle_used_by_a_child_process_opens_connections_of_its_own(url: str,
 import os, sys
 from commonplace import Memory
 memory = Memory({url!r})
-database = memory.home.ground.database
+database = memory.home.storage.database
 who = lambda: database.query("SELECT pg_backend_pid()", {{}})
 memory.call("remember", {{"content": "by the parent"}})
 before = who()

@@ -74,7 +74,7 @@ def pages(home: Home) -> dict[str, tuple[bytes | None, int]]:
 
 def past(home: Home) -> dict[str, list[tuple[object, ...]]]:
     """All versions with who made them and when; a change by hand that nobody noticed yet is none."""
-    history = home.history
+    history = home.storage.history
     return {
         path: [(*change[1:2], *change[3:], data) for change, data in history.versions(path)] for path in history.paths()
     }
@@ -98,11 +98,13 @@ def test_a_folder_goes_into_a_database_and_back_byte_for_byte_with_its_history(
 def test_what_was_removed_keeps_its_history_and_ids_stay_what_they_were(folder: Path, opened: Open) -> None:
     source, target = opened(str(folder)), opened("acme")
     copy(source, target)
-    [gone] = [path for path in source.history.paths() if "gate" in path]
-    assert [change.version for change in target.history.changes(gone)][-1] == ""
-    assert [change.id for change in target.history.changes(gone)] == [c.id for c in source.history.changes(gone)]
-    assert timeline.restore(target, gone, source.history.changes(gone)[0].id)
-    assert target.pages.read(gone).text
+    [gone] = [path for path in source.storage.history.paths() if "gate" in path]
+    assert [change.version for change in target.storage.history.changes(gone)][-1] == ""
+    assert [change.id for change in target.storage.history.changes(gone)] == [
+        c.id for c in source.storage.history.changes(gone)
+    ]
+    assert timeline.restore(target, gone, source.storage.history.changes(gone)[0].id)
+    assert target.storage.pages.read(gone).text
 
 
 def test_a_second_run_copies_nothing_and_changes_no_row(folder: Path, url: str, opened: Open) -> None:
@@ -143,11 +145,11 @@ def test_what_was_written_since_comes_with_the_next_run_where_nothing_was_writte
     source, target = opened(str(folder)), opened("acme")
     copy(source, target)
     clock.advance(seconds=3600)
-    source.pages.write("memory/world/new.md", "New.\n")
-    source.pages.write("memory/world/empty.md", "Not empty any more.\n")
+    source.storage.pages.write("memory/world/new.md", "New.\n")
+    source.storage.pages.write("memory/world/empty.md", "Not empty any more.\n")
     kept = copy(source, target)
     assert (kept.added, kept.differ) == (("memory/world/new.md",), ("memory/world/empty.md",))
-    assert target.pages.read("memory/world/empty.md").text == ""
+    assert target.storage.pages.read("memory/world/empty.md").text == ""
     assert copy(source, target, overwrite=True).differ == ("memory/world/empty.md",)
     assert pages(source) == pages(target)
     assert past(source)["memory/world/empty.md"][-1] == past(target)["memory/world/empty.md"][-1]
@@ -157,26 +159,26 @@ def test_a_page_that_says_something_else_there_is_named_and_stays_and_history_ke
     folder: Path, opened: Open
 ) -> None:
     source, target = opened(str(folder)), opened("acme")
-    target.pages.write("memory/world/by hand.md", "Written there.\n")
+    target.storage.pages.write("memory/world/by hand.md", "Written there.\n")
     done = copy(source, target)
     assert done.differ == ("memory/world/by hand.md",)
-    assert target.pages.read("memory/world/by hand.md").text == "Written there.\n"
+    assert target.storage.pages.read("memory/world/by hand.md").text == "Written there.\n"
     copy(source, target, overwrite=True)
-    assert target.pages.read("memory/world/by hand.md").text.startswith("# By hand")
-    said = [data for _, data in target.history.versions("memory/world/by hand.md")]
+    assert target.storage.pages.read("memory/world/by hand.md").text.startswith("# By hand")
+    said = [data for _, data in target.storage.history.versions("memory/world/by hand.md")]
     assert said[0] == b"Written there.\n"
-    assert target.history.changes("memory/world/by hand.md")[-1].tool == "copy"
+    assert target.storage.history.changes("memory/world/by hand.md")[-1].tool == "copy"
     assert copy(source, target).differ == ()
 
 
 def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder: Path, opened: Open) -> None:
     source, target = opened(str(folder)), opened("acme")
     copy(source, target)
-    source.pages.remove("memory/world/empty.md")
+    source.storage.pages.remove("memory/world/empty.md")
     assert copy(source, target).differ == ("memory/world/empty.md",)
     copy(source, target, overwrite=True)
     assert "memory/world/empty.md" not in pages(target)
-    assert target.history.head("memory/world/empty.md") == source.history.head("memory/world/empty.md")
+    assert target.storage.history.head("memory/world/empty.md") == source.storage.history.head("memory/world/empty.md")
 
 
 def test_a_dry_run_says_the_same_and_writes_nothing(folder: Path, url: str, opened: Open) -> None:
@@ -188,11 +190,11 @@ def test_a_dry_run_says_the_same_and_writes_nothing(folder: Path, url: str, open
 
 def test_one_tenant_goes_to_another_with_ids_and_nothing_of_a_third(folder: Path, opened: Open) -> None:
     one, two, third = opened("one"), opened("two"), opened("third")
-    third.pages.write("memory/world/third.md", "Of nobody else.\n")
+    third.storage.pages.write("memory/world/third.md", "Of nobody else.\n")
     copy(opened(str(folder)), one)
     copy(one, two)
     assert pages(one) == pages(two)
-    assert [*one.history.changes()] == [*two.history.changes()]
+    assert [*one.storage.history.changes()] == [*two.storage.history.changes()]
     assert [*pages(third)] == ["memory/world/third.md"]
 
 
@@ -213,15 +215,15 @@ def test_a_copy_is_searched_and_taken_back_like_what_was_written_there(
 
 def test_ids_that_another_change_has_there_are_given_anew(folder: Path, url: str, tmp_path: Path, opened: Open) -> None:
     source, target, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
-    change = source.history.changes()[-1]
+    change = source.storage.history.changes()[-1]
     copy(source, target)
     with psycopg.connect(url) as connection:
         moved = "UPDATE commonplace.history SET path = 'memory/world/other.md', seq = 9999 WHERE id = %s"
         connection.execute(moved, (change.id,))
     assert copy(source, target).failed == ()
     assert copy(target, back).failed == ()
-    for path in {change.path for change in back.history.changes()}:
-        assert all(back.history.change(each.id).path == path for each in back.history.changes(path))
+    for path in {change.path for change in back.storage.history.changes()}:
+        assert all(back.storage.history.change(each.id).path == path for each in back.storage.history.changes(path))
 
 
 def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,11 +232,11 @@ def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypat
 
     def write(what: str, done: int, total: int) -> None:
         if done == 1:
-            writer.pages.write("memory/world/odd.md", "Just now.\n")
+            writer.storage.pages.write("memory/world/odd.md", "Just now.\n")
 
     done = copy(source, target, progress=write)
     assert [path for path, _ in done.failed] == ["memory/world/odd.md"]
-    assert target.pages.read("memory/world/odd.md").text == "Just now.\n"
+    assert target.storage.pages.read("memory/world/odd.md").text == "Just now.\n"
 
 
 def test_a_page_that_can_be_none_there_keeps_no_other_away(folder: Path, opened: Open) -> None:
@@ -273,17 +275,17 @@ def test_times_are_those_of_the_source(folder: Path, clock: FrozenClock, opened:
     source, target = opened(str(folder)), opened("acme")
     clock.advance(seconds=86_400)
     copy(source, target)
-    assert target.pages.modified("memory/world/by hand.md") == pytest.approx(1_700_000_000.123456, abs=1e-5)
-    latest = max(change.at for change in target.history.changes() if change.tool)
+    assert target.storage.pages.modified_at("memory/world/by hand.md") == pytest.approx(1_700_000_000.123456, abs=1e-5)
+    latest = max(change.at for change in target.storage.history.changes() if change.tool)
     assert latest < f"{clock() - timedelta(hours=20):%Y-%m-%dT%H:%M:%S}"
 
 
 def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened: Open) -> None:
     source, target = opened(str(tmp_path / "source")), opened("acme")
     for path in ("memory/a.md/b.md", "memory/c.md", "memory/x.md"):
-        source.pages.write(path, "copied")
+        source.storage.pages.write(path, "copied")
     for path in ("memory/a.md", "memory/c.md/d.md"):
-        target.pages.write(path, "theirs")
+        target.storage.pages.write(path, "theirs")
     done = copy(source, target)
     beside = "{} can not be a page beside the page {}: use another name"
     assert dict(done.failed) == {
@@ -291,7 +293,7 @@ def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened:
         "memory/c.md": beside.format("memory/c.md", "memory/c.md/d.md"),
     }
     assert done.added == ("memory/x.md",)
-    assert sorted(target.pages.list("memory", deep=True)) == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
-    assert target.history.paths() == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
-    target.pages.remove("memory/a.md")
+    assert sorted(target.storage.pages.list("memory", deep=True)) == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    assert target.storage.history.paths() == ["memory/a.md", "memory/c.md/d.md", "memory/x.md"]
+    target.storage.pages.remove("memory/a.md")
     assert copy(source, target).added == ("memory/a.md/b.md",)

@@ -80,7 +80,9 @@ def full(memory: Memory) -> Memory:
     call("MemoryTool", {"op": "setChannel", "channelName": "dev", "key": "gate", "value": {"code": SECRET}})
     call("MemoryTool", {"op": "createSkill", "name": "gate", "description": f"Says {SECRET}"})
     call("MemoryTool", {"op": "updateSkill", "name": "gate", "newData": {"code": SECRET}})
-    memory.home.pages.write("agents/main/sessions/s-1.jsonl", '{"role": "user", "content": "what about the gate"}\n')
+    memory.home.storage.pages.write(
+        "agents/main/sessions/s-1.jsonl", '{"role": "user", "content": "what about the gate"}\n'
+    )
     memory.search(SECRET)
     return memory
 
@@ -127,7 +129,7 @@ def test_a_session_that_is_no_text_is_forgotten_as_well(full: Memory, url: str) 
             " WHERE tenant = 'acme'",
             (path, b"\xff\x00\xc0"),
         )
-    assert full.home.ground.bytes_of(path) == b"\xff\x00\xc0"
+    assert full.home.storage.read_bytes(path) == b"\xff\x00\xc0"
     forget(full.home, Wanted(session="odd"))
-    assert full.home.ground.bytes_of(path) is None
+    assert full.home.storage.read_bytes(path) is None
     assert holding(url, "odd.jsonl") == []

@@ -8,9 +8,8 @@ import pytest
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.formats.timestamps import stamp
-from commonplace.storage.author import Signature, signed
-from commonplace.storage.base import ABSENT
-from commonplace.storage.history import Bounds, Past, Versions
+from commonplace.storage.author import Author, write_as
+from commonplace.storage.base import ABSENT, HistoryStore, Retention, Versions
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
@@ -20,12 +19,12 @@ from commonplace.testing import FrozenClock
 pytestmark = pytest.mark.slow
 
 
-def texts(history: Past, path: str) -> list[str | None]:
+def texts(history: HistoryStore, path: str) -> list[str | None]:
     return [None if data is None else data.decode() for _, data in history.versions(path)]
 
 
 def test_every_version_is_kept_with_who_wrote_it(pages: PostgresPages, history: PostgresHistory) -> None:
-    with signed(Signature("remember", "main", "s1", "because", "c1")):
+    with write_as(Author("remember", "main", "s1", "because", "c1")):
         pages.write("memory/a.md", "one\n")
     pages.append("memory/a.md", "two\n")
     pages.remove("memory/a.md")
@@ -58,7 +57,7 @@ def test_a_page_of_many_versions_gives_back_each(pages: PostgresPages, history: 
     assert len(every) == 121
     for number in (0, 1, 50, 51, 52, 119, 120):
         expected = base + "".join(f"more {each}\n" for each in range(number))
-        assert history.content("memory/a.md", every[number].version) == expected.encode()
+        assert history.read_version("memory/a.md", every[number].version) == expected.encode()
     assert history.size() < 121 * 600
 
 
@@ -102,9 +101,9 @@ def test_a_whole_page_is_written_over_what_others_changed_and_both_are_in_it(
 ) -> None:
     other = PostgresPages(database, lambda path, size: None, history)
     pages.write("memory/a.md", "top\n\nmiddle\n\nend\n")
-    pages.saw(pages.read("memory/a.md"))
+    pages.mark_read(pages.read("memory/a.md"))
     other.edit("memory/a.md", lambda old: old.replace("top", "their top"))
-    with signed(Signature("reflect")) as call:
+    with write_as(Author("reflect")) as call:
         pages.rewrite("memory/a.md", "top\n\nmiddle\n\nmy end\n")
     assert pages.read("memory/a.md").text == "their top\n\nmiddle\n\nmy end\n"
     assert call.warnings == ["memory/a.md had changed since you read it: both changes are in it now"]
@@ -116,7 +115,7 @@ def test_who_overwrites_what_they_did_not_see_is_told(
     other = PostgresPages(database, lambda path, size: None, history)
     pages.write("memory/a.md", "one\n")
     other.write("memory/a.md", "theirs\n")
-    with signed(Signature("reflect")) as call:
+    with write_as(Author("reflect")) as call:
         pages.write("memory/a.md", "mine\n")
     assert len(call.conflicts) == 1
     assert "some of that is not in it any more" in call.conflicts[0]
@@ -141,13 +140,13 @@ def test_old_history_goes_and_the_last_version_of_a_page_stays(
     pages.remove("memory/gone.md")
     clock.advance(days=30)
     pages.write("memory/b.md", "young\n")
-    assert history.collect(Bounds(days=7)) == 3
+    assert history.prune(Retention(days=7)) == 3
     assert texts(history, "memory/a.md") == ["one\ntwo\n"]
     assert history.paths() == ["memory/a.md", "memory/b.md"]
     pages.append("memory/a.md", "three\n")
     assert texts(history, "memory/a.md") == ["one\ntwo\n", "one\ntwo\nthree\n"]
-    assert history.collect(Bounds(days=7)) == 1
-    assert history.collect(Bounds(days=7)) == 0
+    assert history.prune(Retention(days=7)) == 1
+    assert history.prune(Retention(days=7)) == 0
 
 
 def test_history_of_more_than_so_many_bytes_keeps_the_youngest(
@@ -157,14 +156,14 @@ def test_history_of_more_than_so_many_bytes_keeps_the_youngest(
         clock.advance(seconds=1)
         pages.write(f"{number}.md", os.urandom(2_000).hex())
         pages.write(f"{number}.md", "short\n")
-    history.collect(Bounds(size=20_000))
+    history.prune(Retention(size=20_000))
     assert history.size() <= 20_000 + 20 * 500
     assert len(texts(history, "19.md")) == 2
     assert texts(history, "0.md") == ["short\n"]
 
 
 def test_history_stays_within_its_size_by_itself(database: Database, clock: FrozenClock) -> None:
-    history = PostgresHistory(database, clock, Bounds(size=100_000))
+    history = PostgresHistory(database, clock, Retention(size=100_000))
     pages = PostgresPages(database, lambda path, size: None, history)
     with database.transaction() as connection:  # almost where it looks again
         connection.execute("INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', 1960)")
@@ -204,7 +203,7 @@ def test_who_forgets_one_page_does_not_wait_for_who_writes_another(
 ) -> None:
     for path in ("memory/a.md", "memory/b.md", "memory/b.md", "memory/c.md"):
         pages.append(path, "x")
-    assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
+    assert dict(history.iterate_pages()) == {path: history.versions(path) for path in history.paths()}
     with database.lock_transaction() as another:
         another.execute("SELECT 1 FROM commonplace.pages WHERE path = 'memory/c.md' FOR UPDATE").fetchone()
         another.execute("SELECT 1").fetchone()
@@ -242,14 +241,14 @@ def test_what_is_kept_of_some_versions_is_still_made_out(pages: PostgresPages, h
 
 def test_a_change_beside_a_write_is_kept_too(pages: PostgresPages, history: PostgresHistory) -> None:
     pages.write("memory/a.md", "one\n")
-    history.changed("memory/a.md", b"one\n", b"two\n", Signature("doctor"))
-    history.changed("memory/a.md", b"two\n", b"one\n", Signature("doctor"))
+    history.record_change("memory/a.md", b"one\n", b"two\n", Author("doctor"))
+    history.record_change("memory/a.md", b"two\n", b"one\n", Author("doctor"))
     assert texts(history, "memory/a.md") == ["one\n", "two\n", "one\n"]
-    assert history.noticed("memory/a.md", b"anything") is None
+    assert history.record_outside_edit("memory/a.md", b"anything") is None
 
 
 def test_a_reason_of_any_letters_is_kept(pages: PostgresPages, history: PostgresHistory) -> None:
-    with signed(Signature("remember", why="a\0b \ud800 日本")):
+    with write_as(Author("remember", why="a\0b \ud800 日本")):
         pages.write("memory/a.md", "one\n")
     assert history.changes()[0].why == "a\ufffdb ? 日本"
 

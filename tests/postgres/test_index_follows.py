@@ -83,7 +83,7 @@ def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_whe
     monkeypatch.setattr(follower, "_SOME", 2)
     with Memory(url) as memory:
         for number in range(7):
-            memory.home.pages.write(f"memory/{number}.md", f"tea number {number}")
+            memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")
         index = followed(memory)._index
 
         def stop(_: str, done: int, __: int) -> None:
@@ -98,8 +98,8 @@ def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_whe
         assert seen[0] == (2, 3)  # three were left
         assert index.size() == (7, 7)
         for number in range(7, 12):
-            memory.home.pages.write(f"memory/{number}.md", f"tea number {number}")
-        memory.home.pages.remove("memory/0.md")
+            memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")
+        memory.home.storage.pages.remove("memory/0.md")
         assert len(found(memory, "tea")) == 5
         assert index.size() == (11, 11)
 

@@ -165,12 +165,12 @@ def test_a_second_try_waits_for_the_first_that_the_server_is_still_at(url: str) 
 
 def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Database], pages: PostgresPages) -> None:
     other = NamedLocks(opened(), timeout_seconds=0.2)
-    with pages.hold("the area"):
-        with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.hold("the area"):
+    with pages.lock("the area"):
+        with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.lock("the area"):
             raise AssertionError("held twice")
         with NamedLocks(opened("another tenant"), timeout_seconds=0.2).hold("the area"):
             pass
-    with other.hold("the area"):
+    with other.lock("the area"):
         pass
 
 
@@ -197,9 +197,9 @@ def test_threads_of_a_handle_wait_for_what_one_of_them_holds_no_longer_than_they
 def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies(
     database: Database, pages: PostgresPages, server: str
 ) -> None:
-    with pytest.raises(KeyError), pages.hold("the area"):
+    with pytest.raises(KeyError), pages.lock("the area"):
         raise KeyError("no")
-    with pages.hold("the area"), database.admin_connection() as connection:
+    with pages.lock("the area"), database.admin_connection() as connection:
         connection.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -211,7 +211,7 @@ def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies
 
 def test_more_threads_than_connections_hold_and_write_without_standing_in_each_others_way(pages: PostgresPages) -> None:
     def work(number: int) -> None:
-        with pages.hold(f"area {number}"):
+        with pages.lock(f"area {number}"):
             pages.append("memory/a.md", f"{number}\n")
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(24)]

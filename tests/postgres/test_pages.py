@@ -84,10 +84,10 @@ def test_a_page_that_is_looked_at_for_a_change_and_not_made_leaves_no_row(
 def test_a_page_that_was_removed_is_made_again_as_one_that_never_was(pages: PostgresPages) -> None:
     pages.write("memory/a.md", "one")
     pages.remove("memory/a.md")
-    for act in (pages.read, pages.remove, pages.modified):
+    for act in (pages.read, pages.remove, pages.modified_at):
         with pytest.raises(PageNotFound):
             act("memory/a.md")
-    assert pages.list("memory") == pages.folders("") == []
+    assert pages.list("memory") == pages.list_folders("") == []
     pages.edit("memory/a.md", lambda old: old)  # nothing: it stays removed
     assert pages.changed_since(1) == (2, [], ["memory/a.md"])
     pages.write("memory/a.md", "two", if_version="")
@@ -105,10 +105,10 @@ def test_paths_that_say_the_same_are_one_page(pages: PostgresPages) -> None:
 
 @pytest.mark.parametrize("path", ["memory/", ".", "memory/.", "a/../b.md", "C:/x.md", "memory/\ud800.md"])
 def test_what_is_no_path_of_a_page_is_refused(pages: PostgresPages, path: str) -> None:
-    for act in (pages.read, lambda path: pages.append(path, "x"), pages.remove, pages.modified):
+    for act in (pages.read, lambda path: pages.append(path, "x"), pages.remove, pages.modified_at):
         with pytest.raises(OutsideHome, match="is not a path inside the home"):
             act(path)
-    assert pages.list(path) == pages.folders(path) == []
+    assert pages.list(path) == pages.list_folders(path) == []
 
 
 def test_a_path_too_long_for_the_database_is_refused_with_a_sentence(pages: PostgresPages) -> None:
@@ -126,9 +126,9 @@ def test_hidden_pages_are_read_by_name_and_not_listed(pages: PostgresPages) -> N
     assert pages.list("memory", deep=True) == ["memory/e.md"]
     assert pages.list("", deep=True) == ["memory/e.md", "memoryx/f.md"]
     assert pages.list(".agent/memory") == [".agent/memory/a.md"]
-    assert pages.folders("") == ["memory", "memoryx"]
-    assert pages.folders("memory") == []
-    assert [path for path, _ in pages.containing("memory", "tea")[0]] == ["memory/e.md"]
+    assert pages.list_folders("") == ["memory", "memoryx"]
+    assert pages.list_folders("memory") == []
+    assert [path for path, _ in pages.find_text("memory", "tea")[0]] == ["memory/e.md"]
     assert set(pages.changes({}, [Root("memory"), Root(".agent")]).changed) == {"memory/e.md", ".agent/memory/a.md"}
 
 
@@ -161,7 +161,7 @@ def test_letters_that_mean_something_to_a_database_mean_nothing_in_a_path(pages:
         assert pages.read(path).text == path
     assert pages.list("mem%") == ["mem%/x.md"]
     assert len(pages.list("memory")) == 5
-    assert pages.containing("", "%")[0] == [("mem%/x.md", "mem%/x.md"), ("memory/%.md", "memory/%.md")]
+    assert pages.find_text("", "%")[0] == [("mem%/x.md", "mem%/x.md"), ("memory/%.md", "memory/%.md")]
 
 
 def test_a_page_of_megabytes_is_kept(pages: PostgresPages) -> None:
@@ -176,7 +176,7 @@ def test_when_a_page_was_written_is_known(pages: PostgresPages) -> None:
     import time
 
     pages.write("memory/a.md", "x")
-    assert abs(pages.modified("memory/a.md") - time.time()) < 60
+    assert abs(pages.modified_at("memory/a.md") - time.time()) < 60
 
 
 def test_a_handle_that_was_closed_opens_again(database: Database, pages: PostgresPages) -> None:
@@ -217,8 +217,8 @@ def test_the_pages_an_agent_may_see_come_with_the_time_they_were_written(url: st
     with Memory(url) as memory:
         home = memory.home
         for path in ("memory/a.md", "memory/b.md", "memory/gone.md", "agents/other/memory/c.md"):
-            home.pages.write(path, "x")
-        home.pages.remove("memory/gone.md")
+            home.storage.pages.write(path, "x")
+        home.storage.pages.remove("memory/gone.md")
         with Database(parse_url(url)).transaction() as connection:
             connection.execute("UPDATE commonplace.pages SET written_at = '2031-05-07Z' WHERE path = 'memory/a.md'")
         assert [path for path, _ in home.visible_pages()] == ["memory/a.md", "memory/b.md"]

@@ -105,7 +105,7 @@ def test_a_build_makes_the_index_by_itself(url: str, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(postgres_quick, "EXACT", 20)
     with Memory(of_tenant(url, "acme")) as memory:
         for number in range(30):
-            memory.home.pages.write(f"memory/{number}.md", f"tea number {number} with milk")
+            memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number} with milk")
         memory.home.build_index(lambda *_: None)
         database = Database(parse_url(of_tenant(url, "acme")))
         assert [each.quick for each in large_spaces(database)] == [True]

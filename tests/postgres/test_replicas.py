@@ -102,7 +102,7 @@ def test_what_another_machine_wrote_is_found_once_the_replica_has_it(memory: Mem
 
 def test_pages_that_nobody_indexed_yet_are_indexed_in_the_database(memory: Memory, home: str, pair: Pair) -> None:
     with Memory(home.partition("&search=")[0]) as other:
-        other.home.pages.write("memory/plain.md", "Eve prefers lemonade.\n")
+        other.home.storage.pages.write("memory/plain.md", "Eve prefers lemonade.\n")
     until_in_step(pair)
     assert "lemonade" in found(memory, "lemonade").hits[0].text
     until_in_step(pair)
@@ -158,12 +158,12 @@ def test_a_replica_that_takes_over_answers_on(memory: Memory, pair: Pair) -> Non
 
 
 def test_what_is_shown_of_a_home_hides_the_password_of_its_replica() -> None:
-    from commonplace.storage.backends import shown
+    from commonplace.storage.backends import display_name
 
     home = "postgresql://ann:geheim@one/db?tenant=a&search=postgresql%3A%2F%2Fann%3Ageheim%40two%2Fdb"
-    assert "geheim" not in shown(home)
-    assert "two" in shown(home)
-    assert shown("postgresql://ann@one/db?search=two:5432") == "postgresql://ann@one/db?search=two:5432"
+    assert "geheim" not in display_name(home)
+    assert "two" in display_name(home)
+    assert display_name("postgresql://ann@one/db?search=two:5432") == "postgresql://ann@one/db?search=two:5432"
 
 
 def test_a_url_that_names_a_replica_first_finds_the_one_that_takes_writes(pair: Pair, home: str) -> None:
@@ -192,5 +192,5 @@ def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: 
                 admin(writable, "SELECT pg_reload_conf()")
             connection.execute("INSERT INTO commonplace.locks VALUES ('default', 'x')")
 
-        memory.home.ground.database.run(write)  # type: ignore[attr-defined]
+        memory.home.storage.database.run(write)  # type: ignore[attr-defined]
         assert tries > 3

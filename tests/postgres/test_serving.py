@@ -13,8 +13,9 @@ from commonplace import Memory
 from commonplace.formats.timestamps import stamp
 from commonplace.server import sessions as serving
 from commonplace.server.sessions import Asker, Handles
+from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.url import with_tenant
-from commonplace.storage.tokens import access_of, create, tenant_in
+from commonplace.storage.tokens import create, tenant_in
 
 from ..surfaces.test_mcp_process import run
 from ..surfaces.web import Web, web
@@ -31,7 +32,7 @@ def keys(url: str) -> dict[str, str]:
     for tenant in TENANTS:
         with Memory(with_tenant(url, tenant)) as memory:
             memory.call("remember", {"content": f"the secret of {tenant}"})
-        access = access_of(with_tenant(url, tenant))
+        access = open_tokens(with_tenant(url, tenant))
         made[tenant] = create(access, NOW, agents=None, role="write")[1]
         access.close()
     return made
@@ -100,14 +101,14 @@ def test_a_tenant_without_tokens_is_open_to_nobody(served: Web, url: str) -> Non
 
 
 def test_a_token_is_revoked_by_its_own_tenant_alone(served: Web, keys: dict[str, str], url: str) -> None:
-    access = access_of(with_tenant(url, "acme"))
-    access.revoke(access.tokens()[0].id, stamp(NOW))
+    access = open_tokens(with_tenant(url, "acme"))
+    access.revoke(access.list_tokens()[0].id, stamp(NOW))
     assert served.as_(keys["acme"]).post("tools/list").status_code == 401
     assert served.as_(keys["them"]).post("tools/list").status_code == 200
     assert [call.tool for call in access.calls(10)] == []
     access.close()
     told(served.as_(keys["them"]))
-    theirs = access_of(with_tenant(url, "them"))
+    theirs = open_tokens(with_tenant(url, "them"))
     assert [call.tool for call in theirs.calls(10)] == ["recall"], "in the log of who called, and in no other"
     theirs.close()
 
@@ -135,11 +136,11 @@ def test_a_server_that_runs_sees_new_settings(url: str, monkeypatch: pytest.Monk
     with web(url) as asked, Memory(url) as beside:
         asked.call("remember", content="Ann prefers rooibos.")
         assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
-        beside.home.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
+        beside.home.storage.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
         monkeypatch.setattr(serving, "_LOOKED", 0.0)
         asked.call("recall")  # whoever comes next may still be within the second
         wait_for(asked, "Unknown tool: memory_search")
-        beside.home.pages.remove("commonplace.yaml")
+        beside.home.storage.pages.remove("commonplace.yaml")
         assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
 
 
@@ -156,8 +157,8 @@ def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, m
     assert handles.known(asker) is None
     memory = handles.of(asker)
     looks: list[str] = []
-    real = memory.home.ground.settings_now
-    monkeypatch.setattr(memory.home.ground, "settings_now", lambda: looks.append("look") or real())  # type: ignore[func-returns-value]
+    real = memory.home.storage.current_settings_version
+    monkeypatch.setattr(memory.home.storage, "current_settings_version", lambda: looks.append("look") or real())  # type: ignore[func-returns-value]
     assert all(handles.known(asker) is memory for _ in range(50))
     assert looks == []
     handles._open[url, "main"] = handles._open[url, "main"]._replace(until=0.0)  # as if a second had gone by
@@ -176,6 +177,6 @@ def test_a_look_at_settings_that_fails_closes_nothing(url: str, monkeypatch: pyt
     def fails() -> object:
         raise ConnectionLost("away")
 
-    monkeypatch.setattr(memory.home.ground, "settings_now", fails)
+    monkeypatch.setattr(memory.home.storage, "current_settings_version", fails)
     assert handles.of(asker) is memory
     handles.close()

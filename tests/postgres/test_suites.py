@@ -67,11 +67,11 @@ theirs_call = MemoryFiles._call
 
 
 def below(files):
-    return files.home.pages.list(files.folder, "", deep=True)
+    return files.home.storage.pages.list(files.folder, "", deep=True)
 
 
 def pull(files):
-    pages, mirror = files.home.pages, files.mirror
+    pages, mirror = files.home.storage.pages, files.mirror
     there = {f"{files.folder}/{each.relative_to(mirror).as_posix()}": each for each in mirror.rglob("*") if each.is_file()}
     for path in below(files):
         if path not in there:
@@ -86,7 +86,7 @@ def push(files):
     for path in below(files):
         place = files.mirror / path.removeprefix(files.folder + "/")
         place.parent.mkdir(parents=True, exist_ok=True)
-        place.write_bytes(files.home.ground.bytes_of(path))
+        place.write_bytes(files.home.storage.read_bytes(path))
 
 
 @contextmanager

@@ -34,15 +34,15 @@ def test_nothing_of_another_tenant_is_found_through_pages_or_history(
     pages: PostgresPages, history: PostgresHistory, theirs: PostgresPages
 ) -> None:
     change = theirs.history.changes()[0]
-    assert pages.list("memory", deep=True) == pages.folders("") == []
-    assert pages.containing("", "secret") == ([], [])
+    assert pages.list("memory", deep=True) == pages.list_folders("") == []
+    assert pages.find_text("", "secret") == ([], [])
     assert pages.changes({}, [Root("memory"), Root("memory/secret.md", is_page=True)]).changed == {}
     assert pages.changed_since(0) == (0, [], [])
     assert (history.changes(), history.paths(), history.size()) == ([], [], 0)
     assert history.head("memory/secret.md") is None
     for act in (
         lambda: history.change(change.id),
-        lambda: history.content(change.path, change.version),
+        lambda: history.read_version(change.path, change.version),
         lambda: pages.read("memory/secret.md"),
     ):
         with pytest.raises(NotFound):

@@ -38,7 +38,7 @@ def main(url: str, name: str, keys: str, times: str) -> None:
         pages.append(f"memory/hot-{key}.md", f"{name}-{number}\n")
         print(f"{name}-{number}", flush=True)
         if number % 4 == 0:
-            with pages.hold("area"):
+            with pages.lock("area"):
                 add_one(pages, "memory/held.md")
             add_one(pages, "memory/count.md")
     database.close()

@@ -8,44 +8,45 @@ import pytest
 
 from commonplace.errors import InvalidArgument, NotFound
 from commonplace.formats.timestamps import stamp
-from commonplace.storage.tokens import Access, Call, Token, create, found
+from commonplace.storage.base import TokenStore
+from commonplace.storage.tokens import Call, Token, create, found
 from commonplace.testing import FrozenClock
 
 
-def made(access: Access, clock: FrozenClock, **more: object) -> tuple[Token, str]:
+def made(access: TokenStore, clock: FrozenClock, **more: object) -> tuple[Token, str]:
     given = {"agents": ["ann"], "role": "write"} | more
     return create(access, clock(), **given)  # type: ignore[arg-type]
 
 
 class AccessContract:
-    def test_a_token_lets_in_who_shows_it_and_nobody_else(self, access: Access, clock: FrozenClock) -> None:
+    def test_a_token_lets_in_who_shows_it_and_nobody_else(self, access: TokenStore, clock: FrozenClock) -> None:
         token, secret = made(access, clock, note="laptop")
         assert secret.startswith("cpl_")
         assert len(secret) > 40
-        assert access.tokens() == [token]
-        assert found(access.tokens(), secret, clock()) == token
+        assert access.list_tokens() == [token]
+        assert found(access.list_tokens(), secret, clock()) == token
         for other in ("", "cpl_", secret[:-1], secret + "x", secret.upper(), token.digest, token.id):
-            assert found(access.tokens(), other, clock()) is None
+            assert found(access.list_tokens(), other, clock()) is None
 
-    def test_a_token_ends_when_its_time_is_over(self, access: Access, clock: FrozenClock) -> None:
+    def test_a_token_ends_when_its_time_is_over(self, access: TokenStore, clock: FrozenClock) -> None:
         _, secret = made(access, clock, days=2)
         clock.advance(days=1, hours=23)
-        assert found(access.tokens(), secret, clock())
+        assert found(access.list_tokens(), secret, clock())
         clock.advance(hours=1)
-        assert found(access.tokens(), secret, clock()) is None
-        assert access.tokens()[0].state(clock()) == "expired"
+        assert found(access.list_tokens(), secret, clock()) is None
+        assert access.list_tokens()[0].state(clock()) == "expired"
 
-    def test_a_revoked_token_lets_nobody_in_and_stays_listed(self, access: Access, clock: FrozenClock) -> None:
+    def test_a_revoked_token_lets_nobody_in_and_stays_listed(self, access: TokenStore, clock: FrozenClock) -> None:
         (token, secret), (other, kept) = made(access, clock), made(access, clock, agents=None, role="read")
         assert access.revoke(token.id, stamp(clock())).state(clock()) == "revoked"
         first = stamp(clock())
         clock.advance(days=1)
         assert access.revoke(token.id, stamp(clock())).revoked_at == first
-        assert found(access.tokens(), secret, clock()) is None
-        assert found(access.tokens(), kept, clock()) == other
-        assert len(access.tokens()) == 2
+        assert found(access.list_tokens(), secret, clock()) is None
+        assert found(access.list_tokens(), kept, clock()) == other
+        assert len(access.list_tokens()) == 2
 
-    def test_a_token_that_is_not_there_is_not_revoked(self, access: Access, clock: FrozenClock) -> None:
+    def test_a_token_that_is_not_there_is_not_revoked(self, access: TokenStore, clock: FrozenClock) -> None:
         with pytest.raises(NotFound, match="there is no token ffff: `commonplace token list`"):
             access.revoke("ffff", stamp(clock()))
 
@@ -62,25 +63,25 @@ class AccessContract:
         ],
     )
     def test_a_token_that_means_nothing_is_not_made(
-        self, access: Access, clock: FrozenClock, given: dict[str, object], sentence: str
+        self, access: TokenStore, clock: FrozenClock, given: dict[str, object], sentence: str
     ) -> None:
         with pytest.raises(InvalidArgument, match=sentence):
             made(access, clock, **given)
-        assert access.tokens() == []
+        assert access.list_tokens() == []
 
-    def test_tokens_made_at_once_are_all_kept(self, access: Access, clock: FrozenClock) -> None:
+    def test_tokens_made_at_once_are_all_kept(self, access: TokenStore, clock: FrozenClock) -> None:
         threads = [threading.Thread(target=made, args=(access, clock)) for _ in range(8)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
-        assert len({token.id for token in access.tokens()}) == 8
+        assert len({token.id for token in access.list_tokens()}) == 8
 
-    def test_the_log_is_read_back_in_order(self, access: Access, clock: FrozenClock) -> None:
+    def test_the_log_is_read_back_in_order(self, access: TokenStore, clock: FrozenClock) -> None:
         calls = []
         for number in range(5):
             clock.advance(seconds=1)
             calls.append(Call(stamp(clock()), "ab12", "ann", f"tool-{number}", "s\u2028", "ok", "127.0.0.1"))
-            access.note(calls[-1])
-        assert access.calls(100) == calls
-        assert access.calls(2) == calls[-2:]
+            access.record_call(calls[-1])
+        assert access.recent_calls(100) == calls
+        assert access.recent_calls(2) == calls[-2:]

@@ -11,17 +11,18 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import NotFound, StorageError
 from commonplace.maintenance.backup import export_file
-from commonplace.storage.folder.tokens import LOG, TOKENS, InFolder
-from commonplace.storage.tokens import Access, Call
+from commonplace.storage.base import TokenStore
+from commonplace.storage.folder.tokens import LOG, TOKENS, FolderTokens
+from commonplace.storage.tokens import Call
 from commonplace.testing import FrozenClock
 
 from .contract import AccessContract, made
 
 
 @pytest.fixture
-def access(home: Path) -> Access:
+def access(home: Path) -> TokenStore:
     home.mkdir()
-    return InFolder(str(home))
+    return FolderTokens(str(home))
 
 
 class TestFolder(AccessContract):
@@ -32,26 +33,26 @@ def a_call(tool: str = "recall") -> Call:
     return Call("2026-03-14T00:00:00Z", "ab12", "ann", tool, "", "ok", "")
 
 
-def test_the_secret_itself_is_written_nowhere(access: Access, home: Path, clock: FrozenClock) -> None:
+def test_the_secret_itself_is_written_nowhere(access: TokenStore, home: Path, clock: FrozenClock) -> None:
     _, secret = made(access, clock)
     files = [each for each in home.rglob("*") if each.is_file()]
     assert files
     assert not any(secret[4:].encode() in each.read_bytes() for each in files)
 
 
-def test_what_is_kept_is_for_its_owner_alone(access: Access, home: Path, clock: FrozenClock) -> None:
+def test_what_is_kept_is_for_its_owner_alone(access: TokenStore, home: Path, clock: FrozenClock) -> None:
     made(access, clock)
     os.chmod(home / TOKENS, 0o644)
     made(access, clock)
-    access.note(a_call())
+    access.record_call(a_call())
     for name in (TOKENS, LOG):
         assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
     assert stat.S_IMODE((home / ".access").stat().st_mode) == 0o700
 
 
-def test_neither_is_a_page_nor_leaves_with_an_archive(access: Access, home: Path, clock: FrozenClock) -> None:
+def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: Path, clock: FrozenClock) -> None:
     made(access, clock)
-    access.note(a_call())
+    access.record_call(a_call())
     memory = Memory(home, clock=clock)
     for path in (TOKENS, LOG):
         assert "error" in memory.call("memory_get", {"path": path})
@@ -73,46 +74,46 @@ def test_neither_is_a_page_nor_leaves_with_an_archive(access: Access, home: Path
         ' "expires_at": "", "revoked_at": ""}]}',
     ],
 )  # fmt: skip
-def test_a_file_that_says_something_else_lets_nobody_in(access: Access, home: Path, text: str) -> None:
+def test_a_file_that_says_something_else_lets_nobody_in(access: TokenStore, home: Path, text: str) -> None:
     (home / ".access").mkdir()
     (home / TOKENS).write_text(text)
     with pytest.raises(StorageError, match="is not as `commonplace token` writes it"):
-        access.tokens()
+        access.list_tokens()
 
 
 def test_a_home_that_is_not_there_gets_no_token(tmp_path: Path, clock: FrozenClock) -> None:
-    access = InFolder(str(tmp_path / "none"))
+    access = FolderTokens(str(tmp_path / "none"))
     with pytest.raises(NotFound, match="run `commonplace init`"):
         made(access, clock)
-    assert access.tokens() == access.calls(5) == []
+    assert access.list_tokens() == access.recent_calls(5) == []
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_log_that_grows_large_makes_room(home: Path) -> None:
-    access = InFolder(str(home), largest=1000)
+    access = FolderTokens(str(home), largest=1000)
     for number in range(100):
-        access.note(a_call(f"tool-{number}"))
+        access.record_call(a_call(f"tool-{number}"))
     names = sorted(each.name for each in (home / ".access").iterdir())
     assert names == ["audit.1.jsonl", "audit.2.jsonl", "audit.3.jsonl", "audit.4.jsonl", "audit.jsonl"][: len(names)]
     assert sum(each.stat().st_size for each in (home / ".access").iterdir()) < 6000
-    kept = [call.tool for call in access.calls(1000)]
+    kept = [call.tool for call in access.recent_calls(1000)]
     assert kept == [f"tool-{number}" for number in range(100 - len(kept), 100)]
 
 
 def test_a_log_that_can_not_be_written_fails_nobody(home: Path) -> None:
-    access = InFolder(str(home))
+    access = FolderTokens(str(home))
     (home / ".access").mkdir(parents=True)
     (home / LOG).mkdir()
-    access.note(a_call())
+    access.record_call(a_call())
     (home / LOG).rmdir()
     (home / ".access").rmdir()
     (home / ".access").write_text("a file")
-    access.note(a_call())
+    access.record_call(a_call())
 
 
-def test_half_a_line_of_the_log_is_passed_over(access: Access, home: Path) -> None:
-    access.note(a_call())
+def test_half_a_line_of_the_log_is_passed_over(access: TokenStore, home: Path) -> None:
+    access.record_call(a_call())
     with (home / LOG).open("a") as file:
         file.write('{"at": "2026-03-\n')
-    access.note(a_call("later"))
-    assert [call.tool for call in access.calls(10)] == ["recall", "later"]
+    access.record_call(a_call("later"))
+    assert [call.tool for call in access.recent_calls(10)] == ["recall", "later"]

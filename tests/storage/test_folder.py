@@ -168,12 +168,12 @@ def test_a_thread_waits_for_the_area_another_thread_holds(pages: FolderPages) ->
 
     def second() -> None:
         held.wait()
-        with pages.hold("area"):
+        with pages.lock("area"):
             order.append("second")
 
     thread = threading.Thread(target=second)
     thread.start()
-    with pages.hold("area"):
+    with pages.lock("area"):
         held.set()
         order.append("first")
     thread.join()
@@ -183,4 +183,4 @@ def test_a_thread_waits_for_the_area_another_thread_holds(pages: FolderPages) ->
 def test_the_last_page_of_a_folder_takes_the_folder_with_it(pages: FolderPages) -> None:
     pages.write("memory/channels/x/k.md", "v")
     pages.remove("memory/channels/x/k.md")
-    assert pages.folders("memory/channels") == []
+    assert pages.list_folders("memory/channels") == []

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from commonplace.errors import NotFound
-from commonplace.storage.author import Signature, signed
-from commonplace.storage.folder.history import Bounds, History
+from commonplace.storage.author import Author, write_as
+from commonplace.storage.base import Retention
+from commonplace.storage.folder.history import History, slot_bytes
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.storage.merge import lost, merge
 from commonplace.storage.undo import as_of, restore, undo
@@ -23,7 +24,9 @@ from commonplace.testing import FrozenClock
 CLOCK = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
 
-def opened(root: Path, clock: FrozenClock | None = None, bounds: Bounds | None = None) -> tuple[FolderPages, History]:
+def opened(
+    root: Path, clock: FrozenClock | None = None, bounds: Retention | None = None
+) -> tuple[FolderPages, History]:
     history = History(str(root / ".history"), str(root / ".locks"), clock or FrozenClock(CLOCK), bounds)
     return FolderPages(str(root), history=history), history
 
@@ -39,10 +42,10 @@ def texts(history: History, path: str) -> list[str | None]:
 
 def test_every_version_is_kept_with_who_when_and_why(tmp_path: Path, clock: FrozenClock) -> None:
     pages, history = opened(tmp_path, clock)
-    with signed(Signature("remember", "main", "s-1", "they asked")):
+    with write_as(Author("remember", "main", "s-1", "they asked")):
         pages.append("a.md", "one\n")
     clock.advance(minutes=5)
-    with signed(Signature("reflect", "other")):
+    with write_as(Author("reflect", "other")):
         pages.write("a.md", "two\n")
     pages.remove("a.md")
     first, second, third = history.changes("a.md")
@@ -59,7 +62,7 @@ def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: Frozen
     (tmp_path / "a.md").write_text("by hand\n")
     pages.append("a.md", "by tool again\n")
     (tmp_path / "a.md").unlink()
-    pages.notice(["a.md", "a.md"])
+    pages.record_outside_edits(["a.md", "a.md"])
     assert texts(history, "a.md") == ["by tool\n", "by hand\n", "by hand\nby tool again\n", None]
     assert [change.by for change in history.changes("a.md")] == ["library", "hand", "library", "hand"]
 
@@ -74,7 +77,7 @@ def test_a_page_made_by_hand_is_kept_before_it_is_first_changed(tmp_path: Path) 
 @pytest.mark.parametrize("saved", [-1e12, 0.0, 1e12, 1e20])
 def test_a_file_time_that_no_calendar_knows_stops_nothing(tmp_path: Path, clock: FrozenClock, saved: float) -> None:
     _, history = opened(tmp_path, clock)
-    change = history.noticed("a.md", b"text", saved)
+    change = history.record_outside_edit("a.md", b"text", saved)
     assert change is not None
     assert change.at.startswith("2026-03-14T09:00")
 
@@ -84,7 +87,7 @@ def test_what_did_not_change_leaves_no_trace(tmp_path: Path) -> None:
     pages.write("a.md", "same\n")
     pages.write("a.md", "same\n")
     pages.edit("a.md", lambda text: text)
-    pages.notice(["a.md", "b.md"])
+    pages.record_outside_edits(["a.md", "b.md"])
     assert len(history.changes()) == 1
 
 
@@ -111,7 +114,7 @@ def test_any_sequence_of_versions_comes_back(
     last: bytes | None = None
     for data in versions:
         if data != last:
-            history.changed('é "x".md', last, data, Signature())
+            history.record_change('é "x".md', last, data, Author())
             expected.append(data)
             last = data
     assert [data for _, data in history.versions('é "x".md')] == expected
@@ -136,7 +139,7 @@ def test_a_version_whose_bytes_were_spoilt_is_not_believed(tmp_path: Path) -> No
     file.write_bytes(file.read_bytes().replace(version.encode(), version[::-1].encode()))
     _, history = opened(tmp_path)
     with pytest.raises(NotFound, match="does not hold"):
-        history.content("a.md", version[::-1])
+        history.read_version("a.md", version[::-1])
 
 
 def test_history_is_private_and_no_page(tmp_path: Path) -> None:
@@ -151,7 +154,7 @@ def test_history_is_private_and_no_page(tmp_path: Path) -> None:
 def test_memory_is_written_though_history_can_not_be_and_it_is_said(tmp_path: Path) -> None:
     (tmp_path / ".history").write_text("a file stands here")
     pages, _ = opened(tmp_path)
-    with signed(Signature("remember")) as told:
+    with write_as(Author("remember")) as told:
         pages.write("a.md", "one\n")
     assert pages.read("a.md").text == "one\n"
     assert "not kept in .history" in told.warnings[0]
@@ -180,8 +183,8 @@ def test_old_history_goes_and_the_last_version_stays(tmp_path: Path, clock: Froz
     pages.remove("gone.md")
     clock.advance(days=100)
     pages.write("new.md", "new\n")
-    assert history.collect(Bounds(days=365)) == 0
-    assert history.collect(Bounds(days=90)) == 6
+    assert history.prune(Retention(days=365)) == 0
+    assert history.prune(Retention(days=90)) == 6
     assert [texts(history, f"{name}.md") for name in ("kept", "gone", "new")] == [["kept 2\n"], [], ["new\n"]]
     pages.write("kept.md", "kept 3\n")
     assert texts(history, "kept.md") == ["kept 2\n", "kept 3\n"]
@@ -196,19 +199,19 @@ def test_a_clock_that_was_set_back_mixes_nothing_up(tmp_path: Path, clock: Froze
         pages.write("a.md", text)
     pages.write("b.md", "one\n")
     before = texts(history, "a.md")
-    assert history.collect(Bounds(days=3650)) == 0
+    assert history.prune(Retention(days=3650)) == 0
     assert history.rewrite(lambda path, versions: versions if path == "a.md" else []) == 1
     assert texts(history, "a.md") == before
     assert len(before) == 10
 
 
 def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenClock) -> None:
-    bounds = Bounds(size=1)  # the least there is: a quarter of a megabyte a file
+    bounds = Retention(size=1)  # the least there is: a quarter of a megabyte a file
     pages, history = opened(tmp_path, clock, bounds)
     for _ in range(60):
         clock.advance(seconds=1)
         pages.write("a.md", os.urandom(6_000).hex())
-    assert history.size() <= bounds.slot
+    assert history.size() <= slot_bytes(bounds)
     assert texts(history, "a.md")[-1] == pages.read("a.md").text
 
 
@@ -218,7 +221,7 @@ def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenCloc
         clock.advance(seconds=1)
         pages.write(f"{number}.md", os.urandom(2_000).hex())
         pages.write(f"{number}.md", "short\n")
-    history.collect(Bounds(size=20_000))
+    history.prune(Retention(size=20_000))
     assert history.size() <= 20_000 + 20 * 500
     assert len(texts(history, "19.md")) == 2
     assert texts(history, "0.md") == ["short\n"]
@@ -266,14 +269,14 @@ def test_a_change_that_others_built_on_is_not_taken_back_and_it_is_said(tmp_path
 
 def test_all_that_somebody_did_is_taken_back_around_what_others_did(tmp_path: Path) -> None:
     pages, history = opened(tmp_path)
-    with signed(Signature("t", "good")):
+    with write_as(Author("t", "good")):
         pages.write("a.md", "".join(f"{number}\n" for number in range(10)))
     for number in (1, 3):
-        with signed(Signature("t", "bad")):
+        with write_as(Author("t", "bad")):
             pages.edit("a.md", lambda text, n=number: text.replace(f"{n}\n", f"bad {n}\n"))  # type: ignore[misc]
-    with signed(Signature("t", "good")):
+    with write_as(Author("t", "good")):
         pages.edit("a.md", lambda text: text.replace("8\n", "good 8\n"))
-    with signed(Signature("t", "bad")):
+    with write_as(Author("t", "bad")):
         pages.edit("a.md", lambda text: text.replace("5\n", "bad 5\n"))
         pages.write("b.md", "bad page\n")
     undone = undo(pages, history, [change for change in history.changes() if change.agent == "bad"])
@@ -337,5 +340,5 @@ def test_every_page_comes_with_its_versions(tmp_path: Path) -> None:
     pages, history = opened(tmp_path)
     for number in range(300):  # more than there are files of history
         pages.write(f"{number % 290}.md", f"{number}")
-    assert dict(history.each()) == {path: history.versions(path) for path in history.paths()}
-    assert sum(len(versions) for _, versions in history.each()) == 300
+    assert dict(history.iterate_pages()) == {path: history.versions(path) for path in history.paths()}
+    assert sum(len(versions) for _, versions in history.iterate_pages()) == 300

@@ -13,8 +13,10 @@ from starlette.testclient import TestClient
 
 from commonplace import Memory
 from commonplace.formats.timestamps import stamp
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG, TOKENS
-from commonplace.storage.tokens import Access, Token, access_of, create
+from commonplace.storage.tokens import Token, create
 from commonplace.surfaces.http.auth import Rules
 from commonplace.tools import catalog
 
@@ -25,18 +27,18 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def access(home: Path) -> Access:
+def access(home: Path) -> TokenStore:
     home.mkdir()
-    return access_of(str(home))
+    return open_tokens(str(home))
 
 
 @pytest.fixture
-def server(home: Path, access: Access) -> Iterator[Web]:
+def server(home: Path, access: TokenStore) -> Iterator[Web]:
     with web(home, toolsets=catalog.TOOLSETS) as asked:
         yield asked
 
 
-def made(access: Access, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
+def made(access: TokenStore, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
     return create(access, NOW - timedelta(days=ago), agents=agents or None, role=role, days=days)
 
 
@@ -49,7 +51,7 @@ def test_without_tokens_everybody_on_this_machine_comes_in(server: Web) -> None:
     assert server.as_("any").post("tools/list").status_code == 200
 
 
-def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access: Access) -> None:
+def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access: TokenStore) -> None:
     token, secret = made(access)
     assert server.post("tools/list").status_code == 401
     assert server.as_(secret).post("tools/list").status_code == 200
@@ -57,7 +59,7 @@ def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access
     assert server.post("tools/list").status_code == 401, "though none is left that holds"
 
 
-def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, access: Access) -> None:
+def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, access: TokenStore) -> None:
     (_, expired), (revoked, ended) = made(access, ago=10, days=5), made(access)
     access.revoke(revoked.id, stamp(NOW))
     answers = [server.as_(each).post("tools/list") for each in (expired, ended, "cpl_unknown", "", "ä".encode().hex())]
@@ -66,7 +68,7 @@ def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, acc
     assert {answer.headers["www-authenticate"] for answer in answers} == {"Bearer"}
 
 
-def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access: Access) -> None:
+def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access: TokenStore) -> None:
     token, secret = made(access)
     asked = server.as_(secret)
     assert "error" not in asked.call("recall")
@@ -74,7 +76,7 @@ def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access:
     assert asked.post("tools/list").status_code == 401
 
 
-def test_a_token_speaks_for_its_agents_alone(server: Web, access: Access, home: Path) -> None:
+def test_a_token_speaks_for_its_agents_alone(server: Web, access: TokenStore, home: Path) -> None:
     _, secret = made(access, "ann", "Jörg")
     asked = server.as_(secret)
     asked.as_(agent="ann").call("remember", content="by ann")
@@ -97,21 +99,21 @@ def test_a_token_speaks_for_its_agents_alone(server: Web, access: Access, home: 
     assert not (home / "agents/bob").exists()
 
 
-def test_who_may_speak_for_one_agent_need_not_name_it(home: Path, access: Access) -> None:
+def test_who_may_speak_for_one_agent_need_not_name_it(home: Path, access: TokenStore) -> None:
     _, secret = made(access, "ann")
     with web(home, defaults={"agent": "main"}) as asked:
         asked.as_(secret).call("remember", content="by ann")
     assert Memory(home, "ann").search("ann")
 
 
-def test_a_server_for_one_agent_refuses_the_tokens_of_others(home: Path, access: Access) -> None:
+def test_a_server_for_one_agent_refuses_the_tokens_of_others(home: Path, access: TokenStore) -> None:
     _, secret = made(access, "ann")
     with web(home, flags={"agent": "bob"}) as asked:
         assert "not for the agent bob" in sentence(asked.as_(secret).call("recall"))
         assert "serves the agent bob alone" in sentence(asked.as_(secret, agent="ann").call("recall"))
 
 
-def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: Access, home: Path) -> None:
+def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: TokenStore, home: Path) -> None:
     Memory(home).call("remember", {"content": "Ann prefers rooibos."})
     asked = server.as_(made(access, role="read")[1])
     offered = {tool["name"] for tool in asked.ask("tools/list")["tools"]}
@@ -131,13 +133,13 @@ def test_a_reader_is_offered_and_calls_only_what_reads(server: Web, access: Acce
 
 
 @pytest.mark.parametrize("role", ["write", "admin"])
-def test_a_writer_is_offered_everything(server: Web, access: Access, role: str) -> None:
+def test_a_writer_is_offered_everything(server: Web, access: TokenStore, role: str) -> None:
     asked = server.as_(made(access, role=role)[1])
     assert {tool["name"] for tool in asked.ask("tools/list")["tools"]} == {offer.name for offer in catalog.offers()}
     assert not asked.call("remember", content="kept")["isError"]
 
 
-def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, access: Access) -> None:
+def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, access: TokenStore) -> None:
     _, secret = made(access, role="read")
     with web(home, Rules(token="s3cret")) as asked:
         assert asked.post("tools/list").status_code == asked.as_("s3cre").post("tools/list").status_code == 401
@@ -145,7 +147,7 @@ def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, acces
         assert "only reads" in sentence(asked.as_(secret).call("remember", content="x"))
 
 
-def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Path, access: Access) -> None:
+def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Path, access: TokenStore) -> None:
     with web(home, Rules(is_open=False)) as asked:
         assert asked.post("tools/list").status_code == 401
         assert asked.as_(made(access)[1]).post("tools/list").status_code == 200
@@ -154,7 +156,7 @@ def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Pa
 
 
 def test_tokens_that_can_not_be_read_let_nobody_in_and_say_nothing_of_why(
-    server: Web, access: Access, home: Path
+    server: Web, access: TokenStore, home: Path
 ) -> None:
     _, secret = made(access)
     (home / TOKENS).write_text("{")
@@ -166,7 +168,7 @@ def test_tokens_that_can_not_be_read_let_nobody_in_and_say_nothing_of_why(
 def test_the_token_of_one_memory_opens_no_other(tmp_path: Path) -> None:
     for name in ("one", "two", "open"):
         Memory(tmp_path / name).call("remember", {"content": f"the secret of {name}"})
-    keys = {name: made(access_of(str(tmp_path / name)))[1] for name in ("one", "two")}
+    keys = {name: made(open_tokens(str(tmp_path / name)))[1] for name in ("one", "two")}
     with web(tmp_path / "open", homes=str(tmp_path)) as asked:
         assert "of one" in json.dumps(asked.as_(keys["one"], home="one").call("recall"))
         assert asked.as_(keys["one"], home="two").post("tools/list").status_code == 401
@@ -196,7 +198,7 @@ def legacy(secret: str, session: str = "") -> dict[str, str]:
     return given | ({"Mcp-Session-Id": session, "MCP-Protocol-Version": "2025-11-25"} if session else {})
 
 
-def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, access: Access) -> None:
+def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, access: TokenStore) -> None:
     (mine, secret), (_, other) = made(access, "ann"), made(access, "bob")
     session = shake(server.client, secret)
     body = {"jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {}}
@@ -207,7 +209,7 @@ def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, acce
     assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 401
 
 
-def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, access: Access, home: Path) -> None:
+def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, access: TokenStore, home: Path) -> None:
     writer, secret = made(access, "ann")
     asked = server.as_(secret, session="s-1")
     asked.call("remember", content="quokka")
@@ -231,14 +233,14 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
     assert secret not in written
 
 
-def test_a_log_that_can_not_be_written_fails_no_call(server: Web, access: Access, home: Path) -> None:
+def test_a_log_that_can_not_be_written_fails_no_call(server: Web, access: TokenStore, home: Path) -> None:
     asked = server.as_(made(access)[1])
     (home / LOG).mkdir()
     assert not asked.call("remember", content="kept")["isError"]
     assert Memory(home).search("kept")
 
 
-def test_calls_that_need_no_token_are_not_logged(server: Web, access: Access, home: Path) -> None:
+def test_calls_that_need_no_token_are_not_logged(server: Web, access: TokenStore, home: Path) -> None:
     server.call("remember", content="kept")
     assert not (home / ".access").exists()
 

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace.errors import ConnectionLost
 from commonplace.maintenance.doctor import examine
-from commonplace.storage.backends import in_database, shown
+from commonplace.storage.backends import display_name, in_database
 from commonplace.surfaces.cli.common import find_home, placed
 
 from .test_cli import Shell
@@ -36,7 +36,7 @@ def shell(tmp_path: Path) -> Shell:
     ],
 )
 def test_a_url_is_shown_without_its_password(url: str, seen: str) -> None:
-    assert shown(url) == seen
+    assert display_name(url) == seen
 
 
 def test_a_url_is_a_home_as_it_is_and_a_folder_becomes_absolute(
@@ -109,17 +109,17 @@ def test_install_writes_the_url_and_warns_of_a_password_in_it(shell: Shell) -> N
     assert "PGPASSWORD" in done.stderr
     assert "~/.pgpass" in done.stderr
     assert "sesame" not in done.stdout + done.stderr
-    assert json.loads(done.stdout)["home"] == shown(NOWHERE)
+    assert json.loads(done.stdout)["home"] == display_name(NOWHERE)
 
 
 def test_install_prints_the_url_without_its_password(shell: Shell) -> None:
     done = shell.run("--home", NOWHERE, "install", "claude-code", "--print")
-    assert shown(NOWHERE) in done.stdout
+    assert display_name(NOWHERE) in done.stdout
     assert "sesame" not in done.stdout + done.stderr
 
 
 def test_a_url_without_a_password_installs_without_a_warning(shell: Shell) -> None:
-    done = shell.run("--home", shown(NOWHERE), "install", "cursor", "--file", "mcp.json", "--no-hooks")
+    done = shell.run("--home", display_name(NOWHERE), "install", "cursor", "--file", "mcp.json", "--no-hooks")
     assert done.returncode == 0
     assert "password" not in done.stderr
 

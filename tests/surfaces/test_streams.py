@@ -18,7 +18,9 @@ from commonplace import Memory
 from commonplace.formats.timestamps import stamp
 from commonplace.server import token_watchdog as lasting
 from commonplace.server.sessions import Serving
-from commonplace.storage.tokens import Access, access_of, create
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.base import TokenStore
+from commonplace.storage.tokens import create
 from commonplace.surfaces.http.app import application
 from commonplace.surfaces.http.auth import Rules
 
@@ -28,13 +30,13 @@ NOW = datetime.now(UTC)
 
 
 @pytest.fixture
-def access(home: Path) -> Access:
+def access(home: Path) -> TokenStore:
     Memory(home).call("remember", {"content": "Ann prefers rooibos."})
-    return access_of(str(home))
+    return open_tokens(str(home))
 
 
 @pytest.fixture
-def address(home: Path, access: Access, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def address(home: Path, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that looks at its tokens often."""
     monkeypatch.setattr(lasting, "_CHECK", 0.05)
     listening = socket.create_server(("127.0.0.1", 0))
@@ -69,7 +71,7 @@ def earlier_stream(address: str, secret: str) -> Any:
 
 
 @pytest.mark.parametrize("opened", [listening_at, earlier_stream])
-def test_a_stream_ends_when_its_token_is_revoked(address: str, access: Access, opened: Any) -> None:
+def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStore, opened: Any) -> None:
     token, secret = create(access, NOW, agents=None, role="read")
     _, other = create(access, NOW, agents=None, role="read")
     with opened(address, secret) as stream, opened(address, other) as beside:
@@ -82,7 +84,7 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: Access, o
 
 
 def test_a_stream_ends_when_the_time_of_its_token_is_over(
-    address: str, access: Access, monkeypatch: pytest.MonkeyPatch
+    address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from commonplace.server import auth as doors
 
@@ -96,7 +98,7 @@ def test_a_stream_ends_when_the_time_of_its_token_is_over(
             pass
 
 
-def test_a_stream_whose_token_holds_goes_on(address: str, access: Access, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> None:
     from commonplace.server import auth as doors
 
     token, secret = create(access, NOW, agents=None, role="read")

@@ -93,7 +93,7 @@ def test_a_password_is_known_by_the_key_it_is_kept_under(memory: Memory, tool: s
 def test_the_reason_for_a_change_never_holds_a_secret(memory: Memory, home: Path) -> None:
     action = {"tool": "remember", "arguments": {"content": "x"}, "reasoning": f"they said {TOKEN}"}
     memory.run({"actions": [action]})
-    assert "[secret: GitHub" in memory.home.history.changes()[-1].why
+    assert "[secret: GitHub" in memory.home.storage.history.changes()[-1].why
     assert held(home) == []
 
 

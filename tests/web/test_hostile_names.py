@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.author import Signature, signed
+from commonplace.storage.author import Author, write_as
 
 from .looking import Look
 from .serving import served
@@ -41,8 +41,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "update_world", {"topic": EVIL, "content": f"# {'H' * 5000}\n\n{TURNED} [[javascript:window.ran=1]]\n"}
         )
         memory.call("remember", {"content": EVIL + TURNED})
-        with signed(Signature(EVIL, EVIL, EVIL, EVIL)):
-            memory.home.pages.write(
+        with write_as(Author(EVIL, EVIL, EVIL, EVIL)):
+            memory.home.storage.pages.write(
                 "memory/odd.md", f"---\ntitle: '{EVIL}'\n---\n[x](data:text/html,{EVIL}) [[a|{EVIL}]]\n"
             )
     with Memory(made, EVIL) as memory:

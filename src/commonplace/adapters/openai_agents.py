@@ -7,25 +7,18 @@ searched like the rest of memory, where the settings have `memorySearch.indexSes
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, NotInstalled, PageNotFound
 from ..formats.json_text import is_unicode
-from ..home import LOCKS_FOLDER, Home
 from ..memory import Memory
-from ..storage.author import Signature, signed
-from ..storage.backends import InDatabase
-from ..storage.folder.transcripts import Transcript
+from ..storage.author import Author, write_as
 from ..storage.names import file_name
 from ..tools.catalog import EVERYDAY
 from ..tools.schemas import strict_schema
 from . import Function, functions
-
-if TYPE_CHECKING:
-    from ..storage.postgres.transcripts import PostgresTranscript
 
 try:
     from agents import FunctionTool, TResponseInputItem
@@ -75,7 +68,7 @@ class CommonplaceSession:
         self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
         self._home = memory.home
         self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
-        self._transcript = _transcript(self._home, self.path)
+        self._transcript = self._home.storage.open_transcript(self.path)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """The conversation, or its last items; how many at the most, `session_settings` say if `limit` does not."""
@@ -96,8 +89,8 @@ class CommonplaceSession:
         await _settled(self._clear)
 
     def _clear(self) -> None:
-        with suppress(PageNotFound), signed(Signature("clear_session", self._home.agent, self.session_id)):
-            self._home.pages.remove(self.path)
+        with suppress(PageNotFound), write_as(Author("clear_session", self._home.agent, self.session_id)):
+            self._home.storage.pages.remove(self.path)
         self._home.follow()
 
     def _changed(self, change: Callable[[], _Done]) -> _Done:
@@ -105,14 +98,6 @@ class CommonplaceSession:
         if "index" in vars(self._home):  # else the first search looks anyway
             self._home.index.look_again()
         return done
-
-
-def _transcript(home: Home, path: str) -> Transcript | PostgresTranscript:
-    if not isinstance(home.ground, InDatabase):
-        return Transcript(home.ground.folder, os.path.join(home.ground.folder, LOCKS_FOLDER), path)
-    from ..storage.postgres.transcripts import PostgresTranscript
-
-    return PostgresTranscript(home.ground.database, path)
 
 
 async def _settled(work: Callable[[], _Done]) -> _Done:

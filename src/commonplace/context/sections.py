@@ -80,7 +80,7 @@ def directives(home: Home, _: Request) -> Section | None:
     items: list[Item] = []
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
-        for path in home.pages.list(folder):
+        for path in home.storage.pages.list(folder):
             text, problem = home.text(path)
             warnings += problem
             if text.strip():

@@ -102,7 +102,7 @@ def import_source(
 
 def _keep_apart(source: Source, home: Home) -> None:
     """Keep a home out of what is brought into it: it would grow with every import, and show to all what is one's."""
-    if isinstance(source, Single) or not isinstance(source, Folder) or not home.ground.folder:
+    if isinstance(source, Single) or not isinstance(source, Folder) or not home.storage.folder:
         return
     mine = os.path.realpath(home.root)
     if is_within(mine, source.place) and mine != source.place:

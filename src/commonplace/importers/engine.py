@@ -15,9 +15,9 @@ from ..home import Home
 from ..maintenance.backup.scope import oddity
 from ..maintenance.backup.spool import Item as Spooled
 from ..maintenance.backup.spool import Spool
-from ..storage.backends import InDatabase
 from ..storage.base import ABSENT
 from ..storage.deltas import version_of
+from ..storage.postgres.backend import PostgresStorage
 from ..storage.skills import PAGE as SKILL
 from .folder import OnDisk
 from .placement import File, Sort, farther, files_of, other_pages
@@ -77,10 +77,10 @@ def bring(
 
 
 def _target(home: Home, kind: str) -> Target:
-    if isinstance(home.ground, InDatabase):
+    if isinstance(home.storage, PostgresStorage):
         from .postgres import InRows
 
-        return InRows(home, home.ground, kind)
+        return InRows(home, home.storage, kind)
     return OnDisk(home, kind)
 
 
@@ -94,8 +94,8 @@ class _Compare:
     def __init__(self, home: Home, target: Target, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
         self.home, self.target, self.spool, self.plan, self.again = home, target, spool, plan, again
         self.receipts, self._source = target.receipts, source
-        self._categories = home.pages.folders(home.layout.globals)
-        self._pages = set(home.pages.list(home.layout.globals, deep=True))
+        self._categories = home.storage.pages.list_folders(home.layout.globals)
+        self._pages = set(home.storage.pages.list(home.layout.globals, deep=True))
         self._others: set[str] = set()  # folders of skills that are not those of the source
 
     def add(self, item: Item) -> None:
@@ -182,7 +182,7 @@ class _Compare:
         return ""
 
     def _was_undone(self, path: str) -> bool:
-        head = self.home.history.head(path)
+        head = self.home.storage.history.head(path)
         return head is not None and head.version == ABSENT and head.by.tool == "undo"
 
     def _with_bytes(self, step: Step) -> Step:

@@ -7,7 +7,7 @@ from ..home import Home
 from ..maintenance.backup.bulk_folder import add_all, batches, place_of, stamp
 from ..maintenance.backup.scope import locks_of
 from ..maintenance.backup.spool import Spool
-from ..storage.author import Signature, signed
+from ..storage.author import Author, write_as
 from ..storage.deltas import version_of
 from ..storage.folder.atomic import read_bytes_or_none, storage_errors
 from ..storage.folder.locks import lock
@@ -35,7 +35,7 @@ class OnDisk:
         if f"{home.layout.directives}/memory.md" not in plan.new:
             home.welcome()  # before, so that the last change is the import's: `undo` takes that back
         call = receipts.begin(source)
-        with signed(Signature("import", home.agent, home.session, f"from {self._kind}", call)) as writing:
+        with write_as(Author("import", home.agent, home.session, f"from {self._kind}", call)) as writing:
             self._write(plan, spool, progress)
         receipts.end(source)
         home.index.look_again()
@@ -96,7 +96,7 @@ def _update(home: Home, step: Step, spool: Spool) -> None:
     """A page that nobody touched since it came, as its source says it now; history keeps what it said."""
     data = spool.read(step.bytes)
     text = text_of(data, step)
-    home.pages.write(step.path, text, if_version=step.standing)
+    home.storage.pages.write(step.path, text, if_version=step.standing)
     place = place_of(home, step.path)
     with storage_errors(step.path), lock(locks_of(home), "page", step.path):
         if read_bytes_or_none(place, step.path) == data:

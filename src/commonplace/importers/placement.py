@@ -181,7 +181,7 @@ def _in_its_time(home: Home, draft: Callable[[str, str], dict[str, str]], create
         return texts
     for path in texts:
         with suppress(CommonplaceError):
-            standing = home.pages.read(path).text
+            standing = home.storage.pages.read(path).text
             times = _TIMES.findall(frontmatter.split(standing)[0])
             if len(times) == 2:
                 same = draft(*times)

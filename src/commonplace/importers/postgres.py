@@ -10,10 +10,10 @@ from ..home import Home
 from ..maintenance.backup.bulk_postgres import Coming, Load, put_all
 from ..maintenance.backup.snapshot_postgres import versions_there
 from ..maintenance.backup.spool import Spool
-from ..storage.author import Signature, signed
-from ..storage.backends import InDatabase
+from ..storage.author import Author, write_as
 from ..storage.base import ABSENT
 from ..storage.layout import Standing
+from ..storage.postgres.backend import PostgresStorage
 from ..storage.postgres.pages import LONGEST, beside
 from .folder import text_of
 from .plan import Plan, Progress, Step, written
@@ -30,11 +30,11 @@ _ADD = """INSERT INTO commonplace.imports (tenant, key, version) VALUES (%(tenan
 
 
 class InRows:
-    def __init__(self, home: Home, ground: InDatabase, kind: str) -> None:
-        self._home, self._ground, self._kind = home, ground, kind
-        self._tenant = ground.database.tenant
-        self.receipts = Receipts(kind, dict(ground.database.query(_KNOWN, {"tenant": self._tenant})))
-        self._there = versions_there(ground, ())
+    def __init__(self, home: Home, storage: PostgresStorage, kind: str) -> None:
+        self._home, self._storage, self._kind = home, storage, kind
+        self._tenant = storage.database.tenant
+        self.receipts = Receipts(kind, dict(storage.database.query(_KNOWN, {"tenant": self._tenant})))
+        self._there = versions_there(storage, ())
         self._standing = Standing(self._there)
 
     def version(self, path: str) -> str:
@@ -68,9 +68,9 @@ class InRows:
                 cursor.executemany(_ADD, rows)
 
         coming = [_coming(step, spool) for step in steps.values()]
-        with signed(Signature("import", home.agent, home.session, f"from {self._kind}")) as writing:
+        with write_as(Author("import", home.agent, home.session, f"from {self._kind}")) as writing:
             left = put_all(
-                self._ground, home.clock, Load(coming, also=receive), skip=True,
+                self._storage, home.clock, Load(coming, also=receive), skip=True,
                 told=lambda done: progress("writing", done, len(steps)),
             )  # fmt: skip
         for path, why in left.items():

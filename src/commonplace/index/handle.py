@@ -15,7 +15,7 @@ from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..errors import LockTimeout, StorageError
-from ..storage.base import Pages, Troubles
+from ..storage.base import Pages, PathWarnings
 from ..storage.folder.locks import lock
 from .base import Index, Progress, tell_asker
 from .files import open_index, remove_others
@@ -184,7 +184,7 @@ class Follower:
         notes = [self._note] if self._note else []
         if not index.in_memory:
             self._note = ""  # a rebuilt index is told of once
-        unseen: Troubles = []
+        unseen: PathWarnings = []
         try:
             unseen = self._looked(index, below)
         except sqlite3.OperationalError as error:
@@ -225,7 +225,7 @@ class Follower:
 
     def _looked(
         self, index: SqliteIndex, below: str | None, progress: Progress = tell_asker, patience: float = 0
-    ) -> Troubles:
+    ) -> PathWarnings:
         """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
         see `_SHARED`."""
         started, worked = time.monotonic(), time.thread_time()
@@ -245,7 +245,7 @@ class Follower:
             self._looks += 1
         return seen
 
-    def _need_not_look(self, index: SqliteIndex, now: float) -> Troubles | None:
+    def _need_not_look(self, index: SqliteIndex, now: float) -> PathWarnings | None:
         """What could not be seen at the last look, where that is new enough or somebody watches the pages.
 
         The first look is always its own: what this handle wrote before, nobody may have followed.

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
 from ..model import Page, Scope
-from ..storage.base import UNSURE, Pages, Root, Troubles
+from ..storage.base import UNSURE, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
@@ -87,7 +87,7 @@ def catch_up(
     alone: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Progress = silent,
     batch: int = 0,
-) -> Troubles:
+) -> PathWarnings:
     """Bring the index up to date, for the whole home or for one folder; what could not be seen, and where.
 
     Where there is much to do, only one process does it: `alone` raises LockTimeout for the others.
@@ -104,7 +104,7 @@ def catch_up(
         for start in range(0, max(len(ordered), 1), batch):
             some = dict(ordered[start : start + batch])
             if some or removed:
-                pages.notice(_apply(index, pages, some, removed))
+                pages.record_outside_edits(_apply(index, pages, some, removed))
             removed = []
             progress("pages", start + len(some), len(ordered))
     return list(changes.warnings)
@@ -196,7 +196,7 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     text, warning = _bounded(path, page.text)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
-        record = parse(page.text, path, place, lambda: pages.modified(path))
+        record = parse(page.text, path, place, lambda: pages.modified_at(path))
         passages = cut.of_record(text, record)
         return entry._replace(passages=passages, record=record, scope=record.scope, warning=warning or record.warning)
     if place.kind == "session":

@@ -13,10 +13,10 @@ from ..errors import InvalidArgument
 from ..formats import blocks
 from ..formats.scanner import end_of_line, one_line
 from ..home import INDEX_FOLDER, Home
-from ..storage.author import Signature, signed
+from ..storage.author import Author, write_as
+from ..storage.base import Versions
 from ..storage.deltas import Change, version_of
 from ..storage.folder.atomic import page_of_leftover
-from ..storage.folder.history import Versions
 from ..storage.globs import compile_glob
 from ..storage.layout import Place
 from ..storage.names import file_name
@@ -62,7 +62,7 @@ def _found(search: _Search) -> Found:
     traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
     said = {line for path, data in pages.items() for line in search.lines(path, data)}
     kept: dict[str, int] = {}
-    for path, versions in home.history.each():
+    for path, versions in home.storage.history.iterate_pages():
         if count := search.meant(path, versions):
             kept[path] = count
             said.update(line for _, data in versions if data for line in search.lines(path, data))
@@ -71,7 +71,7 @@ def _found(search: _Search) -> Found:
     indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
         traces.append(
-            Trace("index", INDEX_FOLDER if home.ground.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
+            Trace("index", INDEX_FOLDER if home.storage.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
         )
     return Found(tuple(traces), tuple(search.mentions(said, pages)))
 
@@ -80,13 +80,13 @@ def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     """Remove it everywhere; what was found. Run again, it finishes what was interrupted."""
     search = _Search(home, wanted, everyone=everyone)
     found = _found(search)
-    with signed(Signature("forget", home.agent)):
+    with write_as(Author("forget", home.agent)):
         for trace in found.traces:
             if trace.kind == "page":
                 search.remove(trace.path)
             elif trace.kind == "leftover":
-                os.unlink(os.path.join(home.ground.folder, trace.path))
-    home.history.rewrite(search.rest)
+                os.unlink(os.path.join(home.storage.folder, trace.path))
+    home.storage.history.rewrite(search.rest)
     if found.traces:
         home.index.purge()
     return found
@@ -113,9 +113,9 @@ class _Search:
         """The pages there are, transcripts included whether or not they are searched."""
         home = self.home
         roots = home.layout.roots(home.index.territory.extra, sessions=True)
-        for path in sorted(home.pages.changes({}, roots).changed):
+        for path in sorted(home.storage.pages.changes({}, roots).changed):
             if (place := self._place(path)) and self._is_meant(path, place):
-                data = home.ground.bytes_of(path)
+                data = home.storage.read_bytes(path)
                 if data is not None:
                     yield path, data
 
@@ -143,14 +143,14 @@ class _Search:
     def remove(self, path: str) -> None:
         """The page, or what is meant of it."""
         home = self.home
-        data = home.ground.bytes_of(path)
+        data = home.storage.read_bytes(path)
         if data is None:
             return
         left = self.left(path, data)
         if left is None:
-            home.pages.remove(path)
+            home.storage.pages.remove(path)
         elif left != data:
-            home.pages.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
+            home.storage.pages.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
 
     def rest(self, path: str, versions: Versions) -> Versions:
         """What stays of the history of a page."""
@@ -172,12 +172,12 @@ class _Search:
 
     def leftovers(self) -> Iterator[str]:
         """Files that killed processes left beside pages, with what is meant in them."""
-        for folder, folders, files in os.walk(self.home.ground.folder):  # of nothing, where there are no files
+        for folder, folders, files in os.walk(self.home.storage.folder):  # of nothing, where there are no files
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
                 path = os.path.relpath(os.path.join(folder, name), self.home.root).replace(os.sep, "/")
                 page = page_of_leftover(path)
-                data = self.home.ground.bytes_of(path) if page else None
+                data = self.home.storage.read_bytes(path) if page else None
                 if data is not None and self.left(page, data) != data:
                     yield path
 
@@ -191,11 +191,11 @@ class _Search:
         if not said:
             return
         roots = self.home.layout.roots(self.home.index.territory.extra, sessions=True)
-        for path in sorted(self.home.pages.changes({}, roots).changed):
+        for path in sorted(self.home.storage.pages.changes({}, roots).changed):
             place = self._place(path)
             if place is None or path in gone or not (self.everyone or self.home.may_see(place)):
                 continue
-            same = said.intersection(_lines(self.home.ground.bytes_of(path) or b""))
+            same = said.intersection(_lines(self.home.storage.read_bytes(path) or b""))
             if same:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
 

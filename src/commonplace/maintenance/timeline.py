@@ -12,9 +12,9 @@ from ..errors import InvalidArgument, NotFound, PageNotFound
 from ..formats import blocks
 from ..formats.timestamps import parse, stamp
 from ..home import Home
-from ..storage.author import Signature, signed
+from ..storage.author import Author, write_as
+from ..storage.base import Retention
 from ..storage.deltas import Change, as_text
-from ..storage.folder.history import Bounds
 from ..storage.names import file_name
 from ..storage.undo import Undone, as_of
 from ..storage.undo import restore as put_back
@@ -28,7 +28,9 @@ def changes(home: Home, what: str = "", *, agent: str = "", since: str = "", eve
     """The changes of a page, of a key, or of everything; those of one agent, since a time. Oldest first."""
     look(home)
     found = (
-        _changes_of(home, what, everyone=everyone) if what else _seen(home, home.history.changes(), everyone=everyone)
+        _changes_of(home, what, everyone=everyone)
+        if what
+        else _seen(home, home.storage.history.changes(), everyone=everyone)
     )
     start = moment(home, since) if since else ""
     return [change for change in found if (not agent or change.agent == agent) and (not start or change.at >= start)]
@@ -37,13 +39,13 @@ def changes(home: Home, what: str = "", *, agent: str = "", since: str = "", eve
 def change(home: Home, name: str, *, everyone: bool = False) -> Change:
     """A change by its id, or the beginning of it."""
     if everyone:
-        return home.history.change(name)
+        return home.storage.history.change(name)
     with suppress(NotFound):
-        found = home.history.change(name)
+        found = home.storage.history.change(name)
         if may_see(home, found.path):
             return found
     # What begins alike and is not this agent's neither is found nor stands in the way.
-    mine = [each for each in _seen(home, home.history.changes(), everyone=False) if each.id.startswith(name)]
+    mine = [each for each in _seen(home, home.storage.history.changes(), everyone=False) if each.id.startswith(name)]
     if len(mine) == 1:
         return mine[0]
     if mine:
@@ -65,12 +67,14 @@ def is_change(name: str) -> bool:
 
 def sides(home: Home, what: Change) -> tuple[str, str]:
     """A page before and after a change, as text."""
-    return as_text(home.history.content(what.path, what.before)), as_text(home.history.content(what.path, what.version))
+    return as_text(home.storage.history.read_version(what.path, what.before)), as_text(
+        home.storage.history.read_version(what.path, what.version)
+    )
 
 
 def page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> str:
     """What a page said at a time; PageNotFound when it was not there then."""
-    data = as_of(home.history, _known(home, path, everyone=everyone), moment(home, when, last=True))
+    data = as_of(home.storage.history, _known(home, path, everyone=everyone), moment(home, when, last=True))
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
     return as_text(data)
@@ -79,14 +83,14 @@ def page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> s
 def together(home: Home, some: Sequence[Change]) -> list[Change]:
     """These changes, with all that the same calls changed on other pages: a note and its line in the log of the day."""
     calls, names = {change.call for change in some if change.call}, {change.id for change in some}
-    return [change for change in home.history.changes() if change.call in calls or change.id in names]
+    return [change for change in home.storage.history.changes() if change.call in calls or change.id in names]
 
 
 def undo(home: Home, some: Sequence[Change]) -> list[Undone]:
     """Take changes back, each page on its own."""
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    with signed(Signature("undo", home.agent, home.session, f"takes back {names}")):
-        done = take_back(home.pages, home.history, some)
+    with write_as(Author("undo", home.agent, home.session, f"takes back {names}")):
+        done = take_back(home.storage.pages, home.storage.history, some)
     home.follow()
     return done
 
@@ -98,11 +102,11 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
         found = change(home, when, everyone=everyone)
         if found.path != path:
             raise InvalidArgument(f"{when} is a change of {found.path}, not of {path}")
-        data = home.history.content(path, found.version)
+        data = home.storage.history.read_version(path, found.version)
     else:
-        data = as_of(home.history, path, moment(home, when, last=True))
-    with signed(Signature("restore", home.agent, home.session, f"as of {when}")):
-        changed = put_back(home.pages, path, data)
+        data = as_of(home.storage.history, path, moment(home, when, last=True))
+    with write_as(Author("restore", home.agent, home.session, f"as of {when}")):
+        changed = put_back(home.storage.pages, path, data)
     home.follow()
     return changed
 
@@ -110,10 +114,10 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
 def collect(home: Home, days: int | None = None, megabytes: int | None = None) -> tuple[int, int]:
     """Let go of history that is older or more than is to be kept: how many versions, and how many bytes that freed."""
     kept = home.settings.history
-    before = home.history.size()
+    before = home.storage.history.size()
     size = kept.megabytes if megabytes is None else megabytes
-    gone = home.history.collect(Bounds(kept.days if days is None else days, size * 1_000_000))
-    return gone, before - home.history.size()
+    gone = home.storage.history.prune(Retention(kept.days if days is None else days, size * 1_000_000))
+    return gone, before - home.storage.history.size()
 
 
 def moment(home: Home, text: str, *, last: bool = False) -> str:
@@ -147,11 +151,11 @@ def _changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:
 
     What this agent may not see is not known, as if it were not there.
     """
-    found = _seen(home, home.history.changes(what.removeprefix("./")), everyone=everyone)
+    found = _seen(home, home.storage.history.changes(what.removeprefix("./")), everyone=everyone)
     if found:
         return found
-    named = (path for path in home.history.paths() if _is_named(home, path, what))
-    every = [change for path in named for change in home.history.changes(path)]
+    named = (path for path in home.storage.history.paths() if _is_named(home, path, what))
+    every = [change for path in named for change in home.storage.history.changes(path)]
     every = [*_seen(home, every, everyone=everyone), *_of_note(home, what)]
     if not every:
         raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
@@ -168,10 +172,10 @@ def _is_named(home: Home, path: str, name: str) -> bool:
 def _of_note(home: Home, key: str) -> Iterator[Change]:
     """The changes of pages of notes that changed the note of a key."""
     tree = home.layout.notes_tree(home.agent)
-    for path in home.history.paths():
+    for path in home.storage.history.paths():
         if path.startswith(f"{tree}/") or path == home.layout.curated_page(home.agent):
             before: list[str] = []
-            for change, data in home.history.versions(path):
+            for change, data in home.storage.history.versions(path):
                 now = [block.content for block in blocks.find(as_text(data), key)]
                 if now != before:
                     yield change
@@ -181,7 +185,7 @@ def _of_note(home: Home, key: str) -> Iterator[Change]:
 def _known(home: Home, path: str, *, everyone: bool) -> str:
     path = path.removeprefix("./")
     look(home)
-    if not home.history.changes(path) or not (everyone or may_see(home, path)):
+    if not home.storage.history.changes(path) or not (everyone or may_see(home, path)):
         raise NotFound(f"history knows no page {path}: `commonplace log` lists what it knows")
     return path
 

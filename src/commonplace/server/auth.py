@@ -13,8 +13,10 @@ from ..errors import CommonplaceError, Refused
 from ..formats.timestamps import stamp
 from ..home import utc_now
 from ..model import Clock
+from ..storage.backends import open_tokens
+from ..storage.base import TokenStore
 from ..storage.postgres.url import with_tenant
-from ..storage.tokens import Access, Call, Grant, Outcome, access_of, found, tenant_in
+from ..storage.tokens import Call, Grant, Outcome, found, tenant_in
 from .sessions import Asker, Serving
 
 GRANT = "commonplace.grant"  # where a request's scope carries it
@@ -25,7 +27,7 @@ _LONGEST = 200  # characters of a name in the log
 class Doors:
     def __init__(self, serving: Serving, clock: Clock = utc_now) -> None:
         self._serving, self._clock = serving, clock
-        self._open: dict[str, Access] = {}
+        self._open: dict[str, TokenStore] = {}
         self._lock = Lock()
 
     def grant(self, headers: Mapping[str, str], secret: str, *, is_open: bool) -> Grant | None:
@@ -36,7 +38,7 @@ class Doors:
         home = self._of_tenant(secret) if self._serving.tenants else self._home(headers)
         if not home:
             return None
-        tokens = self._access(home).tokens()
+        tokens = self._access(home).list_tokens()
         if not tokens and is_open and not self._serving.tenants:
             return Grant(home=home)
         token = found(tokens, secret, self._clock())
@@ -59,20 +61,20 @@ class Doors:
         """Refused when a request that came in by one door means a memory behind another."""
         if grant.home in (None, asker.home):
             return
-        if grant.token or self._access(asker.home).tokens():
+        if grant.token or self._access(asker.home).list_tokens():
             raise Refused("this memory has tokens of its own: name it in the header Commonplace-Home, with its token")
 
     def note(self, asker: Asker, grant: Grant, tool: str, outcome: Outcome, remote: str) -> None:
         names = (grant.token, asker.agent, tool, asker.session)
         token, agent, tool, session = (name[:_LONGEST] for name in names)
-        self._access(asker.home).note(Call(stamp(self._clock()), token, agent, tool, session, outcome, remote))
+        self._access(asker.home).record_call(Call(stamp(self._clock()), token, agent, tool, session, outcome, remote))
 
-    def _access(self, home: str) -> Access:
+    def _access(self, home: str) -> TokenStore:
         with self._lock:
             if home not in self._open:
                 while len(self._open) >= _MOST_OPEN:
                     self._open.pop(next(iter(self._open))).close()
-                self._open[home] = access_of(home)
+                self._open[home] = open_tokens(home)
             return self._open[home]
 
     def close(self) -> None:

@@ -149,8 +149,12 @@ class Handles:
             if found is None:
                 return None
             self._open.move_to_end(key)
-        ground = found.memory.home.ground
-        fresh = ground.settings_now() == ground.settings_read if ground.folder else time.monotonic() < found.until
+        storage = found.memory.home.storage
+        fresh = (
+            storage.current_settings_version() == storage.settings_version
+            if storage.folder
+            else time.monotonic() < found.until
+        )
         return found.memory if fresh else None
 
     def of(self, asker: Asker) -> Memory:
@@ -182,8 +186,8 @@ class Handles:
 
 def _is_current(memory: Memory) -> bool:
     """Whether its settings are as they were read. Where nobody can tell, they are: what is asked next will say it."""
-    ground = memory.home.ground
+    storage = memory.home.storage
     try:
-        return ground.settings_now() == ground.settings_read
+        return storage.current_settings_version() == storage.settings_version
     except StorageError:
         return True

@@ -1,4 +1,4 @@
-"""Who is writing, and why: said once around a call, and found wherever a page is changed below it."""
+"""The author of a write: set once around a call, and read wherever a page is changed below it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from contextvars import ContextVar
 from typing import NamedTuple
 
 
-class Signature(NamedTuple):
-    """`session` and `why` where they are known. `call` is what all changes of one call have in common."""
+class Author(NamedTuple):
+    """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`."""
 
     tool: str = "library"
     agent: str = ""
@@ -19,28 +19,29 @@ class Signature(NamedTuple):
     call: str = ""
 
 
-class Signed:
-    """A call, and what is to be said about its writes when it is done."""
+class WriteContext:
+    """A call in progress: its author, and the conflicts and warnings to report when it is done."""
 
-    def __init__(self, signature: Signature) -> None:
-        self.signature = signature
+    def __init__(self, author: Author) -> None:
+        self.author = author
         self.conflicts: list[str] = []
         self.warnings: list[str] = []
 
 
-_current: ContextVar[Signed | None] = ContextVar("signed", default=None)
+_current: ContextVar[WriteContext | None] = ContextVar("write_context", default=None)
 
 
 @contextmanager
-def signed(signature: Signature) -> Iterator[Signed]:
-    call = Signed(signature._replace(call=signature.call or os.urandom(5).hex()))
-    token = _current.set(call)
+def write_as(author: Author) -> Iterator[WriteContext]:
+    """Make `author` the author of every write inside the block."""
+    context = WriteContext(author._replace(call=author.call or os.urandom(5).hex()))
+    token = _current.set(context)
     try:
-        yield call
+        yield context
     finally:
         _current.reset(token)
 
 
-def current() -> Signed:
-    """The call that is under way; outside of any, one that nobody asks."""
-    return _current.get() or Signed(Signature())
+def current_write() -> WriteContext:
+    """Return the context of the call in progress, or an anonymous one."""
+    return _current.get() or WriteContext(Author())

@@ -1,38 +1,53 @@
-"""WHERE IS THE TRUTH KEPT? Pages: text under a path, read and written whole, with a version that names its bytes.
+"""The seam between the memory and what stores it: one protocol, `Storage`, that every backend implements.
 
-`Pages` is the seam between the memory and what stores it. The folder of files is in `folder.py`; every other
-backend passes the same contract (`commonplace.testing.PagesContract`).
+A storage holds one memory: its pages, their history, access tokens with the audit log, and transcripts. Its parts are
+reached from the one object. Every backend passes the same contract (`commonplace.testing.StorageContract`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Page
+from ..settings import OURS, Settings
+from .author import Author
+from .deltas import ABSENT, Change
+
+if TYPE_CHECKING:
+    from ..index.handle import Following
+    from ..index.sync import Territory
+    from .tokens import Call, Token
+
+__all__ = ["ABSENT"]
+
+INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = OURS
 
 Paths = list[str]
 Sentences = list[str]
 Suffix = str | tuple[str, ...]
-Troubles = list[tuple[str, str]]  # paths, and what is wrong there: not everybody may know of every path
-Texts = list[tuple[str, str]]  # paths, and what stands there
+PathWarnings = list[tuple[str, str]]  # a path and what is wrong there; not every agent may see every path
+Texts = list[tuple[str, str]]  # paths and the texts of their pages
+OnWrite = Callable[[str, int], None]  # called with a page's path and size in bytes (0: removed) after a write
 
-ABSENT = ""  # the version of a page that is not there
-UNSURE = -1  # the stamp of a page that may change again without its stamp telling
+UNSURE = -1  # the stamp of a page that may change again without changing its stamp
+
+Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed
+ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
 
 
 class Changes(NamedTuple):
-    """What differs from what the index knew: new stamps, pages that are gone, and what could not be seen."""
+    """How pages differ from known stamps: new stamps, pages that are gone, and warnings by path."""
 
     changed: Mapping[str, int]
     removed: tuple[str, ...]
-    warnings: tuple[tuple[str, str], ...] = ()  # paths, and what is wrong there
+    warnings: tuple[tuple[str, str], ...] = ()
 
 
 class Root(NamedTuple):
-    """Where pages are looked for: a folder with all below it, or one page."""
+    """Where to look for pages: a folder and everything below it, or a single page."""
 
     path: str
     suffix: Suffix = ".md"
@@ -40,59 +55,223 @@ class Root(NamedTuple):
     is_page: bool = False
 
 
+class Head(NamedTuple):
+    """The latest recorded version of a page, its author, and how many deltas must be replayed to read it."""
+
+    version: str
+    depth: int
+    by: Author
+    at: str
+
+
+class Retention(NamedTuple):
+    """How much history to keep, in days and in bytes overall. The latest version of a page is always kept."""
+
+    days: int = 365
+    size: int = 1 << 30
+
+
 class Pages(Protocol):
+    """Text under a path, read and written whole, with a version that names its bytes."""
+
     def read(self, path: str) -> Page:
-        """The page, or PageNotFound, NotText, OutsideHome, StorageError."""
+        """Return the page, or raise PageNotFound, NotText, OutsideHome or StorageError."""
         ...
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        """Replace the whole page; the new version. `if_version` other than the current one is StaleVersion."""
+        """Replace the whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         ...
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        """Read, change, write, with nobody in between; a page that is not there is read as empty text."""
+        """Read, change and write under the page's lock; a missing page is read as empty text."""
         ...
 
     def append(self, path: str, text: str) -> str:
-        """Add text to the end, whole or not at all."""
+        """Add text to the end, all of it or none."""
         ...
 
     def rewrite(self, path: str, text: str) -> str:
-        """Replace the whole page; what others changed elsewhere on it since this handle `saw` it stays."""
+        """Replace the whole page, merging in what others changed since this handle last read it (`mark_read`)."""
         ...
 
-    def saw(self, page: Page) -> None:
-        """This version was read by who will write next: what others write after it is not lost unnoticed."""
+    def mark_read(self, page: Page) -> None:
+        """Note that the next writer has read this version, so that later changes by others are merged or reported."""
         ...
 
-    def notice(self, paths: Iterable[str]) -> None:
-        """Pages that changed by other hands: history keeps what they are now."""
+    def record_outside_edits(self, paths: Iterable[str]) -> None:
+        """Record in history the present state of pages that were changed by other programs."""
         ...
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        """Remove the page, or PageNotFound."""
+        """Remove the page, or raise PageNotFound."""
         ...
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
-        """The paths of the pages in a folder, sorted; empty when the folder is not there."""
+        """Return the sorted paths of the pages in a folder; empty when there is no such folder."""
         ...
 
-    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
-        """The pages below a folder that hold a text, by path, and a sentence for each page that could not be read."""
+    def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        """Return the pages below a folder that contain a text, by path, and a warning for each unreadable page."""
         ...
 
-    def folders(self, folder: str) -> Paths:
-        """The names of the folders in a folder, sorted."""
+    def list_folders(self, folder: str) -> Paths:
+        """Return the sorted names of the folders in a folder."""
         ...
 
-    def modified(self, path: str) -> float:
-        """When the page was last written, in seconds since the epoch."""
+    def modified_at(self, path: str) -> float:
+        """Return when the page was last written, in seconds since the epoch."""
         ...
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         """Compare the pages under some roots with the stamps known of them."""
         ...
 
-    def hold(self, name: str) -> AbstractContextManager[None]:
-        """Keep other writers off something larger than a page (a key, a folder of pages) for a moment."""
+    def lock(self, name: str) -> AbstractContextManager[None]:
+        """Hold a named lock on something larger than a page, such as a key or a folder of pages."""
         ...
+
+
+class HistoryStore(Protocol):
+    """Earlier versions of every page: what it said, who changed it, when and why."""
+
+    def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
+        """Record what the page holds if it differs from the latest version: another program changed it."""
+        ...
+
+    def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
+        """Record what a page became."""
+        ...
+
+    def head(self, path: str) -> Head | None:
+        """Return the latest recorded version of a page, or None."""
+        ...
+
+    def changes(self, path: str | None = None) -> list[Change]:
+        """Return all changes of one page or of every page, oldest first."""
+        ...
+
+    def page_sizes(self) -> list[tuple[Change, int]]:
+        """Return all changes with the page's size in bytes after each; -1 when it was removed or cannot be read."""
+        ...
+
+    def change(self, name: str) -> Change:
+        """Return a change by its id or a unique prefix of it; NotFound otherwise."""
+        ...
+
+    def read_version(self, path: str, version: str) -> bytes | None:
+        """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
+        ...
+
+    def versions(self, path: str) -> Versions:
+        """Return every readable version of a page, oldest first."""
+        ...
+
+    def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
+        """Yield every page that has a history with its versions, in any order."""
+        ...
+
+    def paths(self) -> list[str]:
+        """Return the sorted paths of pages that have a history."""
+        ...
+
+    def size(self) -> int:
+        """Return the size of the history in bytes."""
+        ...
+
+    def prune(self, retention: Retention) -> int:
+        """Drop versions beyond the retention limits and return how many were dropped."""
+        ...
+
+    def rewrite(self, choose: ChooseVersions) -> int:
+        """Keep only the versions that `choose` returns for each page, and return how many were dropped."""
+        ...
+
+
+class Transcript(Protocol):
+    """A file of JSON lines that grows at its end: the turns of a session."""
+
+    def items(self, last: int | None = None) -> list[Any]:
+        """Return all items, or the last so many, oldest first."""
+        ...
+
+    def add(self, items: Iterable[Any]) -> None:
+        """Append items durably; TypeError, and nothing appended, when one is not JSON."""
+        ...
+
+    def pop(self) -> Any:
+        """Remove the last item and return it; None when there is none."""
+        ...
+
+
+class TokenStore(Protocol):
+    """The access tokens of one memory, and the audit log of its callers."""
+
+    tenant: str  # whose memory it is, where a backend holds several; else empty
+
+    def list_tokens(self) -> list[Token]:
+        """Return all tokens, oldest first, expired and revoked ones included; StorageError when unreadable."""
+        ...
+
+    def add(self, token: Token) -> None: ...
+
+    def revoke(self, name: str, at: str) -> Token:
+        """Revoke a token by its id; NotFound when there is none."""
+        ...
+
+    def record_call(self, call: Call) -> None:
+        """Append to the audit log. A failure to write is not reported to the caller."""
+        ...
+
+    def recent_calls(self, last: int) -> list[Call]:
+        """Return the last entries of the audit log, oldest first."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Storage(Protocol):
+    """One memory in one backend."""
+
+    name: str  # as shown to people, without a password
+    folder: str  # the folder that holds its files; empty for a backend without files
+    settings: Settings
+    settings_version: object  # identifies the settings file as it was loaded
+    pages: Pages
+    history: HistoryStore
+    tokens: TokenStore
+
+    def read_settings_text(self, path: str) -> str | None:
+        """Return the text of a settings file of the memory, or None."""
+        ...
+
+    def current_settings_version(self) -> object:
+        """Return the version of the settings file as it is now, to compare with `settings_version`."""
+        ...
+
+    def read_bytes(self, path: str) -> bytes | None:
+        """Return the bytes of a page, text or not; None when it is not there."""
+        ...
+
+    def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
+        """Return when listed pages were last written, in seconds since the epoch, without those gone since."""
+        ...
+
+    def has_folder(self, folder: str, name: str) -> bool:
+        """Return whether a folder has a subfolder of exactly this name."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Return whether there is anything at a path, page or not."""
+        ...
+
+    def open_transcript(self, path: str) -> Transcript: ...
+
+    def open_index(self, territory: Territory) -> Following:
+        """Return a handle on the search index of these pages, which also watches them for changes."""
+        ...
+
+    def check(self) -> None:
+        """Raise StorageError when the storage cannot be used, such as a file in the place of the home."""
+        ...
+
+    def close(self) -> None: ...

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ..errors import NotFound
-from .base import ABSENT
 
+ABSENT = ""  # the version of a page that is not there
 DEEPEST = 50  # lines to go back for a version, at the most
 _WORTH = 0.5  # of the page: if more than this changed, it is kept whole
 _CHUNK = 1 << 16

@@ -25,7 +25,7 @@ Modified = Callable[[], float]
 def record_at(pages: Pages, path: str, place: Place) -> Record:
     """The record on a page; what the page leaves out is told by its place and the time it was written."""
     text = pages.read(path).text
-    return parse(text, path, place, lambda: pages.modified(path))
+    return parse(text, path, place, lambda: pages.modified_at(path))
 
 
 def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
@@ -75,7 +75,7 @@ class Shelf(NamedTuple):
 
     def _stands(self, path: str) -> bool:
         try:
-            self.pages.modified(path)
+            self.pages.modified_at(path)
         except CommonplaceError:
             return False
         return path in self.pages.list(self.folder)  # a file system that ignores case must not mix up two keys
@@ -176,7 +176,7 @@ class Globals:
     def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
         """Write the record; one that stands in another category moves, with all that its page says."""
         refuse_null("key", key)
-        with self.pages.hold(f"global {key}"):
+        with self.pages.lock(f"global {key}"):
             old = self._all(key)
             shelf = self._shelf(category)
             first = min((record.created_at for record in old), key=sort_key, default="")
@@ -188,7 +188,7 @@ class Globals:
                     self.pages.remove(other.path)
 
     def delete(self, key: str) -> bool:
-        with self.pages.hold(f"global {key}"):
+        with self.pages.lock(f"global {key}"):
             old = self._all(key)
             for record in old:
                 self.pages.remove(record.path)
@@ -196,7 +196,7 @@ class Globals:
 
     def _all(self, key: str) -> list[Record]:
         """Looked up under every category: the folders are few, and the file system's answer is never stale."""
-        shelves = (self._shelf_of(folder) for folder in self.pages.folders(self.layout.globals))
+        shelves = (self._shelf_of(folder) for folder in self.pages.list_folders(self.layout.globals))
         return [record for shelf in shelves if (record := shelf.get(key))]
 
     def _shelf(self, category: str) -> Shelf:
@@ -225,7 +225,7 @@ class Channels:
     def names(self) -> tuple[list[str], list[str]]:
         """The channels that hold records, sorted, and what kept a name from being read."""
         problems: list[str] = []
-        folders = self.pages.folders(self.layout.channels)
+        folders = self.pages.list_folders(self.layout.channels)
         return sorted({name for folder in folders for name in self._name(folder, problems)}), problems
 
     def _name(self, folder: str, problems: list[str]) -> Iterator[str]:

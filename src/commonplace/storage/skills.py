@@ -26,7 +26,7 @@ def skill_at(pages: Pages, path: str, folder: str) -> Skill:
 
 def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
     """The skill that a page is, `alone` without data. Its folder decides its name, as a page's does for a record."""
-    when = stamp(datetime.fromtimestamp(pages.modified(path), UTC))
+    when = stamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
     skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
     data, problem = ({}, "") if alone else _data(pages, path.removesuffix(PAGE) + DATA)
@@ -55,7 +55,7 @@ class Skills:
 
     def all(self) -> list[Skill]:
         """Every skill, sorted by name. One that can not be read is there with a warning."""
-        found = (self._at(folder) for folder in self.pages.folders(self.layout.skills))
+        found = (self._at(folder) for folder in self.pages.list_folders(self.layout.skills))
         return sorted((skill for skill in found if skill), key=lambda skill: skill.name)
 
     def visible_to(self, user: str | None) -> list[Skill]:
@@ -81,7 +81,7 @@ class Skills:
         return self._change(name, lambda old: change(old)._replace(updated_at=now) if old else None)
 
     def delete(self, name: str) -> bool:
-        with self.pages.hold(f"skill {name}"):
+        with self.pages.lock(f"skill {name}"):
             skill = self.get(name)
             if skill is None:
                 return False
@@ -92,7 +92,7 @@ class Skills:
 
     def _change(self, name: str, change: Callable[[Skill | None], Skill | None]) -> Skill:
         folder = self._folder(name)
-        with self.pages.hold(f"skill {name}"):
+        with self.pages.lock(f"skill {name}"):
             old = self.get(name)
             new = change(old)
             if new is None:

@@ -13,12 +13,12 @@ import secrets
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
 from ..formats.timestamps import stamp
-from .backends import in_database
+from .base import TokenStore
 from .postgres.url import is_tenant
 
 Role = Literal["read", "write", "admin"]
@@ -78,45 +78,8 @@ class Call(NamedTuple):
     remote: str
 
 
-class Access(Protocol):
-    """Where the tokens of one home are kept, and the log of its callers. `tenant`: of a database, whose it is."""
-
-    tenant: str
-
-    def tokens(self) -> list[Token]:
-        """All of them, the oldest first, with those that hold no more; StorageError when they can not be read."""
-        ...
-
-    def add(self, token: Token) -> None: ...
-
-    def revoke(self, name: str, at: str) -> Token:
-        """A token by its id, which lets nobody in from now on; NotFound when there is none."""
-        ...
-
-    def note(self, call: Call) -> None:
-        """Add a line to the log. What keeps it from being written is kept from the caller."""
-        ...
-
-    def calls(self, last: int) -> list[Call]:
-        """The last lines of the log, the oldest of them first."""
-        ...
-
-    def close(self) -> None: ...
-
-
-def access_of(home: str) -> Access:
-    """Of a home by its address: a folder, or a URL of a database with a tenant."""
-    if in_database(home):
-        from .postgres.tokens import InDatabase
-
-        return InDatabase(home)
-    from .folder.tokens import InFolder
-
-    return InFolder(home)
-
-
 def create(
-    access: Access, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
+    access: TokenStore, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
 ) -> tuple[Token, str]:
     """A new token and the secret itself, which is told this once. `days`: how long it holds; 0, until it is revoked."""
     _check(agents, role, days, note)

@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, NotFound, NotText
-from .base import ABSENT, Pages
+from .base import ABSENT, HistoryStore, Pages
 from .deltas import Change
-from .history import Past
 from .merge import merge
 
 
@@ -21,7 +20,7 @@ class Undone(NamedTuple):
     problem: str = ""
 
 
-def undo(pages: Pages, history: Past, changes: Iterable[Change]) -> list[Undone]:
+def undo(pages: Pages, history: HistoryStore, changes: Iterable[Change]) -> list[Undone]:
     """Take back some changes, page by page. One that can not be taken back keeps no other from it."""
     by_page: dict[str, list[Change]] = {}
     for change in changes:
@@ -29,14 +28,14 @@ def undo(pages: Pages, history: Past, changes: Iterable[Change]) -> list[Undone]
     return [_undone(pages, history, path, some) for path, some in by_page.items()]
 
 
-def as_of(history: Past, path: str, moment: str) -> bytes | None:
+def as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
     """What a page was at a moment; None when it was not there."""
     known = history.changes(path)
     before = [change for change in known if change.at <= moment]
     if before:
-        return history.content(path, before[-1].version)
+        return history.read_version(path, before[-1].version)
     if known and known[0].tool:  # the first thing known of it is that a tool made it
-        return history.content(path, known[0].before)
+        return history.read_version(path, known[0].before)
     raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what it knows")
 
 
@@ -57,7 +56,7 @@ def restore(pages: Pages, path: str, data: bytes | None) -> bool:
     return text != now.text
 
 
-def _undone(pages: Pages, history: Past, path: str, changes: list[Change]) -> Undone:
+def _undone(pages: Pages, history: HistoryStore, path: str, changes: list[Change]) -> Undone:
     try:
         for run in reversed(_runs(changes, history.changes(path))):
             _take_back(pages, history, path, run)
@@ -80,8 +79,8 @@ def _runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
     return runs
 
 
-def _take_back(pages: Pages, history: Past, path: str, run: tuple[str, str]) -> None:
-    was, made = (history.content(path, version) for version in run)
+def _take_back(pages: Pages, history: HistoryStore, path: str, run: tuple[str, str]) -> None:
+    was, made = (history.read_version(path, version) for version in run)
     try:
         now = pages.read(path)
     except NotFound:

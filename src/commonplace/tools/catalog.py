@@ -13,7 +13,7 @@ from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..formats.json_text import whole_characters
 from ..home import Home
 from ..secrets import redact
-from ..storage.author import Signature, signed
+from ..storage.author import Author, write_as
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
 from .secret_policy import guarded
 
@@ -83,7 +83,7 @@ def call(
         chosen = family.tools[name]
         given = decode_json_text(chosen.parameters, given)
         given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
-        with signed(Signature(name, home.agent, session or home.session, redact(why))) as told:
+        with write_as(Author(name, home.agent, session or home.session, redact(why))) as told:
             reply = _invoke(home, chosen, given)
         return Outcome(_with_conflicts(with_warning(reply, warning, *told.warnings), told.conflicts))
     except CommonplaceError as error:

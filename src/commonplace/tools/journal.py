@@ -38,14 +38,14 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
         raise MissingArgument("content")
     now = home.now()
     path = home.layout.day_page(home.agent, now.date())
-    home.pages.edit(path, lambda text: daily.append(text, f"{now:%Y-%m-%d}", f"{now:%H:%M}", content))
+    home.storage.pages.edit(path, lambda text: daily.append(text, f"{now:%Y-%m-%d}", f"{now:%H:%M}", content))
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 
 def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Told:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
-    home.pages.rewrite(path, content)
+    home.storage.pages.rewrite(path, content)
     return {"success": True, "content": f"Rewrote {path}."}
 
 
@@ -57,12 +57,12 @@ def update_world(
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)
-    home.pages.rewrite(path, content)
+    home.storage.pages.rewrite(path, content)
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 
 def _world(home: Home, warnings: list[str]) -> Iterator[str]:
-    pages = home.pages.list(home.layout.world)
+    pages = home.storage.pages.list(home.layout.world)
     topics = [(home.layout.topic_of(path), _read(home, path, warnings)) for path in pages]
     known = [f"## {topic}\n\n{text}" for topic, text in sorted(topics) if text.strip()]
     if known:
@@ -76,7 +76,7 @@ def _curated(home: Home, warnings: list[str]) -> Iterator[str]:
 
 
 def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
-    pages = [(day, path) for path in home.pages.list(home.layout.days_folder(home.agent), deep=True)
+    pages = [(day, path) for path in home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
              if (day := home.layout.day_of(home.agent, path))]  # fmt: skip
     latest = sorted(pages, reverse=True)[:days]
     texts = [daily.with_header(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]

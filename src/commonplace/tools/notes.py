@@ -48,13 +48,13 @@ def memory_write(
     key, labels = _key(key), _labels(tags)
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
-    with home.pages.hold(f"notes of {home.agent}"):
+    with home.storage.pages.lock(f"notes of {home.agent}"):
         found, warnings = _find(home, key)
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
             raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
         at = stamp(home.clock())
-        home.pages.edit(path, lambda text: blocks.append(text, key, content, at, labels))
+        home.storage.pages.edit(path, lambda text: blocks.append(text, key, content, at, labels))
     return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
 
@@ -66,7 +66,7 @@ def memory_update(
     Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
     """
     key, labels = _key(key), _labels(tags)
-    with home.pages.hold(f"notes of {home.agent}"):
+    with home.storage.pages.lock(f"notes of {home.agent}"):
         kept, warnings = _canonical(home, key)
         at = stamp(home.clock())
 
@@ -75,7 +75,7 @@ def memory_update(
             newest = max(same, key=lambda each: each.rank, default=None)
             return blocks.append(blocks.remove(text, newest.block) if newest else text, key, content, at, labels)
 
-        home.pages.edit(kept.path, replace)
+        home.storage.pages.edit(kept.path, replace)
     return _ok({"key": key, "path": home.layout.notes_path(home.agent, kept.path), "kind": kept.kind}, warnings)
 
 
@@ -145,7 +145,7 @@ def _canonical(home: Home, key: str) -> tuple[Kept, list[str]]:
 def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
     """The blocks of a key, the canonical one first. Pages that do not hold the key are not taken apart."""
     summary = home.layout.curated_page(home.agent)
-    holding, warnings = home.pages.containing(home.layout.notes_tree(home.agent), key)
+    holding, warnings = home.storage.pages.find_text(home.layout.notes_tree(home.agent), key)
     texts = dict(holding)
     if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
         texts[summary], problem = home.text(summary)
@@ -160,7 +160,7 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
     summary = home.layout.curated_page(home.agent)
     found: list[Kept] = []
     warnings: list[str] = []
-    for path in _with_summary(home, home.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
+    for path in _with_summary(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
         text, problem = home.text(path)
         warnings += problem
         found += (_kept(path, summary, block) for block in blocks.read(text))

@@ -85,8 +85,8 @@ def whole_page(home: Home, path: str) -> str:
 
 
 def _page(home: Home, path: str) -> Page:
-    page = home.pages.read(_allowed(home, path))
-    home.pages.saw(page)
+    page = home.storage.pages.read(_allowed(home, path))
+    home.storage.pages.mark_read(page)
     return page
 
 

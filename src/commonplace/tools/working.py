@@ -144,7 +144,7 @@ def _log(home: Home, key: str, mode: str) -> str:
         return text + ("" if text.endswith("\n") else "\n") + line
 
     try:
-        home.pages.edit(home.layout.activity_page(home.agent, now.date()), add)
+        home.storage.pages.edit(home.layout.activity_page(home.agent, now.date()), add)
     except CommonplaceError as error:
         return f"the note is saved, but the activity log is not: {error}"
     return ""
@@ -153,7 +153,7 @@ def _log(home: Home, key: str, mode: str) -> str:
 def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
     """The activity logs that are asked for by name. What they mention is found in the notes themselves."""
     found = []
-    for path in home.pages.list(home.layout.activity_folder(home.agent)):
+    for path in home.storage.pages.list(home.layout.activity_folder(home.agent)):
         day = stem(path)
         score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):

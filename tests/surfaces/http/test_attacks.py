@@ -15,8 +15,9 @@ import pytest
 
 from commonplace import Memory
 from commonplace.server.sessions import Serving
+from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
-from commonplace.storage.tokens import Role, access_of, create
+from commonplace.storage.tokens import Role, create
 from commonplace.surfaces.http import auth as guard
 from commonplace.surfaces.http import limits
 from commonplace.surfaces.http.app import ENDPOINTS, application
@@ -32,7 +33,7 @@ EVERY = [each for each in ENDPOINTS if not each.is_open]
 
 
 def token(home: Path, *agents: str, role: Role = "admin") -> str:
-    return create(access_of(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
+    return create(open_tokens(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
 
 
 def path_of(endpoint: Any) -> str:
@@ -136,7 +137,7 @@ def test_settings_are_seen_and_taken_back_by_none_but_who_may_do_everything(
     """They name folders and servers: one earlier version of them could send a memory elsewhere."""
     before, after = "timezone: UTC\n", "timezone: Europe/Oslo\n"
     for text in (before, after):
-        Memory(full).home.pages.write("commonplace.yaml", text)
+        Memory(full).home.storage.pages.write("commonplace.yaml", text)
     person = guarded.as_(token(full))
     (change, _) = [each["id"] for each in person.get("history", what="commonplace.yaml")["changes"]]
     other = guarded.as_(token(full, *filter(None, given[:1]), role=given[1]))

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import TOKENS
-from commonplace.storage.tokens import access_of
 from commonplace.surfaces.http.auth import Rules
 from commonplace.surfaces.http.sign_in_codes import Keys
 
@@ -49,8 +49,8 @@ def test_a_token_is_told_of_its_own_memory_and_of_no_other(shelf: Path) -> None:
 
 def test_a_token_that_ended_is_told_of_nothing(shelf: Path) -> None:
     secret = token(shelf / "work")
-    access = access_of(str(shelf / "work"))
-    access.revoke(access.tokens()[0].id, "2026-03-14T00:00:00Z")
+    access = open_tokens(str(shelf / "work"))
+    access.revoke(access.list_tokens()[0].id, "2026-03-14T00:00:00Z")
     with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
         assert asked.as_(secret).send("GET", "homes").status_code == 401
 
@@ -87,9 +87,9 @@ def test_asking_makes_no_memory_and_is_noted_where_the_token_is_of(shelf: Path, 
         assert named(asked.as_(secret, home="new")) == ["work"]
     assert not (tmp_path / "never").exists()
     assert not (shelf / "new").exists()
-    calls = access_of(str(shelf / "work")).calls(10)
+    calls = open_tokens(str(shelf / "work")).calls(10)
     assert [(call.tool, call.outcome) for call in calls] == [("GET /v1/homes", "ok")]
-    assert access_of(str(shelf / "private")).calls(10) == []
+    assert open_tokens(str(shelf / "private")).calls(10) == []
 
 
 def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:

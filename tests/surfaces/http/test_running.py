@@ -20,8 +20,9 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import stamp
+from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
-from commonplace.storage.tokens import access_of, create
+from commonplace.storage.tokens import create
 
 from ..test_mcp_process import COMMAND, PATIENCE, run
 
@@ -73,15 +74,15 @@ def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Pat
     with server(home, told=2) as again:
         assert again.lines[1].split(" in ")[1] == f"{place}, which only you can read\n"
         assert again.ask("/v1/status", token=secret).status == 200
-    (only,) = access_of(str(home)).tokens()
+    (only,) = open_tokens(str(home)).list_tokens()
     assert (only.role, only.agents, only.note) == ("admin", None, "first start")
 
 
 def test_a_memory_with_tokens_of_its_own_gets_no_other(tmp_path: Path) -> None:
     Memory(tmp_path / "home")
-    create(access_of(str(tmp_path / "home")), datetime.now(UTC), agents=None, role="read")
+    create(open_tokens(str(tmp_path / "home")), datetime.now(UTC), agents=None, role="read")
     with server(tmp_path / "home"):
-        assert len(access_of(str(tmp_path / "home")).tokens()) == 1
+        assert len(open_tokens(str(tmp_path / "home")).list_tokens()) == 1
         assert not (tmp_path / "state").exists()
 
 
@@ -190,7 +191,7 @@ def test_nobody_hears_of_the_pages_of_another_agent(tmp_path: Path) -> None:
 def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> None:
     home = tmp_path / "home"
     Memory(home)
-    access = access_of(str(home))
+    access = open_tokens(str(home))
     token, secret = create(access, datetime.now(UTC), agents=None, role="read")
     _, lasting = create(access, datetime.now(UTC), agents=None, role="read")
     with server(home) as one:

@@ -37,10 +37,10 @@ except ImportError as error:
 def _shared(home: Home) -> str:
     """The folder that all agents share: our own, or the one that the SDK's own tool left here."""
     ours, theirs = home.layout.shared_memories, home.layout.earlier_memories
-    if home.ground.folder:
+    if home.storage.folder:
         stands = [os.path.isdir(os.path.join(home.root, folder)) for folder in (ours, theirs)]
     else:
-        stands = [bool(home.pages.list(folder, "", deep=True)) for folder in (ours, theirs)]
+        stands = [bool(home.storage.pages.list(folder, "", deep=True)) for folder in (ours, theirs)]
     return theirs if stands == [False, True] else ours
 
 
@@ -65,7 +65,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self.home = Home(os.fspath(base_path), MAIN if agent is None else agent, clock, session)
         folder = _shared(self.home) if agent is None else self.home.layout.memories_folder(agent)
-        self.memory_root = Path(self.home.ground.folder) / folder  # in a database: of the pages
+        self.memory_root = Path(self.home.storage.folder) / folder  # in a database: of the pages
         self.base_path = self.memory_root.parent
         self._files = MemoryFiles(self.home, folder, overwrite=overwrite)
         self._ensure_memory_root()

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
 from ...home import Home
-from ...storage.author import Signature, current, signed
-from ...storage.backends import InDatabase
+from ...storage.author import Author, current_write, write_as
 from ...storage.base import ABSENT
 from ...storage.folder.atomic import storage_errors
+from ...storage.postgres.backend import PostgresStorage
 from ...tools.secret_policy import guarded
 from .folder import Disk
 from .replies import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
@@ -49,8 +49,8 @@ class MemoryFiles:
             if kind != "file":
                 raise NotText(f"Unsupported file type for {spot.given}")
             with _vanishing(spot):
-                page = self.home.pages.read(spot.page)
-            self.home.pages.saw(page)
+                page = self.home.storage.pages.read(spot.page)
+            self.home.storage.pages.mark_read(page)
             lines = page.text.split("\n")
             if len(lines) > _MOST_LINES:
                 raise InvalidArgument(f"File {spot.given} exceeds maximum line limit of {_MOST_LINES:,} lines.")
@@ -66,7 +66,7 @@ class MemoryFiles:
             if self._tree.kind(spot.place) == "folder":
                 raise Conflict(taken)
             try:
-                self.home.pages.write(spot.page, text, None if self.overwrite else ABSENT)
+                self.home.storage.pages.write(spot.page, text, None if self.overwrite else ABSENT)
             except StaleVersion as error:
                 raise Conflict(taken) from error
             return f"File created successfully at: {spot.given}"
@@ -141,8 +141,8 @@ class MemoryFiles:
         """One call: history knows it as one, and the index follows it."""
         try:
             self.ensure()
-            by = Signature(f"memory:{command}", self.home.agent, self.home.session)
-            with storage_errors(ROOT), signed(by) as told:
+            by = Author(f"memory:{command}", self.home.agent, self.home.session)
+            with storage_errors(ROOT), write_as(by) as told:
                 yield
             self.warnings = (*told.warnings, *told.conflicts)
         finally:
@@ -151,7 +151,7 @@ class MemoryFiles:
     @contextmanager
     def _writing(self, command: str) -> Iterator[None]:
         """A call that writes: one after the other, so that nobody finds a file half on its way to another name."""
-        with self._call(command), self.home.pages.hold(self.folder):
+        with self._call(command), self.home.storage.pages.lock(self.folder):
             yield
 
     def _file(self, path: object) -> Spot:
@@ -172,14 +172,14 @@ class MemoryFiles:
             return sides[1]
 
         with _vanishing(spot):
-            self.home.pages.edit(spot.page, changed)
+            self.home.storage.pages.edit(spot.page, changed)
         return sides
 
     def _clean(self, field: str, value: object) -> str:
         """A text as the settings let it be written; HoldsSecret where they do not."""
         given, warning = guarded({field: text_of(field, value)}, self.home.settings.secrets)
         if warning:
-            current().warnings.append(warning)
+            current_write().warnings.append(warning)
         return str(given[field])
 
     def _refuse_name(self, spot: Spot) -> None:
@@ -201,10 +201,10 @@ class MemoryFiles:
 
 
 def _tree(home: Home, folder: str) -> Tree:
-    if isinstance(home.ground, InDatabase):
+    if isinstance(home.storage, PostgresStorage):
         from .postgres import Rows
 
-        return Rows(home, home.ground, folder)
+        return Rows(home, home.storage, folder)
     return Disk(home, folder)
 
 

@@ -94,7 +94,7 @@ class Disk:
 
     def _remove(self, place: str) -> None:
         if self._can_be_page(place):
-            self.home.pages.remove(self._page(place))
+            self.home.storage.pages.remove(self._page(place))
         else:
             os.unlink(place)
 
@@ -112,10 +112,10 @@ class Disk:
         _remove_empty(folders)
 
     def _move_file(self, old: str, new: str) -> None:
-        pages, page, target = self.home.pages, self._page(old), self._page(new)
+        pages, page, target = self.home.storage.pages, self._page(old), self._page(new)
         if not self._can_be_page(old) or not move_page(pages, page, target):
             _move_as_it_is(old, new)
-            pages.notice(each for each in (page, target) if is_unicode(each))
+            pages.record_outside_edits(each for each in (page, target) if is_unicode(each))
 
     def _can_be_page(self, place: str) -> bool:
         """Whether pages take it, or would if it were there: no link, no device, no name of bytes that are no text."""

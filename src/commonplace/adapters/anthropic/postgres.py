@@ -10,8 +10,8 @@ from typing import Any
 from ...errors import OutsideHome, PageNotFound
 from ...home import Home
 from ...maintenance.backup.bulk_postgres import Coming, Load, put_all
-from ...storage.backends import InDatabase
 from ...storage.base import ABSENT
+from ...storage.postgres.backend import PostgresStorage
 from .tree import ROOT, Kind, Listed, Spot, move_page
 
 _FOLDER = 4096  # bytes that a folder is said to have: as most file systems say
@@ -20,8 +20,8 @@ _BELOW = """SELECT path, size FROM commonplace.pages WHERE tenant = %(tenant)s A
 
 
 class Rows:
-    def __init__(self, home: Home, ground: InDatabase, folder: str) -> None:
-        self.home, self._ground, self.folder = home, ground, folder
+    def __init__(self, home: Home, storage: PostgresStorage, folder: str) -> None:
+        self.home, self._storage, self.folder = home, storage, folder
 
     def ensure(self) -> None:
         """It is there without a page, too."""
@@ -37,7 +37,7 @@ class Rows:
         if place == self.folder:
             return "folder"
         try:
-            self.home.pages.modified(place)
+            self.home.storage.pages.modified_at(place)
         except PageNotFound:
             return "folder" if self._below(place, "LIMIT 1") else ""
         return "file"
@@ -73,12 +73,12 @@ class Rows:
             yield name, *found[name]
 
     def remove(self, place: str) -> None:
-        self.home.pages.remove(place)
+        self.home.storage.pages.remove(place)
 
     def remove_all(self, folder: str) -> None:
         for path, _ in self._below(folder):
             with suppress(PageNotFound):
-                self.home.pages.remove(path)
+                self.home.storage.pages.remove(path)
 
     def move(self, old: str, new: str) -> None:
         if self.kind(old) != "folder":
@@ -89,15 +89,15 @@ class Rows:
                 self._move_page(path, new + path.removeprefix(old))
 
     def _move_page(self, old: str, new: str) -> None:
-        if move_page(self.home.pages, old, new):
+        if move_page(self.home.storage.pages, old, new):
             return
-        data, at = self._ground.bytes_of(old), int(self.home.pages.modified(old) * 10**9)
+        data, at = self._storage.read_bytes(old), int(self.home.storage.pages.modified_at(old) * 10**9)
         if data is None:
             raise PageNotFound(old)
-        put_all(self._ground, self.home.clock, Load([Coming(new, ABSENT, at, lambda: data)]))
-        self.home.pages.remove(old)
+        put_all(self._storage, self.home.clock, Load([Coming(new, ABSENT, at, lambda: data)]))
+        self.home.storage.pages.remove(old)
 
     def _below(self, folder: str, most: str = "") -> list[tuple[Any, ...]]:
-        database = self._ground.database
+        database = self._storage.database
         given = {"tenant": database.tenant, "start": f"{folder}/", "end": f"{folder}0"}
         return database.query(f"{_BELOW} {most}", given)

@@ -27,7 +27,7 @@ from ...formats.timestamps import sort_key
 from ...home import INDEX_FOLDER, utc_now
 from ...memory import Memory
 from ...model import Clock, Filters, Json, Record
-from ...storage.author import Signature, signed
+from ...storage.author import Author, write_as
 from ...storage.base import UNSURE
 from ...storage.layout import MAIN
 from ...tools.secret_policy import guarded
@@ -99,7 +99,7 @@ class CommonplaceStore(BaseStore):
         self._home = self.memory.home
         self._items = Items(self._home)
         # Derived, and so of this process alone where the memory has no folder.
-        home_folder = self._home.ground.folder
+        home_folder = self._home.storage.folder
         folder = os.path.join(home_folder, INDEX_FOLDER) if home_folder else mkdtemp()
         self._beside = Beside(folder, self._fingerprint())
         if not home_folder:
@@ -265,7 +265,7 @@ class CommonplaceStore(BaseStore):
     def _writing(self, tool: str) -> Iterator[None]:
         """Around writes: who writes, for history; then the index follows, and what is to be said goes to the log."""
         try:
-            with signed(Signature(tool, self._home.agent, self._home.session)) as told:
+            with write_as(Author(tool, self._home.agent, self._home.session)) as told:
                 yield
         finally:
             self._home.follow()

@@ -85,7 +85,7 @@ class Items:
     def on(self, path: str, namespace: Namespace | None = None) -> tuple[Stored, Terms] | None:
         """The item on a page; None when there is no such page."""
         try:
-            text = self._home.pages.read(path).text
+            text = self._home.storage.pages.read(path).text
             record = self._record(text, path)
         except PageNotFound:
             return None
@@ -109,7 +109,7 @@ class Items:
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
-        self._home.pages.edit(path, rewrite)
+        self._home.storage.pages.edit(path, rewrite)
         return path
 
     def remove(self, namespace: Namespace, key: str) -> None:
@@ -118,7 +118,7 @@ class Items:
             if not found:
                 return
             with suppress(PageNotFound):
-                self._home.pages.remove(found[0].path)
+                self._home.storage.pages.remove(found[0].path)
 
     def refresh(self, path: str) -> None:
         """Let an item that was read live its whole time again."""
@@ -137,15 +137,15 @@ class Items:
         with suppress(
             PageNotFound, BrokenFrontMatter, NotText, ValueError
         ):  # a page that can not be read is left alone
-            if rewrite(text := self._home.pages.read(path).text) != text:  # most reads take no lock
-                self._home.pages.edit(path, rewrite)
+            if rewrite(text := self._home.storage.pages.read(path).text) != text:  # most reads take no lock
+                self._home.storage.pages.edit(path, rewrite)
 
     def expire(self, path: str) -> bool:
         """Remove the page if its time is over, and nobody wrote to it meanwhile."""
         with suppress(PageNotFound, NotText, StaleVersion):
-            page = self._home.pages.read(path)
+            page = self._home.storage.pages.read(path)
             if terms_of(page.text).is_over(self._home.clock()):
-                self._home.pages.remove(path, if_version=page.version)
+                self._home.storage.pages.remove(path, if_version=page.version)
                 return True
         return False
 
@@ -170,7 +170,7 @@ class Items:
         parts = path.removeprefix(f"{self.folder}/").split("/")[:-1]
         if any(part not in self._labels and _CODE.fullmatch(part) for part in parts):
             with suppress(CommonplaceError):
-                self._learn(page_of.fields_of(self._home.pages.read(path).text).get("namespace"))
+                self._learn(page_of.fields_of(self._home.storage.pages.read(path).text).get("namespace"))
         return tuple(self._labels.get(part, part) for part in parts)
 
     def folder_of(self, namespace: Namespace) -> str:
@@ -195,16 +195,16 @@ class Items:
 
     def _stands(self, path: str, folder: str) -> bool:
         try:
-            self._home.pages.modified(path)
+            self._home.storage.pages.modified_at(path)
         except CommonplaceError:
             return False
-        return path in self._home.pages.list(folder)  # a file system that ignores case must not mix up two keys
+        return path in self._home.storage.pages.list(folder)  # a file system that ignores case must not mix up two keys
 
     def _record(self, text: str, path: str) -> Record:
         place = self._home.layout.place(path)
         if place is None:
             raise PageNotFound(path)
-        return parse(text, path, place, lambda: self._home.pages.modified(path))
+        return parse(text, path, place, lambda: self._home.storage.pages.modified_at(path))
 
     def _learn(self, labels: Any) -> None:
         for label in [labels] if isinstance(labels, str) else labels or ():
@@ -216,7 +216,7 @@ class Items:
         if found := moment_of(text):
             return found.astimezone(UTC)
         with suppress(CommonplaceError, OverflowError, ValueError):
-            return datetime.fromtimestamp(self._home.pages.modified(path), UTC)
+            return datetime.fromtimestamp(self._home.storage.pages.modified_at(path), UTC)
         return self._home.clock().astimezone(UTC)
 
 

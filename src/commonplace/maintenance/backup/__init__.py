@@ -14,8 +14,8 @@ from typing import BinaryIO, NamedTuple
 from ...errors import Conflict, Refused, StorageError
 from ...home import Home
 from ...settings import OURS
-from ...storage.backends import InDatabase
 from ...storage.folder.atomic_file import clear_left, whole_file
+from ...storage.postgres.backend import PostgresStorage
 from .reader import Limits, receive
 from .restore import carry_out, plan
 from .scope import extent, holds
@@ -70,7 +70,7 @@ def export_file(
     force: bool = False,
 ) -> Exported:
     """Write all of memory to a file, which is there when it is whole. Its name says what is not said otherwise."""
-    if home.ground.folder:
+    if home.storage.folder:
         _refuse_inside(home, path)
     if os.path.isdir(path):
         raise Conflict(f"{path} is a folder: give the name of a file")
@@ -89,10 +89,10 @@ def export_file(
 
 
 def _moment(home: Home, *, history: bool) -> AbstractContextManager[Snapshot]:
-    if isinstance(home.ground, InDatabase):
+    if isinstance(home.storage, PostgresStorage):
         from . import snapshot_postgres as rows
 
-        return rows.one_moment(home, home.ground, history=history)
+        return rows.one_moment(home, home.storage, history=history)
     return one_moment(home, history=history)
 
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from ...errors import PageNotFound, StaleVersion, StorageError
 from ...home import Home
-from ...storage.author import current
+from ...storage.author import current_write
 from ...storage.folder.atomic import (
     Overtaken,
     make_folders,
@@ -67,7 +67,7 @@ def batches(every: Iterable[Each], size: int) -> Iterator[list[Each]]:
 def place_of(home: Home, path: str) -> str:
     """The file of a path; OutsideHome when a link leads there."""
     with suppress(PageNotFound):
-        home.pages.modified(path)
+        home.storage.pages.modified_at(path)
     return os.path.join(os.path.realpath(home.root), path)
 
 
@@ -116,8 +116,8 @@ def _put(temporary: str, place: str, path: str, instead_of: bytes | None) -> Non
 def _tell(home: Home, path: str, data: bytes, where: tuple[str, str]) -> None:
     """Keep it in history, by who holds the lock; or take it back, which needs no space on the disk."""
     try:
-        home.history.noticed(path, None)
-        home.history.changed(path, None, data, current().signature)
+        home.storage.history.record_outside_edit(path, None)
+        home.storage.history.record_change(path, None, data, current_write().author)
     except (OSError, StorageError):
         with suppress(OSError, Overtaken):  # what somebody saved since is theirs, and stays
             _take_back(*where, data)

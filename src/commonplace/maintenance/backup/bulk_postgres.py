@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import InTheWay, StaleVersion
 from ...formats.timestamps import stamp
 from ...model import Clock
-from ...storage.author import current
-from ...storage.backends import InDatabase
+from ...storage.author import current_write
 from ...storage.base import ABSENT
 from ...storage.deltas import Change, Line, line_of, version_of
+from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.history import INSERT_LINE, PostgresHistory, new_change_id, values
 from ...storage.postgres.listen import notify
 from ...storage.postgres.pages import TRANSCRIPT, in_the_way
@@ -69,7 +69,7 @@ class Load(NamedTuple):
 
 
 def put_all(
-    ground: InDatabase, clock: Clock, load: Load, *, skip: bool = False, told: Told = lambda done: None
+    storage: PostgresStorage, clock: Clock, load: Load, *, skip: bool = False, told: Told = lambda done: None
 ) -> Left:
     """Put pages where something else may stand only as it was seen (StaleVersion), and where no folder of pages stands
     nor a page in a folder's place (InTheWay); or nothing is written.
@@ -79,10 +79,10 @@ def put_all(
     last: list[_Putting] = []
 
     def work(connection: Connection) -> Left:
-        last.append(_Putting(connection, ground, stamp(clock()), load))
+        last.append(_Putting(connection, storage, stamp(clock()), load))
         return last[-1].run(skip=skip, told=told)
 
-    left = ground.database.run(work, timeout_ms=LONG)
+    left = storage.database.run(work, timeout_ms=LONG)
     last[-1].notify()
     return left
 
@@ -90,9 +90,9 @@ def put_all(
 class _Putting:
     """One try."""
 
-    def __init__(self, connection: Connection, ground: InDatabase, now: str, load: Load) -> None:
-        self._connection, self._ground, self._now, self._load = connection, ground, now, load
-        self._tenant = ground.database.tenant
+    def __init__(self, connection: Connection, storage: PostgresStorage, now: str, load: Load) -> None:
+        self._connection, self._storage, self._now, self._load = connection, storage, now, load
+        self._tenant = storage.database.tenant
         self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all numbers that are given out
         self._count = self._seq = 0
 
@@ -126,9 +126,9 @@ class _Putting:
 
     def notify(self) -> None:
         """Once it is committed."""
-        history = self._ground.history
+        history = self._storage.history
         if self._seq:
-            notify(self._ground.database, self._seq)
+            notify(self._storage.database, self._seq)
             assert isinstance(history, PostgresHistory)
             history.grew_by(self._seq, self._count)
 
@@ -166,7 +166,7 @@ class _Putting:
                 self._keep(each.path)
             version = version_of(data)
             if before != version:  # else the history that came along tells of it
-                by = current().signature
+                by = current_write().author
                 change = Change(new_change_id(), self._now, each.path, version, before, *by)
                 lines.append(line_of(change, None, data, -1))
             said = {"path": each.path, "page": data, "version": version, "size": len(data)}
@@ -177,7 +177,7 @@ class _Putting:
     def _keep(self, path: str) -> None:
         asked = f"SELECT data FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
         row = self._connection.execute(asked.encode(), {"tenant": self._tenant, "path": path}).fetchone()
-        history = self._ground.history
+        history = self._storage.history
         assert isinstance(history, PostgresHistory)
         if row:
             history.keep(self._connection, path, row[0])

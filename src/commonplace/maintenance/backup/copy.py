@@ -14,9 +14,8 @@ from ... import directive, settings
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotFound
 from ...formats.timestamps import stamp
 from ...home import Home
-from ...storage.base import ABSENT, Sentences
+from ...storage.base import ABSENT, Sentences, Versions
 from ...storage.deltas import Change, version_of
-from ...storage.history import Versions
 from .endpoints import Copy, Side, Step, side_of
 from .scope import extent, holds
 
@@ -103,7 +102,7 @@ def _compared(here: Side, there: Side, warnings: Sentences) -> _Plan:
 
 def _lives(side: Side) -> Lives:
     lives: Lives = {}
-    for change in side.home.history.changes():
+    for change in side.home.storage.history.changes():
         lives.setdefault(change.path, []).append(change.version)
     return lives
 
@@ -137,7 +136,7 @@ def _taken(side: Side, path: str) -> Copy:
     """A page and its past, which ends with what the page is now, however many write it meanwhile."""
     while True:
         data, modified = side.read(path)
-        past = side.home.history.versions(path)
+        past = side.home.storage.history.versions(path)
         if (past[-1][0].version if past else ABSENT) == version_of(data):
             return Copy(path, data, modified, past)
         if side.read(path) == (data, modified):  # changed by a hand, which history has not noticed yet

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from ...errors import CommonplaceError, ConnectionLost, PageNotFound, Refused, StaleVersion, StorageError
 from ...formats.timestamps import stamp
 from ...home import Home
-from ...storage.backends import InDatabase
-from ...storage.base import ABSENT, Sentences
+from ...storage.base import ABSENT, Sentences, Versions
 from ...storage.deltas import Change, Line, version_of
 from ...storage.folder.atomic import Overtaken, read_settled, replace, storage_errors, take_away
 from ...storage.folder.history import History
 from ...storage.folder.locks import lock
-from ...storage.history import Versions, again
+from ...storage.history import rebuild_lines
+from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.listen import notify
 from .bulk_folder import place_of
 from .scope import extent, files, holds, locks_of, oddity
@@ -90,7 +90,7 @@ class Side(Protocol):
 
 
 def side_of(home: Home) -> Side:
-    return OfDatabase(home, home.ground) if isinstance(home.ground, InDatabase) else OfFolder(home)
+    return OfDatabase(home, home.storage) if isinstance(home.storage, PostgresStorage) else OfFolder(home)
 
 
 def to_add(page: Copy, known: Sequence[str], standing: str, now: str) -> Versions:
@@ -110,19 +110,19 @@ def to_add(page: Copy, known: Sequence[str], standing: str, now: str) -> Version
 class OfFolder:
     def __init__(self, home: Home) -> None:
         self.home = home
-        assert isinstance(home.history, History)
-        self._history = home.history
+        assert isinstance(home.storage.history, History)
+        self._history = home.storage.history
 
     def pages(self, warnings: Sentences) -> dict[str, str]:
         found = files(os.path.realpath(self.home.root), extent(self.home, history=False), warnings)
         return self.versions([path for path, _ in found])
 
     def versions(self, paths: Iterable[str]) -> dict[str, str]:
-        found = ((path, self.home.ground.bytes_of(path)) for path in paths)
+        found = ((path, self.home.storage.read_bytes(path)) for path in paths)
         return {path: version_of(data) for path, data in found if data is not None}
 
     def read(self, path: str) -> tuple[bytes | None, int]:
-        data = self.home.ground.bytes_of(path)
+        data = self.home.storage.read_bytes(path)
         try:
             return data, 0 if data is None else os.stat(place_of(self.home, path)).st_mtime_ns
         except FileNotFoundError:  # removed just now
@@ -140,7 +140,7 @@ class OfFolder:
     def _put(self, page: Copy, standing: str) -> None:
         place, path = place_of(self.home, page.path), page.path
         if standing:
-            self.home.pages.notice([path])
+            self.home.storage.pages.record_outside_edits([path])
         with storage_errors(path), lock(locks_of(self.home), "page", path):
             found = read_settled(place, path)
             if version_of(found) not in (standing, page.version):
@@ -167,8 +167,8 @@ def _replace(place: str, found: bytes | None, page: Copy) -> None:
 
 
 class OfDatabase:
-    def __init__(self, home: Home, ground: InDatabase) -> None:
-        self.home, self._database = home, ground.database
+    def __init__(self, home: Home, storage: PostgresStorage) -> None:
+        self.home, self._database = home, storage.database
         self._seq = 0
 
     def pages(self, warnings: Sentences) -> dict[str, str]:
@@ -211,7 +211,7 @@ class OfDatabase:
             problems |= {path: str(error) for path, error in in_the_way(connection, self._database.tenant, new).items()}
             for page, made, found in ready:
                 if made and page.path not in problems:
-                    self._add(connection, page, again(made), changed=found != page.version)
+                    self._add(connection, page, rebuild_lines(made), changed=found != page.version)
                 connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0", self._named(page.path))
             return problems
 
@@ -233,7 +233,7 @@ class OfDatabase:
         """An error for a path that is none here."""
         if oddity(path) or len(path.encode()) > _LONGISH:
             try:
-                self.home.pages.modified(path)
+                self.home.storage.pages.modified_at(path)
             except PageNotFound:
                 return
 

@@ -14,13 +14,13 @@ from typing import NamedTuple
 from ... import directive, settings
 from ...errors import Conflict, PageNotFound, Refused, SettingsError, StorageError
 from ...home import HISTORY_FOLDER, Home
-from ...storage.author import Signature, signed
-from ...storage.backends import InDatabase
+from ...storage.author import Author, write_as
 from ...storage.base import ABSENT, Sentences
 from ...storage.deltas import version_of
 from ...storage.folder.atomic import read_bytes, read_bytes_or_none, storage_errors
 from ...storage.folder.atomic_file import whole_file
 from ...storage.folder.locks import lock
+from ...storage.postgres.backend import PostgresStorage
 from .bulk_folder import add_all, place_of, stamp
 from .scope import extent, holds, locks_of
 from .spool import Item, Spool
@@ -49,7 +49,7 @@ def plan(home: Home, items: dict[str, Item], spool: Spool) -> Plan:
     if kinds["kept"]:
         warnings.append("the home has a history of its own, which stays; that of the archive is not imported")
         kinds = {name: [path for path in paths if not _is_history(path)] for name, paths in kinds.items()}
-    if not home.ground.folder:
+    if not home.storage.folder:
         from .restore_postgres import refuse_rows
 
         refuse_rows((*kinds["new"], *kinds["different"]), there)
@@ -59,10 +59,10 @@ def plan(home: Home, items: dict[str, Item], spool: Spool) -> Plan:
 
 def _versions(home: Home, paths: Iterable[str]) -> dict[str, str]:
     """The versions of what stands in a home under some paths."""
-    if isinstance(home.ground, InDatabase):
+    if isinstance(home.storage, PostgresStorage):
         from .snapshot_postgres import versions_there
 
-        return versions_there(home.ground, paths)
+        return versions_there(home.storage, paths)
     found = ((path, _standing(home, path)) for path in paths)
     return {path: version_of(data) for path, data in found if data is not None}
 
@@ -89,8 +89,8 @@ def _is_history(path: str) -> bool:
 
 
 def _standing(home: Home, path: str) -> bytes | None:
-    if not home.ground.folder:
-        return home.ground.bytes_of(path)
+    if not home.storage.folder:
+        return home.storage.read_bytes(path)
     try:
         with storage_errors(path):
             return read_bytes(place_of(home, path), path)
@@ -130,11 +130,11 @@ def carry_out(home: Home, steps: Plan, items: dict[str, Item], spool: Spool, *, 
     """Write; what is to be said about it."""
     if steps.different and not overwrite:
         raise Conflict(f"{_listed(steps.different)}: nothing was imported; --overwrite replaces them")
-    with signed(Signature("import", home.agent, home.session)) as writing:
-        if isinstance(home.ground, InDatabase):
+    with write_as(Author("import", home.agent, home.session)) as writing:
+        if isinstance(home.storage, PostgresStorage):
             from .restore_postgres import put_rows
 
-            put_rows(home, home.ground, steps, items, spool)
+            put_rows(home, home.storage, steps, items, spool)
         else:
             _put_files(home, steps, items, spool)
     home.index.look_again()
@@ -161,10 +161,10 @@ def _listed(paths: tuple[str, ...]) -> str:
 def _replace(home: Home, path: str, item: Item, data: bytes) -> None:
     """As a page, where it can be one, so that history keeps what stood there."""
     try:
-        home.pages.write(path, data.decode())
+        home.storage.pages.write(path, data.decode())
         _settle(home, path, item, data)
     except UnicodeDecodeError:
-        home.pages.notice([path])
+        home.storage.pages.record_outside_edits([path])
         place = place_of(home, path)
         with storage_errors(path), lock(locks_of(home), "page", path):
             with whole_file(place, replace=True) as file:

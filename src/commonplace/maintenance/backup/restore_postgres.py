@@ -8,11 +8,11 @@ from functools import partial
 
 from ...errors import StorageError
 from ...home import HISTORY_FOLDER, Home
-from ...storage.author import current
-from ...storage.backends import InDatabase
+from ...storage.author import current_write
 from ...storage.base import ABSENT
 from ...storage.deltas import Line, lines
 from ...storage.layout import folders_above
+from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.pages import LONGEST
 from .bulk_postgres import Coming, Load, put_all
 from .restore import Plan
@@ -23,7 +23,7 @@ _LARGEST = 1 << 31  # of what says where a line of history fits
 _MOST_TEXT = 10_000  # characters of what a change says of itself
 
 
-def put_rows(home: Home, ground: InDatabase, steps: Plan, items: dict[str, Item], spool: Spool) -> None:
+def put_rows(home: Home, storage: PostgresStorage, steps: Plan, items: dict[str, Item], spool: Spool) -> None:
     def coming(path: str) -> Coming:
         item = items[path]
         return Coming(path, steps.there.get(path, ABSENT), item.modified, partial(spool.read, item))
@@ -31,7 +31,7 @@ def put_rows(home: Home, ground: InDatabase, steps: Plan, items: dict[str, Item]
     pages = [path for path in (*steps.new, *steps.different) if not _is_history(path)]
     past = [*_past(spool.read(items[path]) for path in steps.new if _is_history(path))]
     earlier = {path: items[path].modified for path in steps.same if not _is_history(path)}
-    put_all(ground, home.clock, Load([coming(path) for path in pages], past, earlier))
+    put_all(storage, home.clock, Load([coming(path) for path in pages], past, earlier))
 
 
 def refuse_rows(paths: Iterable[str], there: Iterable[str]) -> None:
@@ -61,7 +61,9 @@ def _past(files: Iterable[bytes]) -> Iterator[Line]:
             else:
                 left += 1
     if left:
-        current().warnings.append(f"{left} line{'s' * (left > 1)} of the archive's history can be no history: left out")
+        current_write().warnings.append(
+            f"{left} line{'s' * (left > 1)} of the archive's history can be no history: left out"
+        )
 
 
 def _fits(line: Line) -> bool:

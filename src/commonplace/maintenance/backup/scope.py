@@ -45,7 +45,7 @@ def extent(home: Home, *, history: bool) -> list[Root]:
 def locks_of(home: Home) -> str:
     """Where the locks of a home are; OutsideHome when that is a link."""
     with suppress(PageNotFound):
-        home.pages.modified(LOCKS_FOLDER)
+        home.storage.pages.modified_at(LOCKS_FOLDER)
     return os.path.join(os.path.realpath(home.root), LOCKS_FOLDER)
 
 

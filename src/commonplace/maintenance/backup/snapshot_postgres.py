@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...formats.timestamps import parse
 from ...home import HISTORY_FOLDER, Home
-from ...storage.backends import InDatabase
 from ...storage.base import Paths, Root
 from ...storage.deltas import Line, version_of, written
 from ...storage.folder.history import id_in
 from ...storage.folder.locks import slot_of
+from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.history import LINE, parse_line
 from .scope import extent, holds, oddity, strangers
 from .snapshot import Snapshot
@@ -32,11 +32,11 @@ _SLOT_FILE = f"{HISTORY_FOLDER}/{{}}.jsonl"
 
 
 @contextmanager
-def one_moment(home: Home, ground: InDatabase, *, history: bool) -> Iterator[Snapshot]:
+def one_moment(home: Home, storage: PostgresStorage, *, history: bool) -> Iterator[Snapshot]:
     """All of it in one transaction, which sees one state: nobody waits for it."""
-    roots, tenant, others = extent(home, history=False), ground.database.tenant, Paths()
+    roots, tenant, others = extent(home, history=False), storage.database.tenant, Paths()
     with Spool() as spool:
-        with ground.database.transaction(timeout_ms=LONG, snapshot=True) as connection:
+        with storage.database.transaction(timeout_ms=LONG, snapshot=True) as connection:
             items = dict(_pages(connection, tenant, spool, roots, others))
             if history:
                 for path, lines in history_files(connection, tenant, None):
@@ -91,9 +91,9 @@ def _nanoseconds(moment: datetime) -> int:
     return int(moment.timestamp() * 10**6) * 1000
 
 
-def versions_there(ground: InDatabase, names: Iterable[str]) -> dict[str, str]:
+def versions_there(storage: PostgresStorage, names: Iterable[str]) -> dict[str, str]:
     """The versions of all pages, and of those files of history that are asked for, by path."""
-    database = ground.database
+    database = storage.database
     with database.transaction(timeout_ms=LONG, snapshot=True) as connection:
         asked = "SELECT path, version FROM commonplace.pages WHERE tenant = %s AND data IS NOT NULL"
         found = dict(connection.execute(asked, (database.tenant,)).fetchall())

@@ -119,7 +119,7 @@ def _mended(home: Home, findings: list[Finding]) -> Iterator[Finding]:
 
 def _findings(found: Survey) -> Iterator[Finding]:
     """All checks, in an order: what keys and the index are compared with is there once the pages are read."""
-    if found.home.ground.folder:
+    if found.home.storage.folder:
         checks: tuple[Check, ...] = (links, names, unread, permissions, leftovers, _pages, _agents, duplicates)
         checks = (*checks, index, old_indexes)
     else:
@@ -158,7 +158,7 @@ def _agents(found: Survey) -> Iterator[Finding]:
     home = found.home
     for agent in found.agents:
         file = home.layout.agent_file(agent)
-        text = home.ground.read(file)
+        text = home.storage.read_settings_text(file)
         try:
             settings_of.has_memory(os.path.join(home.root, file), partial(_same, text))
         except SettingsError as error:

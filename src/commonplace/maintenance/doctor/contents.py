@@ -133,7 +133,7 @@ def _written(leaf: Leaf) -> float:
 
 
 def _file_time(found: Survey, leaf: Leaf) -> Iterator[Finding]:
-    if found.home.ground.folder and leaf.info.st_mtime > found.now + _FAR_AHEAD:
+    if found.home.storage.folder and leaf.info.st_mtime > found.now + _FAR_AHEAD:
         when = datetime.fromtimestamp(_written(leaf), UTC)
         what = f"the file says that it was written in the future ({when:%Y-%m-%d})"
         advice = (

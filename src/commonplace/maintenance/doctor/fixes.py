@@ -13,7 +13,7 @@ from ...formats.timestamps import sort_key
 from ...home import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Home
 from ...index.base import silent
 from ...index.files import open_index
-from ...storage.author import Signature, current, signed
+from ...storage.author import Author, current_write, write_as
 from ...storage.deltas import Change
 from ...storage.folder.atomic import read_bytes, read_bytes_or_none
 from ...storage.folder.locks import lock, lock_slot
@@ -29,7 +29,7 @@ _MEANWHILE = "it has changed meanwhile: run doctor again"
 def fixed(home: Home, finding: Finding) -> Finding:
     """The finding, with what came of mending it."""
     try:
-        with signed(Signature("doctor", home.agent, home.session, finding.what)):
+        with write_as(Author("doctor", home.agent, home.session, finding.what)):
             done = FIXES[finding.check](home, finding)
     except CommonplaceError as error:
         return finding._replace(advice=f"not mended: {error}")
@@ -62,9 +62,9 @@ def _keep(home: Home, path: str, page: str) -> str:
     place = os.path.join(home.root, page)
     standing = read_bytes_or_none(place, page)
     saved = os.stat(place).st_mtime if standing is not None else None
-    home.history.noticed(page, standing, saved)
-    made = home.history.changed(page, standing, data, current().signature)
-    home.history.changed(page, data, standing, current().signature)
+    home.storage.history.record_outside_edit(page, standing, saved)
+    made = home.storage.history.record_change(page, standing, data, current_write().author)
+    home.storage.history.record_change(page, data, standing, current_write().author)
     return f"removed; {_restore(home, page, made)} puts what it held in the place of that page"
 
 
@@ -109,38 +109,38 @@ def _note(home: Home, finding: Finding) -> str:
             raise Conflict(_MEANWHILE)
         return blocks.remove(text, copies[0])
 
-    home.pages.edit(finding.path, without_copy)
+    home.storage.pages.edit(finding.path, without_copy)
     return _undo(home, finding.path)
 
 
 def _record(home: Home, finding: Finding) -> str:
     key, counts, digest = finding.about
     version = _require_history(home, finding.path)
-    with home.pages.hold(f"global {key}"):
+    with home.storage.pages.lock(f"global {key}"):
         if any(_digest(home, path) != digest for path in (finding.path, counts)):
             raise Conflict(_MEANWHILE)
-        home.pages.remove(finding.path, if_version=version)
+        home.storage.pages.remove(finding.path, if_version=version)
     return _undo(home, finding.path)
 
 
 def _digest(home: Home, path: str) -> str:
-    place, text = home.layout.place(path), home.pages.read(path).text
+    place, text = home.layout.place(path), home.storage.pages.read(path).text
     return digest_of_record(text, parse(text, path, place, lambda: 0.0)) if place else ""
 
 
 def _require_history(home: Home, path: str) -> str:
     """The version of a page, once history has it: nothing is changed that could not be taken back."""
-    version = home.pages.read(path).version
-    home.pages.notice([path])
+    version = home.storage.pages.read(path).version
+    home.storage.pages.record_outside_edits([path])
     try:
-        home.history.content(path, version)
+        home.storage.history.read_version(path, version)
     except (NotFound, OSError) as error:
         raise StorageError(f"history does not have what {path} is, so it could not be taken back") from error
     return version
 
 
 def _undo(home: Home, path: str) -> str:
-    change = home.history.changes(path)[-1]
+    change = home.storage.history.changes(path)[-1]
     if change.tool == "doctor":
         return f"removed; `commonplace undo {change.id}{_everyone(home, path)}` takes it back"
     return f"removed; {_restore(home, path, change)} takes it back"

@@ -169,7 +169,7 @@ def held(home: Home, path: str, page: str) -> tuple[str, bool]:
     if data == read_bytes_or_none(os.path.join(home.root, page), page):
         return "the same as that page", True
     try:
-        home.history.content(page, version_of(data))
+        home.storage.history.read_version(page, version_of(data))
     except NotFound:
         return f"{len(data)} bytes that are in no version of that page", False
     return "a version of that page that history has", True

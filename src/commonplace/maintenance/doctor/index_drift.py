@@ -49,7 +49,7 @@ def index(found: Survey) -> Iterator[Finding]:
 
 def _seen(found: Survey, known: Known) -> set[str]:
     """What a sweep over the files would find changed."""
-    seen = found.home.pages.changes(known.stamps, found.territory.roots())
+    seen = found.home.storage.pages.changes(known.stamps, found.territory.roots())
     return {*seen.changed, *seen.removed}
 
 
@@ -102,7 +102,7 @@ def compared(found: Survey, path: str, known: Known, changed: Callable[[], set[s
 def _is_wrong(found: Survey, page: str, known: Known) -> bool:
     """Whether the index still says something else than the page: either may have changed while we looked."""
     try:
-        return found.home.pages.read(page).version != known.versions.get(page)
+        return found.home.storage.pages.read(page).version != known.versions.get(page)
     except PageNotFound:
         return False
     except CommonplaceError:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 
 from ...errors import NotFound
 from ...model import Page
-from ...storage.backends import InDatabase
 from ...storage.deltas import version_of
 from ...storage.edits import text_of
+from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.connection import Database
 from ...storage.postgres.index import PostgresIndex
 from ...storage.postgres.migrate import migration_status
@@ -29,10 +29,10 @@ _INDEX = "commonplace.indexes"
 class Rows:
     """The pages of a tenant, as they are now."""
 
-    def __init__(self, ground: InDatabase) -> None:
-        self._ground = ground
+    def __init__(self, storage: PostgresStorage) -> None:
+        self._storage = storage
         self._below: dict[str, dict[str, Entry]] = {"": {}}
-        for path, size, modified in ground.database.query(_PLACES, {"tenant": ground.database.tenant}):
+        for path, size, modified in storage.database.query(_PLACES, {"tenant": storage.database.tenant}):
             self._add(Entry(path, "file", _info(stat.S_IFREG | 0o600, size, modified)))
 
     def _add(self, entry: Entry) -> None:
@@ -55,11 +55,11 @@ class Rows:
             if path not in ready:
                 ready.clear()
                 start = place[path]
-                given = {"tenant": self._ground.database.tenant, "paths": [*order[start : start + _AT_ONCE]]}
-                ready.update(self._ground.database.query(_TEXTS, given))
+                given = {"tenant": self._storage.database.tenant, "paths": [*order[start : start + _AT_ONCE]]}
+                ready.update(self._storage.database.query(_TEXTS, given))
             data = ready.pop(path, None)
             if data is None:  # removed since it was seen
-                return self._ground.pages.read(path)
+                return self._storage.pages.read(path)
             return Page(path, text_of(data, path), version_of(data))
 
         return read
@@ -84,9 +84,9 @@ def tables(database: Database) -> Iterator[Finding]:
 def index(found: Survey) -> Iterator[Finding]:
     """The index against the pages as they were just read. That it is behind is no finding here: who writes does not
     wait for it, and the next search catches up."""
-    ground = found.home.ground
-    assert isinstance(ground, InDatabase)
-    opened = PostgresIndex(ground.database, found.territory.fingerprint)
+    storage = found.home.storage
+    assert isinstance(storage, PostgresStorage)
+    opened = PostgresIndex(storage.database, found.territory.fingerprint)
     standing = opened.standing()
     known = Known(opened.stamps(), opened.versions(), dict(standing.warnings))
     if not standing.followed and not known.versions:
@@ -94,7 +94,7 @@ def index(found: Survey) -> Iterator[Finding]:
             advice = "the next search makes it; --fix does it now"
             yield Finding("index", _INDEX, "there is no index", advice, fixable=True, about=("behind",))
         return
-    every = compared(found, _INDEX, known, lambda: _since(ground.pages, standing.followed))
+    every = compared(found, _INDEX, known, lambda: _since(storage.pages, standing.followed))
     yield from (each for each in every if each.about != ("behind",))
 
 

@@ -16,9 +16,9 @@ from ...home import Home
 from ...index.sync import Territory
 from ...model import Page
 from ...settings import OURS
-from ...storage.backends import InDatabase
 from ...storage.folder.atomic import page_of_leftover
 from ...storage.layout import MAIN, Place
+from ...storage.postgres.backend import PostgresStorage
 
 Kind = Literal["file", "folder", "link", "other"]
 
@@ -99,7 +99,7 @@ class Survey:
     read: Callable[[str], Page] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.read = self.home.pages.read
+        self.read = self.home.storage.pages.read
 
     @cached_property
     def territory(self) -> Territory:
@@ -108,7 +108,7 @@ class Survey:
     @cached_property
     def agents(self) -> list[str]:
         """All that have a folder, and the main one, which need not."""
-        return [*dict.fromkeys([MAIN, *self.home.pages.folders(self.home.layout.path("agents"))])]
+        return [*dict.fromkeys([MAIN, *self.home.storage.pages.list_folders(self.home.layout.path("agents"))])]
 
     @cached_property
     def diaries(self) -> dict[str, str]:
@@ -131,10 +131,10 @@ class Survey:
 
 def survey(home: Home, now: float) -> Survey:
     found = Survey(home, now, [])
-    if isinstance(home.ground, InDatabase):
+    if isinstance(home.storage, PostgresStorage):
         from .postgres import Rows
 
-        rows = Rows(home.ground)
+        rows = Rows(home.storage)
         found.folders += _walk(home, found.territory, rows.folder)
         found.read = rows.reader([entry.path for entry, _ in pages(found)])
         return found

@@ -104,7 +104,7 @@ def _settings(home: Home, provider: str | None) -> SearchSettings:
 
 
 def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, tell: Progress) -> Report:
-    if home.ground.folder and not os.path.isdir(home.root):
+    if home.storage.folder and not os.path.isdir(home.root):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.check()
     require_search(home)
@@ -129,7 +129,9 @@ def _missing(home: Home, questions: list[Question]) -> list[str]:
 
 def _has(home: Home, lines: Lines) -> bool:
     try:
-        return lines.are_all or lines.first <= home.pages.read(lines.path).text.removesuffix("\n").count("\n") + 1
+        return (
+            lines.are_all or lines.first <= home.storage.pages.read(lines.path).text.removesuffix("\n").count("\n") + 1
+        )
     except CommonplaceError:  # a page that can not be read can not be found
         return False
 

@@ -17,18 +17,18 @@ from typing import NamedTuple
 from ...errors import NotFound
 from ...formats.timestamps import stamp
 from ...model import Clock
-from ..author import Signature
-from ..base import ABSENT
+from ..author import Author
+from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
 from ..deltas import Change, Line, as_text, content, contents, line_of, lines, parsed, sized, version_of, written
-from ..history import SLOTS, Bounds, Choose, Head, Versions, again, fitting, since
+from ..history import keep_since, oldest_that_fits, rebuild_lines
 from ..merge import left_out
 from .atomic import APPEND, make_folders, put_whole, read_bytes_or_none, write_all
 from .locks import lock_slot, slot_of
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _SINCE_OPENED = timedelta(minutes=10)
-HAND = Signature(tool="")
-__all__ = ["HAND", "Bounds", "History", "Versions"]
+HAND = Author(tool="")
+SLOTS = 256  # files
 
 
 class _Known(NamedTuple):
@@ -38,14 +38,23 @@ class _Known(NamedTuple):
     heads: dict[str, Head]
 
 
+def slot_bytes(retention: Retention) -> int:
+    """Return how large one file may grow; a full one loses its older half."""
+    return max(1 << 18, retention.size // SLOTS)
+
+
 class History:
     """The methods that write are called by who holds the lock of the page; the others take it where they must."""
 
-    def __init__(self, folder: str, locks: str, clock: Clock, bounds: Bounds | None = None) -> None:
-        self._folder, self._locks, self._clock, self._bounds = folder, locks, clock, bounds or Bounds()
+    def __init__(self, folder: str, locks: str, clock: Clock, retention: Retention | None = None) -> None:
+        self._folder = folder
+        self._locks = locks
+        self._clock = clock
+        self._retention = retention or Retention()
+        self._slot_bytes = slot_bytes(self._retention)
         self._known: dict[str, _Known] = {}
 
-    def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
+    def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Keep what stands there, if it is not what was last known: a hand was at it."""
         head = self.head(path)
         if version_of(data) == (head.version if head else ABSENT):
@@ -56,18 +65,18 @@ class History:
         why = self._left_out(path, data, now) if head and data is not None and head.by.tool else ""
         return self._add(path, None, data, HAND._replace(why=why), moment, head)
 
-    def changed(self, path: str, old: bytes | None, new: bytes | None, by: Signature) -> Change:
+    def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """Keep what a page became. `old` was noticed before."""
         return self._add(path, old, new, by, stamp(self._clock()), self.head(path))
 
     def bring(self, path: str, made: Versions) -> None:
         """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
         slot = slot_of(path)
-        kept = again((change._replace(id=id_in(slot, change.id)), data) for change, data in made)
+        kept = rebuild_lines((change._replace(id=id_in(slot, change.id)), data) for change, data in made)
         if kept:
             self._current(slot)
             last = kept[-1]
-            by = Signature(*(getattr(last.change, name) for name in Signature._fields))
+            by = Author(*(getattr(last.change, name) for name in Author._fields))
             head = Head(last.change.version, last.depth, by, last.change.at)
             self._append(slot, b"".join(map(written, kept)), path, head)
 
@@ -96,7 +105,7 @@ class History:
         every = (line.change for slot in self._slots() for line in lines(self._raw(slot)))
         return sorted(every, key=lambda change: change.at)
 
-    def sizes(self) -> list[tuple[Change, int]]:
+    def page_sizes(self) -> list[tuple[Change, int]]:
         every = (each for slot in self._slots() for each in sized(lines(self._raw(slot))))
         return sorted(every, key=lambda each: each[0].at)
 
@@ -109,7 +118,7 @@ class History:
             raise NotFound(f"{name} is the beginning of {len(found)} changes: give more of it")
         raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
-    def content(self, path: str, version: str) -> bytes | None:
+    def read_version(self, path: str, version: str) -> bytes | None:
         """What a page was; None when it was not there. NotFound when history does not hold it any more."""
         return None if version == ABSENT else content(self._lines(path), version, path)
 
@@ -117,7 +126,7 @@ class History:
         """Every version of a page that can be made out, oldest first."""
         return list(contents(self._lines(path)))
 
-    def each(self) -> Iterator[tuple[str, Versions]]:
+    def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():
             for path, some in _by_page(lines(self._raw(slot))).items():
                 yield path, list(contents(some))
@@ -129,13 +138,13 @@ class History:
         """Bytes on disk."""
         return sum(os.path.getsize(self._file(slot)) for slot in self._slots())
 
-    def collect(self, bounds: Bounds) -> int:
+    def prune(self, retention: Retention) -> int:
         """Let go of what is older, or more, than is to be kept; how many versions went."""
-        oldest = stamp(self._clock() - timedelta(days=bounds.days))
+        oldest = stamp(self._clock() - timedelta(days=retention.days))
         sizes = [(line.change.at, len(written(line))) for slot in self._slots() for line in lines(self._raw(slot))]
-        return self.rewrite(since(max(oldest, fitting(sizes, bounds.size))))
+        return self.rewrite(keep_since(max(oldest, oldest_that_fits(sizes, retention.size))))
 
-    def rewrite(self, choose: Choose) -> int:
+    def rewrite(self, choose: ChooseVersions) -> int:
         """Keep of every page only what `choose` leaves of its versions; how many went."""
         gone = 0
         for slot in self._slots():
@@ -143,11 +152,11 @@ class History:
                 gone += self._rewrite_slot(slot, choose)
         return gone
 
-    def _rewrite_slot(self, slot: str, choose: Choose) -> int:
+    def _rewrite_slot(self, slot: str, choose: ChooseVersions) -> int:
         raw = self._raw(slot)
         before = list(lines(raw))
         pages = _by_page(before).items()
-        after = [line for path, some in pages for line in again(choose(path, list(contents(some))))]
+        after = [line for path, some in pages for line in rebuild_lines(choose(path, list(contents(some))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(written, after))
@@ -159,8 +168,8 @@ class History:
     def _trim(self, slot: str) -> None:
         """A slot that is full loses its older half."""
         sizes = [(line.change.at, len(written(line))) for line in lines(self._raw(slot))]
-        oldest = stamp(self._clock() - timedelta(days=self._bounds.days))
-        self._rewrite_slot(slot, since(max(oldest, fitting(sizes, self._bounds.slot // 2))))
+        oldest = stamp(self._clock() - timedelta(days=self._retention.days))
+        self._rewrite_slot(slot, keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2))))
 
     def _replace(self, slot: str, data: bytes) -> None:
         if data:
@@ -168,9 +177,7 @@ class History:
         else:
             os.unlink(self._file(slot))
 
-    def _add(
-        self, path: str, old: bytes | None, new: bytes | None, by: Signature, at: str, head: Head | None
-    ) -> Change:
+    def _add(self, path: str, old: bytes | None, new: bytes | None, by: Author, at: str, head: Head | None) -> Change:
         slot = slot_of(path)
         before = head.version if head else ABSENT
         file, _ = self._current(slot)
@@ -196,7 +203,7 @@ class History:
             os.close(handle)
         known.heads[path] = head
         self._known[slot] = _Known((info.st_ino, info.st_size), known.heads)
-        if info.st_size > self._bounds.slot:
+        if info.st_size > self._slot_bytes:
             self._trim(slot)
 
     def _current(self, slot: str) -> _Known:
@@ -220,7 +227,7 @@ class History:
         if line is None:
             return None
         change = line.change
-        by = Signature(change.tool, change.agent, change.session, change.why, change.call)
+        by = Author(change.tool, change.agent, change.session, change.why, change.call)
         return Head(change.version, line.depth, by, change.at)
 
     def _lines(self, path: str) -> list[Line]:

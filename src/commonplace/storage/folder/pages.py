@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..base import UNSURE, Changes, Paths, Root, Sentences, Suffix, Texts, Troubles
-from ..conflicts import Witness
+from ..base import UNSURE, Changes, Paths, PathWarnings, Root, Sentences, Suffix, Texts
+from ..conflicts import ConflictDetector
 from ..deltas import version_of
 from ..edits import Change, edited, text_of, whole
 from .atomic import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
@@ -37,7 +37,7 @@ class FolderPages:
 
         Without a `history` earlier versions are not kept.
         """
-        self._wrote, self._witness = wrote, Witness(history)
+        self._wrote, self._conflicts = wrote, ConflictDetector(history)
         self.root = os.path.abspath(root)
         self._real = os.path.realpath(root)
 
@@ -56,10 +56,10 @@ class FolderPages:
         return self.edit(path, lambda old: old + text)
 
     def rewrite(self, path: str, text: str) -> str:
-        return self._change(path, lambda old: self._witness.rewritten(path, old, text).encode())
+        return self._change(path, lambda old: self._conflicts.merge_with_others(path, old, text).encode())
 
-    def saw(self, page: Page) -> None:
-        self._witness.saw(page.path, page.version)
+    def mark_read(self, page: Page) -> None:
+        self._conflicts.mark_read(page.path, page.version)
 
     def _change(self, path: str, change: Change) -> str:
         """Read, change, replace; nothing, when `change` gives what is there or None."""
@@ -68,12 +68,12 @@ class FolderPages:
             old = read_settled(place, path)
             new = change(old)
             if new is None or new == old:
-                self._witness.saw(path, version_of(old))
+                self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
             old, new = self._replaced(path, place, old, new, change)
-            self._witness.replaced(path, old, new)
-            self._witness.kept(path, old, new)
-        self._witness.saw(path, version_of(new))
+            self._conflicts.report_lost_changes(path, old, new)
+            self._conflicts.record_change(path, old, new)
+        self._conflicts.mark_read(path, version_of(new))
         self._wrote(path, len(new))
         return version_of(new)
 
@@ -91,7 +91,7 @@ class FolderPages:
                 new = change(old) or b""
             except (OSError, StorageError):
                 if read_bytes_or_none(place, path) == new:  # it is in place, and the disk did not confirm it
-                    self._witness.kept(path, old, new)
+                    self._conflicts.record_change(path, old, new)
                 raise
             else:
                 return old, new
@@ -112,13 +112,13 @@ class FolderPages:
                 with suppress(Overtaken):  # saved since it was read: it is that which is removed, if it still is to be
                     take_away(place, old)
                     break
-            self._witness.kept(path, old, None)
+            self._conflicts.record_change(path, old, None)
             with suppress(OSError):  # an empty folder says nothing; one that is not empty stays
                 os.rmdir(os.path.dirname(place))
-        self._witness.forget(path)
+        self._conflicts.forget(path)
         self._wrote(path, 0)
 
-    def notice(self, paths: Iterable[str]) -> None:
+    def record_outside_edits(self, paths: Iterable[str]) -> None:
         """One that is busy, or can not be read, waits for next time."""
         slots: dict[str, Paths] = {}
         for path in paths:
@@ -132,19 +132,19 @@ class FolderPages:
 
     def _found(self, path: str, data: bytes | None, place: str) -> None:
         with suppress(FileNotFoundError):
-            self._witness.found(path, data, None if data is None else os.stat(place).st_mtime)
+            self._conflicts.record_outside_edit(path, data, None if data is None else os.stat(place).st_mtime)
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
             return sorted(self._paths(folder, suffix, deep=deep))
 
-    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: Troubles | None = None) -> Iterator[str]:
+    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: PathWarnings | None = None) -> Iterator[str]:
         for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
             yield from (prefix + file.name for file in files)
 
-    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+    def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         found: Texts = []
-        warnings: Troubles = []
+        warnings: PathWarnings = []
         for path in sorted(self._paths(folder, ".md", deep=True, warnings=warnings)):
             try:
                 # The walk follows no links, so the path stays inside, and the file is opened without asking again.
@@ -158,7 +158,7 @@ class FolderPages:
                     found.append((path, there))
         return found, [sentence for _, sentence in warnings]
 
-    def folders(self, folder: str) -> Paths:
+    def list_folders(self, folder: str) -> Paths:
         with storage_errors(folder):
             try:
                 with os.scandir(self._locate(folder)) as entries:
@@ -167,13 +167,13 @@ class FolderPages:
                 return []
         return sorted(name for name in inside if is_unicode(name))
 
-    def modified(self, path: str) -> float:
+    def modified_at(self, path: str) -> float:
         with storage_errors(path):
             return os.stat(self._locate(path)).st_mtime
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
-        warnings: Troubles = []
+        warnings: PathWarnings = []
         # By the system's clock, not the memory's: file times are compared with it.
         settled = time.time_ns() - TICK
         for root in roots:
@@ -184,7 +184,7 @@ class FolderPages:
         return Changes(changed, tuple(path for path in known if path not in seen), tuple(warnings))
 
     @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
+    def lock(self, name: str) -> Iterator[None]:
         with storage_errors(name), self._lock("area", name):
             yield
 
@@ -203,7 +203,7 @@ class FolderPages:
             raise OutsideHome(f"{path} leads{out} through a link: put the page itself in its place")
         return place
 
-    def _sweep(self, root: Root, seen: dict[str, int], warnings: Troubles, settled: int) -> None:
+    def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:
         """Stamps of every page below a root."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
@@ -221,7 +221,7 @@ class FolderPages:
             warnings.append((root.path, f"{root.path}: {error.strerror or error}"))
 
     def _walk(
-        self, folder: str, suffix: Suffix, *, deep: bool, warnings: Troubles | None = None
+        self, folder: str, suffix: Suffix, *, deep: bool, warnings: PathWarnings | None = None
     ) -> Iterator[tuple[str, Files]]:
         """The regular files below a folder, one folder after the other, each with the path that leads to it.
 
@@ -244,7 +244,7 @@ class FolderPages:
             if deep:
                 waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
 
-    def _tell_unread(self, folder: str, error: OSError, warnings: Troubles | None) -> None:
+    def _tell_unread(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
         """A folder that is not there has no pages; one the disk refuses may. Who can not be told gets the error."""
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             return
@@ -253,7 +253,7 @@ class FolderPages:
         _tell(warnings, folder, f"{folder} could not be read: {error.strerror}")
 
     def _sorted_out(
-        self, handle: int | str, prefix: str, suffix: Suffix, warnings: Troubles | None
+        self, handle: int | str, prefix: str, suffix: Suffix, warnings: PathWarnings | None
     ) -> tuple[Files, Paths]:
         """The files of a folder that end in the suffix, and its folders."""
         files: Files = []
@@ -273,14 +273,14 @@ class FolderPages:
                     self._tell_link(prefix + name, warnings)
         return files, folders
 
-    def _tell_link(self, path: str, warnings: Troubles) -> None:
+    def _tell_link(self, path: str, warnings: PathWarnings) -> None:
         try:
             self._locate(path)
         except OutsideHome as error:
             warnings.append((path, str(error)))
 
 
-def _tell(warnings: Troubles | None, path: str, sentence: str) -> None:
+def _tell(warnings: PathWarnings | None, path: str, sentence: str) -> None:
     if warnings is not None:
         warnings.append((path, sentence))
 

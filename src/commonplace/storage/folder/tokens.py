@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import CommonplaceError, NotFound, StorageError
-from ..backends import ACCESS_FOLDER, LOCKS_FOLDER
+from ..base import ACCESS_FOLDER, LOCKS_FOLDER
 from ..tokens import ROLES, Call, Token
 from .atomic import put_whole, read_bytes_or_none, storage_errors, write_all
 from .locks import lock
@@ -22,14 +22,14 @@ _KEPT = 4  # earlier logs
 _PRIVATE = 0o600
 
 
-class InFolder:
+class FolderTokens:
     tenant = ""
 
     def __init__(self, home: str, largest: int = _LARGEST) -> None:
         self._root, self._largest = os.path.abspath(os.path.expanduser(home)), largest
         self._locks = os.path.join(self._root, LOCKS_FOLDER)
 
-    def tokens(self) -> list[Token]:
+    def list_tokens(self) -> list[Token]:
         with storage_errors(TOKENS):
             data = read_bytes_or_none(self._place(TOKENS), TOKENS)
         if data is None:
@@ -43,11 +43,11 @@ class InFolder:
 
     def add(self, token: Token) -> None:
         with self._alone():
-            self._write([*self.tokens(), token])
+            self._write([*self.list_tokens(), token])
 
     def revoke(self, name: str, at: str) -> Token:
         with self._alone():
-            tokens = {token.id: token for token in self.tokens()}
+            tokens = {token.id: token for token in self.list_tokens()}
             if name not in tokens:
                 raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
             if not tokens[name].revoked_at:
@@ -69,7 +69,7 @@ class InFolder:
             os.chmod(place, _PRIVATE)  # the new file takes after the old one
         put_whole(place, f"{text}\n".encode())
 
-    def note(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
         with suppress(CommonplaceError, OSError):
             place = self._place(LOG)
@@ -96,7 +96,7 @@ class InFolder:
     def _log(self, number: int) -> str:
         return self._place(LOG if not number else f"{FOLDER}/audit.{number}.jsonl")
 
-    def calls(self, last: int) -> list[Call]:
+    def recent_calls(self, last: int) -> list[Call]:
         lines: deque[bytes] = deque(maxlen=max(1, last))
         for number in range(_KEPT, -1, -1):
             with storage_errors(LOG), suppress(FileNotFoundError), open(self._log(number), "rb") as file:

@@ -29,7 +29,7 @@ class Item(NamedTuple):
     start: int  # where its line begins in the file
 
 
-class Transcript:
+class FolderTranscript:
     """The items of one file in a home. Safe for any number of threads and processes."""
 
     def __init__(self, root: str, locks: str, path: str) -> None:

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from ...errors import NotFound, StorageError
 from ...formats.timestamps import stamp
 from ...model import Clock
-from ..author import Signature
-from ..base import ABSENT
+from ..author import Author
+from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
 from ..deltas import DEEPEST, Change, Line, content, contents, line_of, sized, version_of
-from ..history import Bounds, Choose, Head, Versions, again, since
+from ..history import keep_since, rebuild_lines
 from .connection import Database
 
 if TYPE_CHECKING:
@@ -53,14 +53,14 @@ def new_change_id() -> str:
 
 
 class PostgresHistory:
-    def __init__(self, database: Database, clock: Clock, bounds: Bounds | None = None) -> None:
-        """With `bounds` it keeps to them by itself; without, it grows until somebody collects."""
-        self._database, self._clock, self.bounds = database, clock, bounds
+    def __init__(self, database: Database, clock: Clock, retention: Retention | None = None) -> None:
+        """With `retention` it keeps to them by itself; without, it grows until somebody collects."""
+        self._database, self._clock, self.retention = database, clock, retention
 
-    def noticed(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
+    def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Nobody edits rows by hand: whatever stands there was kept when it was written."""
 
-    def changed(self, path: str, old: bytes | None, new: bytes | None, by: Signature) -> Change:
+    def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """For what is told of a page beside writing it; pages keep their own changes."""
         name = new_change_id()
 
@@ -82,7 +82,7 @@ class PostgresHistory:
         path: str,
         old: bytes | None,
         new: bytes | None,
-        by: Signature,
+        by: Author,
         asked: Cursor | None = None,
     ) -> Line:
         """What is to be kept of a change, by who holds the row of the page. `asked`: for the head, since then."""
@@ -95,7 +95,7 @@ class PostgresHistory:
         """Keep what stands there, if it is not what was last known: a transcript grows without history."""
         head = self._head(connection, path)
         if version_of(data) != (head.version if head else ABSENT):
-            line = self.line(connection, new_change_id(), path, None, data, Signature(tool=""))
+            line = self.line(connection, new_change_id(), path, None, data, Author(tool=""))
             connection.execute(f"{NEXT_SEQ} {INSERT_NEXT_LINE}", values(self._database.tenant, line))
 
     def made(self, connection: Connection, name: str) -> Change | None:
@@ -132,7 +132,7 @@ class PostgresHistory:
             return [Change(*row) for row in self._rows(_CHANGE, "path = %s ORDER BY seq", path)]
         return [Change(*row) for row in self._rows(_CHANGE, "true ORDER BY at, seq")]
 
-    def sizes(self) -> list[tuple[Change, int]]:
+    def page_sizes(self) -> list[tuple[Change, int]]:
         return sorted(sized(map(parse_line, self._rows(LINE, "true ORDER BY seq"))), key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
@@ -144,7 +144,7 @@ class PostgresHistory:
             raise NotFound(f"{name} is the beginning of {len(rows)} changes: give more of it")
         raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
-    def content(self, path: str, version: str) -> bytes | None:
+    def read_version(self, path: str, version: str) -> bytes | None:
         if version == ABSENT:
             return None
         last = "SELECT max(seq) FROM commonplace.history WHERE tenant = %s AND path = %s AND version = %s"
@@ -157,7 +157,7 @@ class PostgresHistory:
     def versions(self, path: str) -> Versions:
         return list(contents(parse_line(row) for row in self._rows(LINE, "path = %s ORDER BY seq", path)))
 
-    def each(self) -> Iterator[tuple[str, Versions]]:
+    def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for path, some in self._pages(self.paths()):
             yield path, list(contents(some))
 
@@ -174,10 +174,10 @@ class PostgresHistory:
     def size(self) -> int:
         return int(self._rows(f"coalesce(sum({_BYTES}), 0)", "true")[0][0])
 
-    def collect(self, bounds: Bounds) -> int:
-        moment = max(stamp(self._clock() - timedelta(days=bounds.days)), self._fitting(bounds.size))
+    def prune(self, retention: Retention) -> int:
+        moment = max(stamp(self._clock() - timedelta(days=retention.days)), self._fitting(retention.size))
         old = [path for (path,) in self._rows("DISTINCT path", "at < %s", moment)]
-        return self._all_rewritten(sorted(old), since(moment))
+        return self._all_rewritten(sorted(old), keep_since(moment))
 
     def _fitting(self, most: int) -> str:
         """The moment from which on everything fits into so many bytes."""
@@ -195,28 +195,28 @@ class PostgresHistory:
 
     def grew(self, seq: int) -> None:
         """Told of every write: one in many looks whether it is more than is to be kept."""
-        if self.bounds and seq % _SELDOM == 0:
+        if self.retention and seq % _SELDOM == 0:
             with suppress(StorageError):  # the page is written; the next one in line looks again
-                self.collect(self.bounds)
+                self.prune(self.retention)
 
     def grew_by(self, seq: int, count: int) -> None:
         """The same for many writes at once, the last of which had this number."""
         if seq // _SELDOM > (seq - count) // _SELDOM:
             self.grew(seq - seq % _SELDOM)
 
-    def rewrite(self, choose: Choose) -> int:
+    def rewrite(self, choose: ChooseVersions) -> int:
         return self._all_rewritten(self.paths(), choose)
 
-    def _all_rewritten(self, paths: list[str], choose: Choose) -> int:
+    def _all_rewritten(self, paths: list[str], choose: ChooseVersions) -> int:
         """Only pages of which something goes are locked, one at a time, so that writers of others do not wait."""
         gone = 0
         for path, before in self._pages(paths):
-            after = again(choose(path, list(contents(before))))
+            after = rebuild_lines(choose(path, list(contents(before))))
             if after != before:
                 gone += self._rewritten(path, choose, before, after)
         return gone
 
-    def _rewritten(self, path: str, choose: Choose, seen: list[Line], wanted: list[Line]) -> int:
+    def _rewritten(self, path: str, choose: ChooseVersions, seen: list[Line], wanted: list[Line]) -> int:
         """`wanted` is what is chosen of the lines that were `seen`; chosen again, where others came since."""
 
         def work(connection: Connection) -> int:
@@ -226,7 +226,7 @@ class PostgresHistory:
                 (self._database.tenant, path),
             ).fetchall()
             before = [parse_line(row[1:]) for row in rows]
-            after = wanted if before == seen else again(choose(path, list(contents(before))))
+            after = wanted if before == seen else rebuild_lines(choose(path, list(contents(before))))
             if after != before:
                 self._replace(connection, path, after, {row[1]: row[0] for row in rows})
             return len(before) - len(after)
@@ -273,7 +273,7 @@ class PostgresHistory:
 
 def _head_of(asked: Cursor) -> Head | None:
     row = asked.fetchone()
-    return Head(row[0], row[1], Signature(*row[3:]), row[2]) if row else None
+    return Head(row[0], row[1], Author(*row[3:]), row[2]) if row else None
 
 
 def values(tenant: str, line: Line) -> dict[str, Any]:

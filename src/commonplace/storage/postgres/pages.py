@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import InTheWay, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..author import current
+from ..author import current_write
 from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
-from ..conflicts import Witness
+from ..conflicts import ConflictDetector
 from ..deltas import version_of
 from ..edits import Change, edited, text_of, whole
 from ..layout import Standing, folders_above
@@ -80,16 +80,16 @@ class PostgresPages:
     def __init__(self, database: Database, wrote: Callable[[str, int], None], history: PostgresHistory) -> None:
         """`wrote` is told of every page written, with its size in bytes (0: removed), once it is committed."""
         self._database, self._wrote, self.history = database, wrote, history
-        self._witness = Witness(history)
+        self._conflicts = ConflictDetector(history)
         self._holds = NamedLocks(database)
 
     def read(self, path: str) -> Page:
-        data = self.bytes_of(path)
+        data = self.read_bytes(path)
         if data is None:
             raise PageNotFound(path)
         return Page(path, text_of(data, path), version_of(data))
 
-    def bytes_of(self, path: str) -> bytes | None:
+    def read_bytes(self, path: str) -> bytes | None:
         """A page as it is, text or not; None when it is not there."""
         rows = self._rows(f"SELECT data FROM commonplace.pages WHERE {_THERE} AND path = %(path)s", path=located(path))
         return rows[0][0] if rows else None
@@ -110,12 +110,12 @@ class PostgresPages:
         return self.edit(path, lambda old: old + text)
 
     def rewrite(self, path: str, text: str) -> str:
-        return self._change(path, lambda old: self._witness.rewritten(located(path), old, text).encode())
+        return self._change(path, lambda old: self._conflicts.merge_with_others(located(path), old, text).encode())
 
-    def saw(self, page: Page) -> None:
-        self._witness.saw(located(page.path), page.version)
+    def mark_read(self, page: Page) -> None:
+        self._conflicts.mark_read(located(page.path), page.version)
 
-    def notice(self, paths: Iterable[str]) -> None:
+    def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Nobody edits rows by hand: history has them already."""
 
     def _change(self, path: str, change: Change) -> str:
@@ -128,11 +128,11 @@ class PostgresPages:
             if new is None or new == old:
                 self._let_go(connection, place)
                 return _Done(version_of(new))
-            self._witness.replaced(place, old, new)
+            self._conflicts.report_lost_changes(place, old, new)
             return self._put(connection, place, name, old, new, head)
 
         done = self._made_once(place, changed)
-        self._witness.saw(place, done.version)
+        self._conflicts.mark_read(place, done.version)
         return done.version
 
     def remove(self, path: str, if_version: str | None = None) -> None:
@@ -147,7 +147,7 @@ class PostgresPages:
             return self._put(connection, place, name, old[0], None, self.history.ask_head(connection, place))
 
         self._made_once(place, removed)
-        self._witness.forget(place)
+        self._conflicts.forget(place)
 
     def _made_once(self, place: str, work: Callable[[Connection, str], _Done]) -> _Done:
         """Work that is tried again until the server confirms it, and is not done again when it was done already."""
@@ -205,7 +205,7 @@ class PostgresPages:
         if old is not None and place.endswith(TRANSCRIPT):
             self.history.keep(connection, place, old)
             head = self.history.ask_head(connection, place)
-        line = self.history.line(connection, name, place, old, new, current().signature, head)
+        line = self.history.line(connection, name, place, old, new, current_write().author, head)
         size = len(new or b"")
         # All others wait for the number that is taken here: it goes to the server together with the commit.
         taken = connection.execute(_PUT, values(self._database.tenant, line) | {"page": new, "size": size})
@@ -216,7 +216,7 @@ class PostgresPages:
         rows = self._below("path", folder, flat)
         return sorted(path for (path,) in rows if path.endswith(suffix) and _is_shown(path, folder))
 
-    def containing(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+    def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         which = f" AND right(path, 3) = '.md' AND (position(%(text)s::bytea IN data) > 0 OR {_NO_TEXT})"
         rows = self._below("path, data", folder, which, text=text.encode(), whole=_WHOLE)
         found: Texts = []
@@ -229,12 +229,12 @@ class PostgresPages:
                     warnings.append(str(error))
         return found, warnings
 
-    def folders(self, folder: str) -> Paths:
+    def list_folders(self, folder: str) -> Paths:
         first = "split_part(substr(path, %(below)s), '/', 1)"
         rows = self._below(f"DISTINCT {first}", folder, " AND strpos(substr(path, %(below)s), '/') > 0")
         return sorted(name for (name,) in rows if name[0] != ".")
 
-    def modified(self, path: str) -> float:
+    def modified_at(self, path: str) -> float:
         asked = f"SELECT {_WRITTEN} FROM commonplace.pages WHERE {_THERE} AND path = %(path)s"
         rows = self._rows(asked, path=located(path))
         if not rows:
@@ -284,7 +284,7 @@ class PostgresPages:
         upto = rows[-1][4] if len(written) == most else rows[0][0]
         return News(upto, [path for path, gone in written if not gone], removed)
 
-    def hold(self, name: str) -> AbstractContextManager[None]:
+    def lock(self, name: str) -> AbstractContextManager[None]:
         return self._holds.hold(name)
 
     def _below(self, columns: str, folder: str, which: str = "", **values: object) -> Iterator[tuple[Any, ...]]:

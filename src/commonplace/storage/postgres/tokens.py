@@ -8,18 +8,17 @@ from typing import Any, cast
 from ...errors import CommonplaceError, NotFound
 from ..tokens import Call, Role, Token
 from .connection import Database
-from .url import parse_url
 
 _COLUMNS = "id, digest, agents, role, note, created_at, expires_at, revoked_at"
 _PATIENCE = 2000  # milliseconds for a line of the log: nobody waits for it longer
 
 
-class InDatabase:
-    def __init__(self, home: str) -> None:
-        self._database = Database(parse_url(home))
-        self.tenant = self._database.tenant
+class PostgresTokens:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.tenant = database.tenant
 
-    def tokens(self) -> list[Token]:
+    def list_tokens(self) -> list[Token]:
         asked = f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"
         return [_token(row) for row in self._database.query(asked, {"tenant": self._database.tenant})]
 
@@ -45,7 +44,7 @@ class InDatabase:
             raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
         return _token(row)
 
-    def note(self, call: Call) -> None:
+    def record_call(self, call: Call) -> None:
         import psycopg
 
         names = ", ".join(Call._fields)
@@ -58,7 +57,7 @@ class InDatabase:
         ):
             connection.execute(told.encode(), values)
 
-    def calls(self, last: int) -> list[Call]:
+    def recent_calls(self, last: int) -> list[Call]:
         asked = (
             f"SELECT {', '.join(Call._fields)} FROM commonplace.access_calls WHERE tenant = %(tenant)s"
             " ORDER BY at DESC, id LIMIT %(last)s"

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, StorageError
-from ...storage.backends import in_database, shown
+from ...storage.backends import display_name, in_database
 from ...storage.postgres.connection import Database
 from ...storage.postgres.hnsw import large_spaces, quicken
 from ...storage.postgres.logins import bind_login
@@ -20,7 +20,7 @@ from .common import answer, home_path, say, shared, table
 
 def require_tables(url: str) -> None:
     """StorageError where a database has no tables, or those of another version; with the command that helps."""
-    require_migrated(Database(parse_url(url)), shown(url))
+    require_migrated(Database(parse_url(url)), display_name(url))
 
 
 @click.command("db")
@@ -54,10 +54,10 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
         return
     database = Database(parse_url(url))
     if action == "migrate" and not migration_status(database).applied:
-        raise StorageError(f"{shown(url)} has no tables yet: run `commonplace db init '{shown(url)}'`")
+        raise StorageError(f"{display_name(url)} has no tables yet: run `commonplace db init '{display_name(url)}'`")
     done = [str(step) for step in migrate(database)]
-    said = f"Applied to {shown(url)}: {', '.join(done)}." if done else f"{shown(url)} is up to date."
-    answer({"home": shown(url), "applied": done}, lambda: say(said))
+    said = f"Applied to {display_name(url)}: {', '.join(done)}." if done else f"{display_name(url)} is up to date."
+    answer({"home": display_name(url), "applied": done}, lambda: say(said))
 
 
 def _quicken(url: str) -> None:
@@ -67,11 +67,13 @@ def _quicken(url: str) -> None:
     spaces = large_spaces(database)
     missing = [each for each in spaces if not each.quick]
     if missing and not all(quicken(database, each) for each in missing):
-        raise StorageError(f"only who owns the tables can do this: run `commonplace db quicken '{shown(url)}'` as that")
+        raise StorageError(
+            f"only who owns the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that"
+        )
     made = [each.name for each in missing]
     said = f"Made an index of {', '.join(made)}." if made else "There is nothing to do: "
     why = "" if made else "every large space has its index." if spaces else f"no space has more than {EXACT:,} vectors."
-    answer({"home": shown(url), "tenant": database.tenant, "made": made}, lambda: say(said + why))
+    answer({"home": display_name(url), "tenant": database.tenant, "made": made}, lambda: say(said + why))
 
 
 def _grant(url: str, login: str | None) -> None:
@@ -91,7 +93,7 @@ def _show(url: str) -> None:
     with database.admin_connection() as connection:
         server = connection.info.server_version
     reply: dict[str, Any] = {
-        "home": shown(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
+        "home": display_name(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
         "applied": [str(each) for each in now.applied], "pending": [str(each) for each in now.pending],
         "unknown": [str(each) for each in now.unknown], "ready": now.is_ready,
     }  # fmt: skip
@@ -107,7 +109,7 @@ def _show(url: str) -> None:
             index = "with an index" if each["index"] else "without an index: see `commonplace db quicken`"
             rows.append(["vectors", f"{each['vectors']:,} of {each['space']}, {index}"])
         table(["", ""], rows)
-        say(_advice(now, shown(url)))
+        say(_advice(now, display_name(url)))
 
     answer(reply, human)
 

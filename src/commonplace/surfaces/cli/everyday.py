@@ -80,11 +80,11 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
         return
     home = open_memory().home
     if topic:
-        pages = {home.layout.topic_of(path): path for path in home.pages.list(home.layout.world)}
-        page = home.pages.read(pages.get(topic) or home.layout.world_page(topic_name(topic)))
+        pages = {home.layout.topic_of(path): path for path in home.storage.pages.list(home.layout.world)}
+        page = home.storage.pages.read(pages.get(topic) or home.layout.world_page(topic_name(topic)))
         answer({"path": page.path, "text": page.text}, lambda: say(page.text.rstrip("\n")))
     else:
-        topics = [home.layout.topic_of(path) for path in home.pages.list(home.layout.world)]
+        topics = [home.layout.topic_of(path) for path in home.storage.pages.list(home.layout.world)]
         answer({"topics": topics}, lambda: say("\n".join(topics) or "No topics yet."))
 
 

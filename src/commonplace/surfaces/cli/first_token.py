@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from ...errors import StorageError
 from ...home import utc_now
-from ...storage.backends import in_database
+from ...storage.backends import in_database, open_tokens
 from ...storage.layout import stem
 from ...storage.names import file_name
-from ...storage.tokens import access_of, create, digest_of
+from ...storage.tokens import create, digest_of
 
 _NOTE = "first start"
 
@@ -18,9 +18,9 @@ _NOTE = "first start"
 def first_token(home: str, environment: Mapping[str, str] = os.environ) -> str:
     """The file with the token that the first start made, now or before; empty where others made the tokens."""
     place = _place(home, environment)
-    access = access_of(home)
+    access = open_tokens(home)
     try:
-        if tokens := access.tokens():
+        if tokens := access.list_tokens():
             return place if any(token.note == _NOTE for token in tokens) and os.path.exists(place) else ""
         if not in_database(home):
             os.makedirs(home, exist_ok=True)

@@ -149,7 +149,7 @@ def restore_command(path: str, when: str, everyone: bool) -> None:
     """Let a page be what it was at a time, or after a change. `commonplace undo` takes that back."""
     home = open_memory().home
     changed = timeline.restore(home, path, when, everyone=everyone)
-    is_there = bool(home.history.changes(path.removeprefix("./"))[-1].version)
+    is_there = bool(home.storage.history.changes(path.removeprefix("./"))[-1].version)
     said = f"{path} is as of {when} again{'' if is_there else ': it was not there, and was removed'}."
     said = said if changed else f"{path} is that already."
     answer({"path": path, "changed": changed}, lambda: say(said))

@@ -61,7 +61,7 @@ def _start(event: dict[str, Any], client: str, budget: int) -> None:
     from ...context import assemble
 
     home = _home(event)
-    if home.ground.folder and not os.path.isdir(home.root):
+    if home.storage.folder and not os.path.isdir(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.welcome()

@@ -177,7 +177,7 @@ def _show(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
     _list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
     _list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
     if sorts.get("session") and not home.search_settings.index_sessions:
-        file = os.path.join(home.ground.folder, FILE)
+        file = os.path.join(home.storage.folder, FILE)
         say(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
     if (done.added or done.updated) and not dry_run:
         say("`commonplace undo` takes all of it back.")

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, SettingsError
-from ...storage.backends import in_database, shown
+from ...storage.backends import display_name, in_database
 from ...storage.layout import MAIN
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
@@ -48,7 +48,7 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     for gone in (each for each in changes if each.path in kept and each.after is None and each.path != file):
         files.clear_folders(gone.path, (where.home, where.project, os.getcwd()))
     reply = {
-        "client": known.name, "scope": scope, "home": shown(home), "removed": chosen["remove"],
+        "client": known.name, "scope": scope, "home": display_name(home), "removed": chosen["remove"],
         "files": [_told(each, kept.get(each.path, ""), home, whole=chosen["only_print"]) for each in changes],
     }  # fmt: skip
     answer(reply, lambda: _show(known, reply, only_print=chosen["only_print"]))
@@ -135,7 +135,7 @@ def _told(change: plan.Change, backup: str, home: str, *, whole: bool) -> dict[s
     if backup:
         told["backup"] = backup
     if whole:
-        told["text"] = None if change.after is None else change.after.decode().replace(home, shown(home))
+        told["text"] = None if change.after is None else change.after.decode().replace(home, display_name(home))
     return told
 
 
@@ -153,7 +153,7 @@ def _show(client: Client, reply: dict[str, Any], *, only_print: bool) -> None:
 
 
 def _advise(home: str) -> None:
-    if shown(home) != home:
+    if display_name(home) != home:
         warn("the password of the URL goes into the client's file (it is not shown here): better leave it out of the "
              "URL, and put it into ~/.pgpass, or into PGPASSWORD of the client")  # fmt: skip
     if not in_database(home) and not os.path.isdir(home):

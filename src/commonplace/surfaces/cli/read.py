@@ -72,7 +72,7 @@ def _unsearched_sessions() -> str:
     """A word on sessions that are there and not searched: who does not find what was said should know."""
     home = open_existing()
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
-    if home.search_settings.index_sessions or not home.pages.list(folder, ".jsonl"):
+    if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
         return ""
     return " Sessions are not searched: set memorySearch.indexSessions to true in commonplace.yaml."
 

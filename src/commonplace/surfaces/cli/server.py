@@ -10,8 +10,7 @@ import click
 
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...server.sessions import Serving
-from ...storage.backends import in_database, shown
-from ...storage.tokens import access_of
+from ...storage.backends import display_name, in_database, open_tokens
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..http import LOOPBACK
 from .common import home_path, options, placed, refuse_file, shared
@@ -108,7 +107,7 @@ def _serve(
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
     listening = _listening(host, port)
     where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    click.echo(f"serving {shown(serving.home)} at {where}/mcp, {where}/v1 and {where}/", err=True)
+    click.echo(f"serving {display_name(serving.home)} at {where}/mcp, {where}/v1 and {where}/", err=True)
     if not is_open and not secret and not tenants:
         _tell_of_token(serving.home)
     keys = Keys()
@@ -130,7 +129,7 @@ def _for_tenants(serving: Serving, *, opens: bool, secret: str) -> Serving:
 
 
 def _refuse_strangers(home: str, host: str, secret: str, *, is_open: bool) -> None:
-    if host in LOOPBACK or secret or (not is_open and access_of(home).tokens()):
+    if host in LOOPBACK or secret or (not is_open and open_tokens(home).list_tokens()):
         return
     raise InvalidArgument(
         f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "

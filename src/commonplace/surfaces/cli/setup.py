@@ -9,7 +9,7 @@ import click
 from ...errors import StorageError
 from ...home import Home
 from ...memory import Memory
-from ...storage.backends import in_database, shown
+from ...storage.backends import display_name, in_database
 from .common import FOLDER, agent_name, answer, options, placed, refuse_file, shared
 
 _IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
@@ -25,7 +25,7 @@ def init_command(folder: str | None) -> None:
     home = os.path.expanduser(home)
     refuse_file(home)
     known = _made_in_database(home) if in_database(home) else _made_in_folder(placed(home))
-    where = shown(placed(home))
+    where = display_name(placed(home))
     said = f"{'There is a memory' if known else 'Made a memory'} in {where}."
     answer({"home": where, "created": not known}, lambda: click.echo(said))
 
@@ -44,7 +44,7 @@ def _made_in_folder(home: str) -> bool:
 
 def _made_in_database(url: str) -> bool:
     home = Home(url, agent_name())
-    known = bool(home.pages.list("", "", deep=True))
+    known = bool(home.storage.pages.list("", "", deep=True))
     home.welcome()
     home.close()
     return known

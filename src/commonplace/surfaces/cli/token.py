@@ -10,18 +10,20 @@ import click
 
 from ...formats.timestamps import stamp
 from ...home import utc_now
-from ...storage.tokens import ROLES, Access, Role, Token, access_of, create
+from ...storage.backends import open_tokens
+from ...storage.base import TokenStore
+from ...storage.tokens import ROLES, Role, Token, create
 from .common import answer, home_path, refuse_file, say, shared, table
 
 _EVERY = 1_000_000  # lines of the log: more than it holds
 
 
 @contextmanager
-def _access() -> Iterator[Access]:
+def _access() -> Iterator[TokenStore]:
     """Of the memory that is meant."""
     home = home_path()
     refuse_file(home)
-    access = access_of(home)
+    access = open_tokens(home)
     try:
         yield access
     finally:
@@ -74,7 +76,7 @@ def _shown(token: Token) -> dict[str, Any]:
 def list_command() -> None:
     """List the tokens, those that hold no more as well."""
     with _access() as access:
-        tokens = access.tokens()
+        tokens = access.list_tokens()
     rows = [[token.id, token.state(utc_now()), _told(token), token.created_at[:10], token.note] for token in tokens]
     answer(
         {"tokens": [_shown(token) for token in tokens]},
@@ -99,7 +101,7 @@ def revoke_command(names: tuple[str, ...]) -> None:
 def audit_command(limit: int, name: str | None) -> None:
     """Show who called what, and how it ended. The latest come last."""
     with _access() as access:
-        calls = [call for call in access.calls(_EVERY if name else limit) if name in (None, call.token)]
+        calls = [call for call in access.recent_calls(_EVERY if name else limit) if name in (None, call.token)]
     calls = calls[-max(1, limit) :]
     rows = [
         [call.at[:19], call.token, call.agent, call.tool, call.outcome, call.session, call.remote] for call in calls

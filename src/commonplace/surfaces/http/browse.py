@@ -147,7 +147,7 @@ def _directives(home: Home) -> list[Row]:
 def _summaries(home: Home) -> list[Row]:
     """The curated pages: what all share, and this agent's own."""
     pages = dict.fromkeys((home.layout.shared_curated, home.layout.curated_page(home.agent)))
-    return [{"path": path, "title": sight(home, path).title} for path in pages if home.ground.has(path)]
+    return [{"path": path, "title": sight(home, path).title} for path in pages if home.storage.exists(path)]
 
 
 def _others(home: Home) -> list[Row]:
@@ -167,7 +167,7 @@ def _others(home: Home) -> list[Row]:
 
 def _list(home: Home, folder: str, suffix: str = ".md", *, deep: bool = False) -> list[str]:
     try:
-        return home.pages.list(folder, suffix, deep=deep)
+        return home.storage.pages.list(folder, suffix, deep=deep)
     except CommonplaceError:  # status and doctor say what is wrong with it
         return []
 

@@ -10,7 +10,7 @@ from ...home import Home
 from ...index.recalls import recalls
 from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
-from ...storage.backends import INDEX_FOLDER
+from ...storage.base import INDEX_FOLDER
 from .browse import held_to_own
 from .endpoints import ANY, TEXT, WHOLE, WHOLE_OR_NULL, YES, Asked, Endpoint, Given, array, of
 from .page_access import title_of
@@ -42,7 +42,7 @@ def growth(home: Home) -> list[Day]:
     days: dict[str, Day] = {}
     sizes: dict[str, int] = {}
     pages = held = 0
-    for change, size in home.history.sizes():
+    for change, size in home.storage.history.page_sizes():
         if not timeline.may_see(home, change.path):
             continue
         before, sizes[change.path] = sizes.get(change.path, -1), size
@@ -56,14 +56,14 @@ def growth(home: Home) -> list[Day]:
 def sizes(home: Home, grown: list[Day]) -> Sizes:
     """What memory takes now."""
     last = grown[-1] if grown else Day("", 0, 0, 0)
-    return Sizes(last.pages, last.bytes, home.history.size(), _index_bytes(home))
+    return Sizes(last.pages, last.bytes, home.storage.history.size(), _index_bytes(home))
 
 
 def _index_bytes(home: Home) -> int | None:
-    if not home.ground.folder:
+    if not home.storage.folder:
         return None
     try:
-        with os.scandir(os.path.join(home.ground.folder, INDEX_FOLDER)) as found:
+        with os.scandir(os.path.join(home.storage.folder, INDEX_FOLDER)) as found:
             return sum(entry.stat(follow_symlinks=False).st_size for entry in found)
     except OSError:
         return 0
@@ -75,7 +75,7 @@ _MOST = 50
 def recalled(home: Home) -> dict[str, Any]:
     """The pages that answered most often, and those that never did since anybody counted. A memory in a database is
     not counted: `since` is empty then, and both lists are."""
-    found = recalls(os.path.join(home.ground.folder, INDEX_FOLDER), home.agent) if home.ground.folder else None
+    found = recalls(os.path.join(home.storage.folder, INDEX_FOLDER), home.agent) if home.storage.folder else None
     if not found or not found.since:
         return {"most": [], "never": [], "since": ""}
     seen = dict(home.visible_pages())

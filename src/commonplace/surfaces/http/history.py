@@ -166,7 +166,7 @@ def restore(asked: Asked) -> dict[str, Any]:
     except InvalidArgument as error:  # it is understood, and does not fit this page
         raise NotFound(str(error)) from error
     try:
-        version = asked.home.pages.read(path).version
+        version = asked.home.storage.pages.read(path).version
     except CommonplaceError:
         version = ABSENT
     return {"path": path, "changed": changed, "version": version}

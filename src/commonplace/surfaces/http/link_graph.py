@@ -92,11 +92,11 @@ def _texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
     those that hold a link or a tag."""
     folders = _folders(home)
     paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
-    if home.ground.folder:
+    if home.storage.folder:
         yield from ((path, _text(home, path)) for path in paths)
     else:
         asked = ((folder, text) for folder in folders for text in (_LINKED, _TAGGED))
-        found = {path: text for each in asked for path, text in home.pages.containing(*each)[0] if path in known}
+        found = {path: text for each in asked for path, text in home.storage.pages.find_text(*each)[0] if path in known}
         yield from ((path, found[path]) for path in paths if path in found)
     curated = home.layout.shared_curated
     if curated in known and curated not in paths:
@@ -105,7 +105,7 @@ def _texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
 
 def _text(home: Home, path: str) -> str:
     try:
-        return home.pages.read(path).text
+        return home.storage.pages.read(path).text
     except CommonplaceError:  # doctor says what is wrong with it
         return ""
 

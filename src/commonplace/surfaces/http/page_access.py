@@ -52,7 +52,7 @@ def sight_to_write(home: Home, path: str) -> Sight:
 def page_at(home: Home, path: str) -> Page:
     """The page at a path; PageNotFound also where none can be, since something else stands in its way."""
     try:
-        return home.pages.read(path)
+        return home.storage.pages.read(path)
     except InTheWay as error:
         raise PageNotFound(path) from error
 
@@ -142,10 +142,10 @@ def record_folders(home: Home) -> tuple[str, ...]:
 
 def size_of(home: Home, path: str) -> int | None:
     """The bytes of a page, where that costs no reading."""
-    if not home.ground.folder:
+    if not home.storage.folder:
         return None
     try:
-        return os.lstat(os.path.join(home.ground.folder, path)).st_size
+        return os.lstat(os.path.join(home.storage.folder, path)).st_size
     except OSError:
         return None
 
@@ -153,7 +153,7 @@ def size_of(home: Home, path: str) -> int | None:
 def agents(home: Home) -> list[str]:
     """The agents that have a folder, by its name, and this one."""
     try:
-        known = home.pages.folders(home.layout.path("agents"))
+        known = home.storage.pages.list_folders(home.layout.path("agents"))
     except CommonplaceError:
         known = []
     return sorted({*known, home.agent} - ({home.layout.agent_name(home.agent)} - {home.agent}))

@@ -15,7 +15,7 @@ from ...formats.transcripts import as_said
 from ...home import Home
 from ...maintenance import timeline
 from ...model import Page, Record
-from ...storage.author import Signature, signed
+from ...storage.author import Author, write_as
 from ...storage.base import ABSENT
 from ...storage.deltas import as_text
 from ...storage.merge import Part, parts
@@ -126,8 +126,8 @@ def save(home: Home, path: str, text: str, version: str, session: str = "") -> S
         raise Refused(f"a page has at most {_LARGEST:,} characters: write two of them")
     given, warning = guarded({"text": text}, home.settings.secrets)
     try:
-        with signed(Signature("edit", home.agent, session or home.session)) as told:
-            made = home.pages.write(path, given["text"], if_version=version)
+        with write_as(Author("edit", home.agent, session or home.session)) as told:
+            made = home.storage.pages.write(path, given["text"], if_version=version)
     finally:
         home.follow()
     said = [sentence for sentence in (warning, *told.warnings) if sentence]
@@ -138,8 +138,8 @@ def delete(home: Home, path: str, version: str, session: str = "") -> None:
     """Remove a page; StaleVersion when it is not as it was read."""
     sight_to_write(home, path)
     try:
-        with signed(Signature("remove", home.agent, session or home.session)):
-            home.pages.remove(path, if_version=version)
+        with write_as(Author("remove", home.agent, session or home.session)):
+            home.storage.pages.remove(path, if_version=version)
     finally:
         home.follow()
 
@@ -147,8 +147,8 @@ def delete(home: Home, path: str, version: str, session: str = "") -> None:
 def merged(home: Home, path: str, base: str, text: str) -> Merged:
     """What a text and the page as it is now make together, where both come from one version of it."""
     sight(home, path)
-    was = as_text(home.history.content(path, base)) if base != ABSENT else ""
-    home.pages.notice([path])  # what is shown here is what the next merge begins from
+    was = as_text(home.storage.history.read_version(path, base)) if base != ABSENT else ""
+    home.storage.pages.record_outside_edits([path])  # what is shown here is what the next merge begins from
     try:
         now = page_at(home, path)
         theirs, current = now.text, now.version
@@ -287,7 +287,7 @@ def write(asked: Asked) -> Reply:
     path = asked.given["path"]
     wanted = _condition(asked)
     if asked.headers.get("if-match", "*").strip() != "*":  # who names a version has read it, and replaces it knowingly
-        asked.home.pages.saw(Page(path, "", wanted))
+        asked.home.storage.pages.mark_read(Page(path, "", wanted))
     try:
         done = save(asked.home, path, asked.body, wanted, asked.asker.session)
     except StaleVersion as error:

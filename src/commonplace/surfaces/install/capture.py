@@ -19,7 +19,7 @@ from ...formats.json_text import object_of, whole_characters
 from ...formats.timestamps import parse, stamp
 from ...home import Home
 from ...secrets import redact
-from ...storage.author import Signature, signed
+from ...storage.author import Author, write_as
 from ...storage.folder.atomic import read_bytes
 from ...storage.names import file_name
 
@@ -46,8 +46,8 @@ def keep_session(home: Home, event: dict[str, Any], client: str) -> str:
     if not lines:
         return ""
     path = _page_of(home, str(name), client, lines)
-    with signed(Signature("session", home.agent, str(name), client)):
-        home.pages.edit(path, lambda old: "".join(f"{line}\n" for line in merged(old.split("\n")[:-1], lines)))
+    with write_as(Author("session", home.agent, str(name), client)):
+        home.storage.pages.edit(path, lambda old: "".join(f"{line}\n" for line in merged(old.split("\n")[:-1], lines)))
     return path
 
 
@@ -94,12 +94,12 @@ def _moment(turn: dict[str, Any]) -> str:
 def _page_of(home: Home, name: str, client: str, lines: list[str]) -> str:
     """The page of a session: the one it has, else the one an import made of it, else a new one."""
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
-    own, pages = f"{folder}/{file_name(name)}.jsonl", home.pages.list(folder, ".jsonl")
+    own, pages = f"{folder}/{file_name(name)}.jsonl", home.storage.pages.list(folder, ".jsonl")
     imported = () if own in pages or not client else (path for path in pages if path.startswith(f"{folder}/{client}-"))
     day = _moment(object_of(lines[0]) or {})[:10]
     for path in imported:
         named = path.endswith(f"-{file_name(name)}.jsonl")
-        if (named or (day and f"-{day}-" in path)) and _is_of(home.pages.read(path).text, name, client, lines):
+        if (named or (day and f"-{day}-" in path)) and _is_of(home.storage.pages.read(path).text, name, client, lines):
             return path
     return own
 

@@ -1,0 +1,98 @@
+"""The embedded backend: a memory as a folder of files on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from ... import settings as settings_of
+from ...errors import CommonplaceError, StorageError
+from ...model import Clock
+from ..base import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, HistoryStore, OnWrite, Pages, Retention, TokenStore
+from .atomic import read_bytes_or_none, storage_errors
+from .history import History
+from .pages import FolderPages
+from .tokens import FolderTokens
+from .transcripts import FolderTranscript
+
+if TYPE_CHECKING:
+    from ...index.handle import Following
+    from ...index.sync import Territory
+
+
+class FolderStorage:
+    def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
+        self.folder = os.path.abspath(os.path.expanduser(address))
+        self.name = self.folder
+        self.settings_version = self.current_settings_version()
+        self.settings = settings_of.load(self.folder)
+        kept = self.settings.history
+        retention = Retention(kept.days, kept.megabytes * 1_000_000)
+        self._locks = os.path.join(self.folder, LOCKS_FOLDER)
+        self.history: HistoryStore = History(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
+        self.pages: Pages = FolderPages(self.folder, on_write, self.history)
+        self.tokens: TokenStore = FolderTokens(self.folder)
+
+    def read_settings_text(self, path: str) -> str | None:
+        return settings_of.of_file(os.path.join(self.folder, path))
+
+    def current_settings_version(self) -> object:
+        try:
+            info = os.stat(os.path.join(self.folder, settings_of.FILE))
+        except OSError:
+            return None
+        return info.st_ino, info.st_size, info.st_mtime_ns
+
+    def read_bytes(self, path: str) -> bytes | None:
+        with storage_errors(path):
+            return read_bytes_or_none(os.path.join(self.folder, path), path)
+
+    def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
+        # Listing follows no links, so these paths lie inside and need no second check.
+        times: dict[str, float] = {}
+        for path in paths:
+            with suppress(OSError):
+                times[path] = os.lstat(os.path.join(self.folder, path)).st_mtime
+        return times
+
+    def has_folder(self, folder: str, name: str) -> bool:
+        # A file system that ignores case finds other spellings too: the folder's own listing decides.
+        try:
+            self.pages.modified_at(f"{folder}/{name}")
+            return name in self.pages.list_folders(folder)
+        except CommonplaceError:
+            return False
+
+    def exists(self, path: str) -> bool:
+        return os.path.lexists(os.path.join(self.folder, path))
+
+    def open_transcript(self, path: str) -> FolderTranscript:
+        return FolderTranscript(self.folder, self._locks, path)
+
+    def open_index(self, territory: Territory) -> Following:
+        from ...index.handle import Follower
+
+        return Follower(os.path.join(self.folder, INDEX_FOLDER), self.pages, territory)
+
+    def check(self) -> None:
+        if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
+            raise StorageError(f"{self.folder} is a file, not a folder: move it away or use another home")
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+class FolderBackend:
+    def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> FolderStorage:
+        return FolderStorage(address, clock, on_write)
+
+    def open_tokens(self, address: str) -> FolderTokens:
+        return FolderTokens(address)
+
+    def display_name(self, address: str) -> str:
+        return address
+
+
+BACKEND = FolderBackend()

@@ -1,0 +1,124 @@
+"""The shared backend: a memory as rows of a PostgreSQL database, one tenant of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+from ... import settings as settings_of
+from ...errors import NotText, OutsideHome, PageNotFound, SettingsError
+from ...model import DATABASE_SCHEMES, Clock
+from ..base import HistoryStore, OnWrite, Pages, Retention, TokenStore
+from .connection import Database
+from .history import PostgresHistory
+from .pages import PostgresPages
+from .tokens import PostgresTokens
+from .transcripts import PostgresTranscript
+from .url import parse_url, replica_address
+
+if TYPE_CHECKING:
+    from ...index.handle import Following
+    from ...index.sync import Territory
+
+_PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
+_REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
+_NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+
+
+class PostgresStorage:
+    folder = ""
+
+    def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
+        from .migrate import require_migrated
+
+        self.name = hide_passwords(address)
+        self.database = Database(parse_url(address))
+        require_migrated(self.database, self.name)
+        history = PostgresHistory(self.database, clock)
+        self.history: HistoryStore = history
+        self._pages = PostgresPages(self.database, on_write, history)
+        self.pages: Pages = self._pages
+        self.tokens: TokenStore = PostgresTokens(self.database)
+        self.settings_version = self.current_settings_version()
+        self.settings = settings_of.load("", self.read_settings_text)
+        kept = self.settings.history
+        history.retention = Retention(kept.days, kept.megabytes * 1_000_000)
+
+    def read_settings_text(self, path: str) -> str | None:
+        try:
+            return self.pages.read(path).text
+        except PageNotFound:
+            return None
+        except NotText as error:
+            raise SettingsError(str(error).replace(" is not", ": not", 1)) from error
+
+    def current_settings_version(self) -> object:
+        return self._pages.version(settings_of.FILE)
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self._pages.read_bytes(path)
+
+    def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
+        # One query for all pages is as fast as one for some.
+        times = self._pages.times()
+        return {path: times[path] for path in paths if path in times}
+
+    def has_folder(self, folder: str, name: str) -> bool:
+        return name in self.pages.list_folders(folder)
+
+    def exists(self, path: str) -> bool:
+        try:
+            return self.read_settings_text(path) is not None
+        except OutsideHome:
+            return False
+
+    def open_transcript(self, path: str) -> PostgresTranscript:
+        return PostgresTranscript(self.database, path)
+
+    def open_index(self, territory: Territory) -> Following:
+        from .index_handle import PostgresIndexHandle
+
+        handle = PostgresIndexHandle(self.database, self._pages, territory)
+        if not self.database.address.search:
+            return handle
+        from .replica import ReplicaIndexHandle
+
+        replica = Database(replica_address(self.database.address), is_primary=False)
+        return ReplicaIndexHandle(handle, replica, self.database)
+
+    def check(self) -> None:
+        """A database is checked when it is opened."""
+
+    def close(self) -> None:
+        self.database.close()
+
+
+class PostgresBackend:
+    def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> PostgresStorage:
+        return PostgresStorage(address, clock, on_write)
+
+    def open_tokens(self, address: str) -> PostgresTokens:
+        return PostgresTokens(Database(parse_url(address)))
+
+    def display_name(self, address: str) -> str:
+        return hide_passwords(address)
+
+
+BACKEND = PostgresBackend()
+
+
+def hide_passwords(url: str) -> str:
+    """Return a URL without its passwords, those of replicas included."""
+    head, question, rest = url.partition("?")
+    bare, count = _PASSWORD.subn(r"\1@", head)
+    shown = f"{bare}{question}{rest}" if count else _PASSWORD.sub(r"\1@", url)
+    return _REPLICA.sub(_hide_replica_password, _NAMED_PASSWORD.sub("", shown).rstrip("?&"))
+
+
+def _hide_replica_password(match: re.Match[str]) -> str:
+    replica = unquote(match[1])
+    if not replica.startswith(DATABASE_SCHEMES):
+        return match[0]
+    return f"search={quote(hide_passwords(replica), safe='')}"
