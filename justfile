@@ -12,6 +12,9 @@ fast:
 thorough:
     ./dev thorough
 
+explore:
+    ./dev explore
+
 lint:
     ./dev lint
 

@@ -1,19 +1,20 @@
-"""What the tests share: a home of their own, a clock that stands still, and texts that try to break structure."""
+"""What the tests share: a home of their own, a clock that stands still, and a fixed set of drawn examples."""
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
-settings.register_profile(
-    "house", deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-settings.load_profile("house")
+from . import examples  # noqa: F401  chooses how many examples property tests draw
+
+# A shell that starts tests in the background lets them ignore Ctrl-C, and the programs they start would too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

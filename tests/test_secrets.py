@@ -497,6 +497,7 @@ def test_hostile_text_is_read_once_and_not_over_and_over() -> None:
         assert seconds((piece * (20_000 // len(piece) + 1))[:20_000]) < 1, piece
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_a_megabyte_of_hostile_text_is_read_in_seconds() -> None:
     for piece in set(HOSTILE):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 SUITE = "tests/lib/tools/memory_tools/test_filesystem.py"
 FEWEST = 83  # tests in the suite of 2.8.0; a later one has more

@@ -5,12 +5,14 @@ from __future__ import annotations
 import tempfile
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from langgraph.store.base import GetOp, ListNamespacesOp, MatchCondition, PutOp, SearchOp
 from langgraph.store.memory import InMemoryStore
 
 from commonplace.adapters.langgraph import CommonplaceStore
+
+from ..examples import examples
 
 LABELS = st.sampled_from(["a", "b", "A", "a b", "a\n", "*", "naïve", "con", "x~aaaaaaaaaaaaaaaa"])
 KEYS = st.sampled_from(["k", "K", "k.md", "../k", "", "k\0", "日本", "k" * 300]) | st.text(max_size=5)
@@ -62,7 +64,7 @@ def expected(store: InMemoryStore, op: Any) -> Any:
     return plain(result)
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.lists(OPS, min_size=1, max_size=4), max_size=8))
 def test_the_store_says_what_the_store_in_memory_says(batches: list[list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as home, CommonplaceStore(home) as ours:

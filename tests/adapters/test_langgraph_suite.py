@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 
 # What is not run, and why.
 NOT_OURS = {

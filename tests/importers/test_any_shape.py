@@ -8,11 +8,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import StorageError
 
+from ..examples import examples
 from .sources import brought, put
 
 _NAMES = [
@@ -87,7 +88,7 @@ def check(folder: Path, source: Path, kind: str) -> None:
     assert len(done.added) == len({*done.added})
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(_OBJECTS, st.sampled_from([*_USUAL]), st.booleans())
 def test_json_of_any_shape(objects: list[dict[str, Any]], kind: str, usual: bool) -> None:
     listed = [{**_USUAL[kind], **each} for each in objects] if usual else objects
@@ -113,7 +114,7 @@ _TABLES = {
 }
 
 
-@settings(max_examples=30)
+@examples(30)
 @given(st.lists(st.tuples(*[_CELL] * 8), max_size=4))
 def test_rows_of_any_shape(rows: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as name:

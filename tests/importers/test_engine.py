@@ -262,6 +262,7 @@ def test_an_empty_source_is_an_error_not_a_success(home: Path, tmp_path: Path) -
     assert not home.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_ten_thousand_memories_come_in_a_minute_or_two(home: Path, tmp_path: Path) -> None:
     source = mem0_file(tmp_path / "m.json", 10_000)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from commonplace import CommonplaceError, Memory
@@ -31,6 +31,7 @@ from commonplace.model import EVERYTHING
 from commonplace.storage.folder import pages as pages_folder
 from commonplace.testing import FrozenClock
 
+from ..examples import examples
 from .tiny import TinyEmbedder
 
 SETTINGS = "memorySearch:\n  provider: none\n  indexSessions: true\n  extraPaths: [notes]\n"
@@ -351,14 +352,15 @@ def test_the_index_says_what_one_made_from_nothing_says_when_hardly_anything_sho
     check(steps)
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(stories(25))
 def test_the_index_says_what_one_made_from_nothing_says(steps: list[tuple[Any, ...]]) -> None:
     check(steps)
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
-@settings(max_examples=200, suppress_health_check=list(HealthCheck))
+@examples(200, suppress_health_check=list(HealthCheck))
 @given(stories(60))
 def test_the_index_says_what_one_made_from_nothing_says_after_much(steps: list[tuple[Any, ...]]) -> None:
     check(steps)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
@@ -28,6 +28,7 @@ from commonplace.search.scoring import _UNKNOWN
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, bag, running, serve
+from ..examples import examples
 from .tiny import TinyEmbedder
 
 ME = Viewer("main")
@@ -555,7 +556,7 @@ def act(desk: Desk, tiny: TinyEmbedder, step: tuple[str, str, Any]) -> None:
             desk.index._spaces.compact(tiny.space)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(st.tuples(steps, st.booleans()), min_size=1, max_size=8))
 def test_an_index_that_followed_is_one_made_from_nothing(sequence: list[tuple[Any, bool]]) -> None:
     root, tiny = Path(tempfile.mkdtemp()), TinyEmbedder(batch=3)

@@ -9,12 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.index.vectors import VectorFile, as_rows
 from commonplace.testing import FrozenClock
+
+from ..examples import examples
 
 Array = np.ndarray[Any, Any]
 DIMS, FEW, MANY = 256, 3_000, 20_000
@@ -118,7 +120,7 @@ def test_a_vector_of_zeros_is_like_nothing() -> None:
     assert file.nearest(question, np.array([1], np.int32), 5)[1].tolist() == [0, 0]
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(0, 1000), st.booleans())
 def test_a_file_that_grew_is_one_that_was_written_at_once(
     tmp_path: Path, steps: list[int], seed: int, on_disk: bool

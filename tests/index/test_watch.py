@@ -380,6 +380,7 @@ def test_a_burst_of_pages_costs_a_few_looks(watched: Watched) -> None:
     assert watched.found("heron 599")
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 def test_a_checkout_of_five_thousand_pages_costs_a_handful_of_looks(home: Path) -> None:

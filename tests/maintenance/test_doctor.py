@@ -641,6 +641,7 @@ def write_much(home: Path) -> None:
             memory.call("MemoryTool", {"op": "deleteGlobal", "key": f"k{(number + 3) % 7}"})
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_ten_thousand_pages_are_looked_at_in_seconds(home: Path, clock: FrozenClock) -> None:
     home.mkdir(mode=0o700)

@@ -225,6 +225,7 @@ def test_without_an_embedder_search_is_words_alone(filled: Home, file: Path) -> 
     assert report.provider == "none"
 
 
+@pytest.mark.thorough
 def test_an_embedder_that_does_not_serve_is_told_not_hidden(filled: Home, file: Path) -> None:
     settings = "memorySearch:\n  provider: ollama\n  baseUrl: http://127.0.0.1:9\n"
     Path(filled.root, "commonplace.yaml").write_text(settings)

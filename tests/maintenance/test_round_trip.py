@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Memory
@@ -21,6 +21,7 @@ from commonplace.home import Home
 from commonplace.maintenance.backup import Format, export_file, import_from
 from commonplace.testing import FrozenClock
 
+from ..examples import examples
 from ..test_bad_input import fill
 from .places import export, exported, imported, put, tree
 
@@ -114,7 +115,7 @@ def fits(files: dict[str, tuple[bytes, int, int]]) -> bool:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@settings(max_examples=30)  # each is a home or two, written to disk
+@examples(30)  # each is a home or two, written to disk
 @given(files=st.dictionaries(PATHS, st.tuples(DATA, st.sampled_from([0o600, 0o644, 0o755, 0o444]), TIMES), max_size=8).filter(fits))  # fmt: skip
 @example(files={"memory/ \n\r\t\u2028\x1b[1m~ .md": (b"\r\n\xef\xbb\xbf\0", 0o600, 0), "memory/日本/\U0001f642 é": (b"\xff", 0o600, 1)})  # fmt: skip
 @example(files={"memory/" + "é" * 127: (b"long", 0o600, 10**9), "memory/world/a:b?*|<>.md": (b"", 0o644, -1)})

@@ -18,7 +18,7 @@ from commonplace.testing import FrozenClock
 from .conftest import admin, on
 from .places import Homes, Place
 
-settings.register_profile("few", settings.get_profile("house"), max_examples=8)  # each makes a home of its own
+settings.register_profile("few", settings.get_profile("commonplace"), max_examples=8)  # each makes a home of its own
 OURS = ("home", "homes", "memory", "tmp_path", "tmp_path_factory", "closed_again")  # what stands for others' here
 A_FILE = "works on files: a folder or a link in a page's place, times of files, files of the index"
 
@@ -87,7 +87,7 @@ def closed_again(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
         for database in tmp_path_factory.opened:
             database.close()
         tmp_path_factory.opened = []
-    settings.load_profile("house")
+    settings.load_profile("commonplace")
 
 
 def _remembered(patch: pytest.MonkeyPatch) -> list[Database]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.index.base import Entry, Index
@@ -20,6 +20,7 @@ from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
 
+from ..examples import examples
 from ..index.tiny import TinyEmbedder
 
 pytestmark = pytest.mark.slow
@@ -125,7 +126,7 @@ _VIEWER = st.builds(
 
 
 @given(steps=_STEPS, question=_TEXT, viewer=_VIEWER, filters=st.one_of(st.just(EVERYTHING), _FILTERS))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(60)
 def test_whatever_is_written_both_indexes_say_the_same(
     database: Database, steps: list[tuple[list[Entry], list[str]]], question: str, viewer: Viewer, filters: Filters
 ) -> None:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import InvalidArgument, Memory
 from commonplace.model import EVERYTHING, Filters, Viewer
 from commonplace.testing import FrozenClock
+
+from ..examples import examples
 
 BY_WORDS, BY_MEANING = "cat sleeps", "kitten: feline asleep"  # the second has no word in common with any page
 QUESTIONS = pytest.mark.parametrize("question", [BY_WORDS, BY_MEANING])
@@ -235,7 +237,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return fill(tmp_path_factory.mktemp("whole") / "home", FrozenClock())
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from([BY_WORDS, BY_MEANING, "private", "other"]), odd_filters)
 def test_no_filter_shows_more_than_there_is_without_it(whole: Memory, question: str, filters: Filters) -> None:
     every = {(hit.path, hit.start) for hit in whole.home.search(question, 100, 0.0).hits}

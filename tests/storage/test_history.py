@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import NotFound
@@ -20,6 +20,8 @@ from commonplace.storage.folder.pages import FolderPages
 from commonplace.storage.merge import lost, merge
 from commonplace.storage.undo import as_of, restore, undo
 from commonplace.testing import FrozenClock
+
+from ..examples import examples
 
 CLOCK = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -101,7 +103,7 @@ def test_appending_to_a_long_page_costs_history_only_what_was_added(tmp_path: Pa
     assert [len(data or b"") for _, data in history.versions("a.md")][-1] == len(pages.read("a.md").text)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.one_of(st.none(), st.binary(max_size=40), st.text("ab\n", max_size=200).map(str.encode)), max_size=80)
 )

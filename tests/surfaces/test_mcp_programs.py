@@ -22,7 +22,7 @@ from commonplace.tools.catalog import EVERYDAY, TOOLSETS
 
 from .test_mcp_process import serving
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.thorough
 ROOT = Path(__file__).parents[2]
 PACKAGES = [
     "node@24.21.0",

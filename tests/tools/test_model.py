@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
+from ..examples import examples
 from ..texts import json_values, keys, names, tags, texts
 
 few_keys = st.one_of(keys, st.sampled_from(["a", "A", "b", "HANDOFF", "é", "e\u0301"]))
@@ -207,6 +207,6 @@ def merged(old: Any, new: Any) -> Any:
 
 
 for machine in (Notes, Working, Registry, Skills):
-    machine.TestCase.settings = settings(max_examples=40, stateful_step_count=15, deadline=None)
+    machine.TestCase.settings = examples(20, stateful_step_count=15)
 
 TestNotes, TestWorking, TestRegistry, TestSkills = Notes.TestCase, Working.TestCase, Registry.TestCase, Skills.TestCase

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
@@ -16,6 +16,8 @@ from commonplace.tools.catalog import TOOLSETS, offers
 from commonplace.tools.define import bind, decode_json_text
 from commonplace.tools.registry import OPERATIONS
 from commonplace.tools.schemas import describe
+
+from ..examples import examples
 
 JSON_VALUES = st.recursive(
     st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8),
@@ -70,7 +72,7 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("offer", offers(TOOLSETS), ids=lambda offer: offer.name)
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(40)
 @given(data=st.data())
 def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str, offer: Any, data: Any) -> None:
     schema = schema_of(shape, offer.name)
@@ -84,7 +86,7 @@ def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str
     assert [*bind(tuple(wanted), read)] == [each.argument for each in wanted]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(15)
 @given(data=st.data())
 def test_calls_of_a_strict_schema_are_carried_out(memory: Memory, data: Any) -> None:
     for name in ("memory_search", "memory_write", "scratch_note", "recall", "MemoryTool"):
@@ -93,7 +95,7 @@ def test_calls_of_a_strict_schema_are_carried_out(memory: Memory, data: Any) -> 
         assert "ignored" not in outcome.reply.get("warning", "") or name == "MemoryTool"
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(30)
 @given(value=JSON_VALUES)
 @example(value={"json_text": "[1]"})
 @example(value=[])

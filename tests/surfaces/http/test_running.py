@@ -204,6 +204,7 @@ def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> Non
         assert [line for line in lasts if line] == []
 
 
+@pytest.mark.thorough
 @pytest.mark.slow
 def test_half_a_request_is_not_waited_for(tmp_path: Path) -> None:
     """A connection that begins and does not go on is let go, and keeps nobody else out."""

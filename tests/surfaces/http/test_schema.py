@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
@@ -15,6 +15,8 @@ from commonplace.server.sessions import Serving
 from commonplace.surfaces.http.app import application
 from commonplace.surfaces.http.auth import Rules
 from commonplace.surfaces.http.openapi import document
+
+from ...examples import examples
 
 load_all_checks()
 TOKEN = "s3cret"
@@ -44,7 +46,7 @@ def app(full: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("app")
 @schema.parametrize()
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(10, suppress_health_check=list(HealthCheck))
 def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
     answer = case.call(headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"})
     # A tool has rules that no schema says (a text that is not blank), a page is written under a condition, and a time
