@@ -16,6 +16,8 @@ import pytest
 from commonplace.surfaces.cli import COMMANDS
 from commonplace.surfaces.cli.common import find_home
 
+from .forked import run_command
+
 
 class Shell:
     """Runs commands in a folder of its own, with nothing of the caller's environment that matters."""
@@ -26,16 +28,7 @@ class Shell:
         self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
 
     def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "commonplace", *arguments],
-            cwd=self.folder,
-            env={**self.environment, **environment},
-            input=stdin,
-            stdin=subprocess.DEVNULL if stdin is None else None,
-            capture_output=True,
-            encoding="utf-8",
-            check=False,
-        )
+        return run_command(arguments, self.folder, {**self.environment, **environment}, stdin)
 
     def ok(self, *arguments: str, stdin: str | None = None, **environment: str) -> str:
         done = self.run(*arguments, stdin=stdin, **environment)
