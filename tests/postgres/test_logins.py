@@ -160,7 +160,7 @@ def test_a_login_is_made_and_bound_from_the_command_line(url: str) -> None:
     refused = run("--home", with_tenant(own, "them"), "remember", "x")
     assert (refused.returncode, "is for the tenant ours" in refused.stderr) == (6, True)
     assert "may not bind" in run("db", "grant", with_tenant(own, "ours"), "--to", "another").stderr
-    assert "say who is let in" in run("db", "grant", url).stderr
+    assert "name a login" in run("db", "grant", url).stderr
     assert "name another login" in run("db", "grant", url, "--to", "postgres").stderr
     admin(url, f"DROP OWNED BY {name}")
     admin(url, f"DROP ROLE {name}")

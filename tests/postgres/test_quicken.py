@@ -96,7 +96,7 @@ def test_who_does_not_own_the_tables_makes_none_and_is_told(
     database = Database(parse_url(of_tenant(guest, "acme")))
     assert [quicken(database, each) for each in large_spaces(database)] == [False]
     assert not PostgresIndex(database, "home").quicken(TinyEmbedder().space)
-    with pytest.raises(StorageError, match="only who owns the tables"):
+    with pytest.raises(StorageError, match="only the owner of the tables"):
         db._quicken(of_tenant(guest, "acme"))
     database.close()
 

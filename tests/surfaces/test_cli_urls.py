@@ -10,7 +10,7 @@ import pytest
 from commonplace.errors import ConnectionLost
 from commonplace.maintenance.doctor import examine
 from commonplace.storage.backends import display_name, in_database
-from commonplace.surfaces.cli.common import find_home, placed
+from commonplace.surfaces.cli.common import absolute_home, find_home
 
 from .test_cli import Shell
 
@@ -43,8 +43,8 @@ def test_a_url_is_a_home_as_it_is_and_a_folder_becomes_absolute(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert find_home("/", {"COMMONPLACE_HOME": NOWHERE}) == placed(NOWHERE) == NOWHERE
-    assert placed("here") == str(tmp_path / "here")
+    assert find_home("/", {"COMMONPLACE_HOME": NOWHERE}) == absolute_home(NOWHERE) == NOWHERE
+    assert absolute_home("here") == str(tmp_path / "here")
     assert not in_database("postgresql/folder")
 
 

@@ -239,8 +239,8 @@ def test_whatever_the_client_says_the_hook_ends_well_and_says_what_is_wrong(
 def test_what_is_no_event_is_told_in_words(shell: Shell, stdin: str) -> None:
     done = shell.run("hook", "session-start", stdin=stdin)
     assert done.stderr == (
-        "warning: commonplace hook session-start: what the client said on standard input is not a JSON object of 1 MB "
-        "at the most: nothing was done\n"
+        "warning: commonplace hook session-start: standard input is not a JSON object of 1 MB at most: nothing was "
+        "done\n"
     )
 
 

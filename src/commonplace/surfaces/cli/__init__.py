@@ -1,4 +1,4 @@
-"""The command line. Each command's module is imported only when that command runs, so that every call starts fast."""
+"""The command line. A command's module is imported only when that command runs, so that every call starts fast."""
 
 from __future__ import annotations
 
@@ -14,46 +14,46 @@ import click
 from ... import __version__
 from ...errors import CommonplaceError, StorageError
 
-# name: (module, one line of help); the order is the order of the help page
+# name: (module, one line of help), in the order of the help page
 COMMANDS = {
-    "init": ("setup", "Make a memory here, in ./.commonplace."),
-    "remember": ("everyday", "Add an entry to today's page."),
-    "recall": ("everyday", "Show what is known: world, curated memory, latest days."),
-    "search": ("read", "Find the lines that answer a question."),
-    "show": ("read", "Show a page, or some lines of it."),
-    "write": ("everyday", "Keep a note under a new key."),
-    "read": ("everyday", "Show the note of a key."),
-    "list": ("read", "List the pages of memory, or the notes."),
-    "reflect": ("everyday", "Rewrite the curated memory."),
-    "world": ("everyday", "List, show or rewrite the topics all agents share."),
-    "handoff": ("everyday", "Show, leave or clear the note for the next session."),
-    "scratch": ("everyday", "Show, write or clear the scratchpad."),
-    "skills": ("read", "List the skills, or show one."),
-    "context": ("read", "Show what a model should read first."),
-    "index": ("index", "Bring the search index up to date, or show how far it is."),
-    "watch": ("watch", "Keep the search index up to date, and show which pages change."),
+    "init": ("setup", "Create a memory here, in ./.commonplace."),
+    "remember": ("notes", "Add an entry to today's page."),
+    "recall": ("notes", "Show world facts, curated memory and the latest days."),
+    "search": ("view", "Find the lines that answer a question."),
+    "show": ("view", "Show a page, or some lines of it."),
+    "write": ("notes", "Store a note under a new key."),
+    "read": ("notes", "Show the note with a key."),
+    "list": ("view", "List the pages of memory, or the notes."),
+    "reflect": ("notes", "Rewrite the curated memory."),
+    "world": ("notes", "List, show or rewrite the topics all agents share."),
+    "handoff": ("notes", "Show, leave or clear the note for the next session."),
+    "scratch": ("notes", "Show, write or clear the scratchpad."),
+    "skills": ("view", "List the skills, or show one."),
+    "context": ("view", "Show what a model should read first."),
+    "index": ("index", "Bring the search index up to date, or show its state."),
+    "watch": ("index", "Keep the search index up to date, and show which pages change."),
     "log": ("history", "Show who changed what, and when."),
     "diff": ("history", "Show what a change did."),
-    "undo": ("history", "Take back a change, or all that an agent did."),
-    "restore": ("history", "Let a page be what it was at a time."),
-    "forget": ("forget", "Remove something everywhere, for good."),
-    "gc": ("history", "Let go of old history."),
-    "status": ("read", "Show where memory is and how it is doing."),
-    "doctor": ("doctor", "Look for what is wrong with memory, and mend what can be mended."),
-    "export": ("archive", "Write all of memory into one file, also while it is in use."),
-    "import": ("import_", "Bring in a file that export made, or what another system kept."),
-    "copy": ("copy", "Copy a memory between a folder and a database, with its history."),
-    "db": ("db", "Make the tables of a database, bring them up to date, or show how they are."),
+    "undo": ("history", "Undo a change, or everything an agent did."),
+    "restore": ("history", "Restore a page as it was at a time."),
+    "forget": ("history", "Remove something everywhere, for good."),
+    "gc": ("history", "Delete old history."),
+    "status": ("view", "Show where memory is and how it is doing."),
+    "doctor": ("doctor", "Check memory for problems, and repair what can be repaired."),
+    "export": ("transfer", "Write all of memory into one file, even while it is in use."),
+    "import": ("transfer", "Import a file that export made, or the data of another system."),
+    "copy": ("transfer", "Copy a memory between a folder and a database, with its history."),
+    "db": ("db", "Create the tables of a database, bring them up to date, or show their state."),
     "eval": ("evaluate", "Measure how well search finds, on questions of your own."),
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),
-    "web": ("server", "Look at memory in your browser."),
-    "token": ("token", "Make, list and revoke tokens for those who come over HTTP, and show who called."),
-    "install": ("install", "Make this memory known to Claude Code, Codex, Cursor and others."),
-    "hook": ("hook", "For clients: what a session starts with, and what was said in it."),
+    "web": ("server", "View memory in your browser."),
+    "token": ("tokens", "Create, list and revoke access tokens for HTTP, and show who called."),
+    "install": ("setup", "Connect this memory to Claude Code, Codex, Cursor and others."),
+    "hook": ("hook", "For clients: what a session starts with, and its transcript at the end."),
     "tools": ("tools", "Describe the tools, for people or for a model API."),
     "call": ("tools", "Call any tool with JSON arguments."),
-    "completion": ("setup", "Print the script that completes commands in your shell."),
+    "completion": ("setup", "Print the completion script for your shell."),
 }
 
 
@@ -69,7 +69,7 @@ class LazyGroup(click.Group):
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The list of commands without importing any of them."""
+        """Write the list of commands without importing any of them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
 
@@ -95,8 +95,8 @@ def cli(ctx: click.Context, home: str | None, agent: str | None, as_json: bool) 
 
 
 def main() -> None:
-    """The whole program: errors become one sentence on standard error and an exit status from the error tree."""
-    gc.set_threshold(50_000)  # most commands end before there is garbage worth looking for
+    """Run the program. An error becomes one sentence on standard error and the exit status of its class."""
+    gc.set_threshold(50_000)  # most commands end before there is garbage worth collecting
     _open_streams()
     name = _program_name()
     if f"_{name.upper()}_COMPLETE" in os.environ:
@@ -105,26 +105,26 @@ def main() -> None:
         with cli.make_context(name, sys.argv[1:]) as context:
             cli.invoke(context)
         sys.stdout.flush()
-        gc.freeze()  # what is left is not looked through on the way out
-    except click.exceptions.Exit as leaving:
-        _leave(leaving.exit_code)
+        gc.freeze()  # do not search what is left at exit
+    except click.exceptions.Exit as done:
+        _exit(done.exit_code)
     except click.ClickException as error:
-        _tell(error.format_message(), "USAGE", error)
-        _leave(error.exit_code)
+        _report(error.format_message(), "USAGE", error)
+        _exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        _leave(130)
+        _exit(130)
     except CommonplaceError as error:
-        _tell(str(error), error.code)
-        _leave(error.exit_status)
-    except BrokenPipeError:  # the reader (head, less) has seen enough
-        _leave(0)
+        _report(str(error), error.code)
+        _exit(error.exit_status)
+    except BrokenPipeError:  # the reader (head, less) stopped
+        _exit(0)
     except OSError as error:
-        _tell(error.strerror or str(error), StorageError.code)
-        _leave(StorageError.exit_status)
+        _report(error.strerror or str(error), StorageError.code)
+        _exit(StorageError.exit_status)
 
 
 def _open_streams() -> None:
-    """Text in and out is UTF-8 whatever the locale; a stream that the caller closed is an empty one."""
+    """Use UTF-8 whatever the locale, and replace a stream that the caller closed with an empty one."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         stream = getattr(sys, name)
         if stream is None:
@@ -133,11 +133,11 @@ def _open_streams() -> None:
             stream.reconfigure(encoding="utf-8", errors="replace")
 
 
-def _tell(sentence: str, code: str, usage: click.ClickException | None = None) -> None:
-    """The error for a program, where JSON was asked for, and for people. What can not be told is left at that."""
-    own = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
+def _report(sentence: str, code: str, usage: click.ClickException | None = None) -> None:
+    """Print an error, as JSON too with --json. If it cannot be printed, nothing more is tried."""
+    options = sys.argv[1 : sys.argv.index("--")] if "--" in sys.argv else sys.argv[1:]
     with suppress(OSError):
-        if "--json" in own:
+        if "--json" in options:
             import json
 
             print(json.dumps({"error": sentence, "code": code}, ensure_ascii=False), flush=True)
@@ -148,8 +148,8 @@ def _tell(sentence: str, code: str, usage: click.ClickException | None = None) -
             print(f"commonplace: {sentence}", file=sys.stderr, flush=True)
 
 
-def _leave(status: int) -> None:
-    """End now. What could not be printed is not tried again on the way out."""
+def _exit(status: int) -> None:
+    """Exit, without trying again to print what could not be printed."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -1,4 +1,4 @@
-"""What every command shares: which home and agent are meant, where long text comes from, how an answer is given."""
+"""What every command needs: which home and agent to use, where long text comes from, and how replies are printed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FOLDER = ".commonplace"
 
 
 def find_home(start: str, environment: Mapping[str, str]) -> str:
-    """The home that is meant: COMMONPLACE_HOME, else the nearest .commonplace upwards, else the one of the user."""
+    """Return COMMONPLACE_HOME, or the nearest .commonplace at or above `start`, or the one in the user's folder."""
     if named := environment.get("COMMONPLACE_HOME"):
         return named
     folder = os.path.abspath(start)
@@ -37,69 +37,56 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
         folder = parent
 
 
-def shared(command: Command) -> Command:
-    """The global options, accepted after the command's name as well."""
+def global_options(command: Command) -> Command:
+    """Accept the global options after the command's name as well."""
     for option in (
-        click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_keep, help="Answer in JSON."),
-        click.option("--agent", metavar="NAME", expose_value=False, callback=_keep, hidden=True),
-        click.option("--home", metavar="FOLDER|URL", expose_value=False, callback=_keep, hidden=True),
+        click.option("--json", "as_json", is_flag=True, expose_value=False, callback=_store, help="Answer in JSON."),
+        click.option("--agent", metavar="NAME", expose_value=False, callback=_store, hidden=True),
+        click.option("--home", metavar="FOLDER|URL", expose_value=False, callback=_store, hidden=True),
     ):
         command = option(command)
     return command
 
 
-def _keep(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
+def _store(ctx: click.Context, parameter: click.Parameter, value: Any) -> None:
     name = {"as_json": "json"}.get(str(parameter.name), str(parameter.name))
     if value:
         ctx.ensure_object(dict)[name] = value
 
 
-def options() -> dict[str, Any]:
-    found: dict[str, Any] = click.get_current_context().ensure_object(dict)
-    return found
+def get_options() -> dict[str, Any]:
+    """Return the global options of the running command: home, agent, json."""
+    options: dict[str, Any] = click.get_current_context().ensure_object(dict)
+    return options
 
 
 def home_path() -> str:
-    named = options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    return os.path.expanduser(named or find_home(here(), os.environ))
+    named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    return os.path.expanduser(named or find_home(current_folder(), os.environ))
 
 
-def here() -> str:
-    """The folder one is in; StorageError when it is not there any more."""
+def current_folder() -> str:
+    """Return the working directory, or raise StorageError if it was deleted."""
     try:
         return os.getcwd()
     except FileNotFoundError as error:
         raise StorageError(
-            "the folder you are in was removed: go to another one, or say which memory with --home"
+            "the folder you are in was removed: go to another one, or name the memory with --home"
         ) from error
 
 
-def placed(home: str) -> str:
-    """A home that means the same wherever it is read: an absolute path, or the URL of a database."""
+def absolute_home(home: str) -> str:
+    """Return a home that means the same in any working directory: an absolute path, or a URL as it is."""
     return home if in_database(home) else os.path.abspath(os.path.expanduser(home))
 
 
-def agent_name() -> str:
-    return options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or MAIN
+def home_exists(home: str) -> bool:
+    """Return False for a folder that does not exist. A database is always assumed to."""
+    return in_database(home) or os.path.isdir(home)
 
 
-def open_memory(*, to_write: bool = False) -> Memory:
-    """The memory that is meant. Only a command that writes makes a new one."""
-    from ...memory import Memory  # with all tools, which not every command needs
-
-    return Memory(_meant(to_write=to_write), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
-
-
-def _meant(*, to_write: bool) -> str:
-    home = home_path()
-    refuse_file(home)
-    if not to_write and not in_database(home) and not os.path.isdir(home):
-        raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
-    return home
-
-
-def refuse_file(home: str) -> None:
-    """An error for what can be no home: a file, a URL of another kind, a database that is not ready."""
+def require_usable_home(home: str) -> None:
+    """Raise an error for a file, a URL with an unknown scheme, or a database without current tables."""
     if in_database(home):
         from .db import require_tables
 
@@ -112,56 +99,77 @@ def refuse_file(home: str) -> None:
         raise StorageError(f"{home} is a file, not a folder: choose another --home")
 
 
-def open_existing() -> Home:
-    """The memory that is meant, without its tools: what starts in half the time."""
-    home = Home(_meant(to_write=False), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
+def agent_name() -> str:
+    return get_options().get("agent") or os.environ.get("COMMONPLACE_AGENT") or MAIN
+
+
+def open_memory(*, to_write: bool = False) -> Memory:
+    """Open the memory with its tools. Only a command that writes may create a new one."""
+    from ...memory import Memory  # imports every tool, which not every command needs
+
+    return Memory(_usable_home(to_write=to_write), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
+
+
+def open_existing_home() -> Home:
+    """Open the memory without its tools, which takes half the time. It must exist."""
+    home = Home(_usable_home(to_write=False), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
     home.welcome()
     return home
 
 
 def open_home() -> Home:
-    """The home that is meant, as it is: one that is not there reads as empty and is not made."""
+    """Open the home without creating anything. One that does not exist reads as empty."""
     home = home_path()
-    refuse_file(home)
+    require_usable_home(home)
     return Home(home, agent_name())
 
 
-def call(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:
-    """A tool's answer. A failure is told, in JSON when that was asked for, and ends the program with its status."""
+def _usable_home(*, to_write: bool) -> str:
+    home = home_path()
+    require_usable_home(home)
+    if not to_write and not home_exists(home):
+        raise NotFound(f"there is no memory at {home} yet: run `commonplace init`, or remember something")
+    return home
+
+
+def call_tool(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:
+    """Call a tool and return its reply. A failure is reported and ends the program with the error's exit status."""
     outcome = memory.attempt(tool, arguments, toolset)
     if outcome.error:
-        if options().get("json"):
+        if get_options().get("json"):
             print_json(outcome.reply)
             sys.exit(outcome.error.exit_status)
         raise outcome.error
-    for told in ("warning", "conflict"):
-        if sentence := outcome.reply.get(told):
+    for field in ("warning", "conflict"):
+        if sentence := outcome.reply.get(field):
             warn(sentence)
     return outcome.reply
 
 
-def answer(reply: Any, human: Callable[[], None]) -> None:
-    """The reply as JSON, or as people read it."""
-    if options().get("json"):
+def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
+    """Print the reply as JSON if --json was given, else the text for people, or whatever that function prints."""
+    if get_options().get("json"):
         print_json(reply)
+    elif isinstance(for_people, str):
+        print_text(for_people)
     else:
-        human()
+        for_people()
 
 
-def say(text: str, **style: Any) -> None:
-    """What memory holds, as it is; on a terminal, in a style."""
-    text = harmless(text, sys.stdout)
+def print_text(text: str, **style: Any) -> None:
+    """Print text on standard output; `style` applies on a terminal only."""
+    text = escape_for(sys.stdout, text)
     sys.stdout.write((click.style(text, **style) if style and sys.stdout.isatty() else text) + "\n")
 
 
 def warn(text: str) -> None:
-    """A warning, for people; one that nobody can be told is no reason to fail."""
+    """Print a warning on standard error. Failing to print it is not an error."""
     with suppress(OSError):
-        click.secho(f"warning: {harmless(text, sys.stderr)}", fg="yellow", err=True)
+        click.secho(f"warning: {escape_for(sys.stderr, text)}", fg="yellow", err=True)
 
 
-def harmless(text: str, stream: TextIO) -> str:
-    """Text for a stream. On a terminal the control characters of what was remembered are shown, not obeyed."""
+def escape_for(stream: TextIO, text: str) -> str:
+    """Escape control characters if the stream is a terminal, so that stored text cannot control it."""
     if not stream.isatty():
         return text
     return "".join(char if char.isprintable() or char in "\n\t" else repr(char)[1:-1] for char in text)
@@ -170,17 +178,62 @@ def harmless(text: str, stream: TextIO) -> str:
 def print_json(value: Any) -> None:
     import json
 
-    say(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
+    print_text(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
 
-def text_from(words: tuple[str, ...], what: str) -> str:
-    """The words of the command line as one text; `-`, or nothing on a pipe, means standard input."""
+def print_table(headers: list[str], rows: list[list[str]]) -> None:
+    """Print columns on a terminal, and tab-separated fields elsewhere."""
+    if not sys.stdout.isatty():
+        for row in rows:
+            print_text("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
+    for header in headers:
+        table.add_column(header, overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(escape_for(sys.stdout, cell)) for cell in row))
+    Console().print(table)
+
+
+class ProgressBar:
+    """Shows progress on standard error if that is a terminal."""
+
+    def __init__(self) -> None:
+        self._progress: Any = None
+        self._tasks: dict[str, Any] = {}
+
+    def __enter__(self) -> ProgressBar:
+        if sys.stderr.isatty():
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._progress = Progress(console=Console(stderr=True))
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress:
+            self._progress.stop()
+
+    def update(self, what: str, done: int, total: int) -> None:
+        if self._progress:
+            if what not in self._tasks:
+                self._tasks[what] = self._progress.add_task(what, total=total)
+            self._progress.update(self._tasks[what], completed=done, total=total)
+
+
+def read_text(words: tuple[str, ...], what: str) -> str:
+    """Return the words of the command line as one text, or standard input for `-` or for no words on a pipe."""
     if words and words != ("-",):
         return " ".join(words)
-    given = "" if not words and sys.stdin.isatty() else read_stdin()
-    if not given.strip():
+    text = "" if not words and sys.stdin.isatty() else read_stdin()
+    if not text.strip():
         raise InvalidArgument(f"give {what} after the command, or on standard input")
-    return given
+    return text
 
 
 def read_stdin() -> str:
@@ -188,21 +241,3 @@ def read_stdin() -> str:
         return sys.stdin.buffer.read().decode() if hasattr(sys.stdin, "buffer") else sys.stdin.read()
     except UnicodeDecodeError as error:
         raise InvalidArgument("standard input is not UTF-8 text") from error
-
-
-def table(headers: list[str], rows: list[list[str]]) -> None:
-    """Columns on a terminal, tabs between the fields elsewhere."""
-    if not sys.stdout.isatty():
-        for row in rows:
-            say("\t".join(cell.replace("\t", " ").replace("\n", " ") for cell in row))
-        return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
-
-    grid = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
-    for header in headers:
-        grid.add_column(header, overflow="fold")
-    for row in rows:
-        grid.add_row(*(Text(harmless(cell, sys.stdout)) for cell in row))
-    Console().print(grid)

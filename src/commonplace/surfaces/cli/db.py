@@ -1,8 +1,9 @@
-"""The tables of a database: make them, bring them up to date, show how they are. And whether a command can use them."""
+"""The db command, for the tables of a PostgreSQL database: create, migrate, show, index vectors, grant access."""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import click
@@ -15,106 +16,116 @@ from ...storage.postgres.logins import bind_login
 from ...storage.postgres.migrate import Status, migrate, migration_status, require_migrated
 from ...storage.postgres.url import parse_url, with_tenant
 from ...storage.postgres.visibility import EXACT
-from .common import answer, home_path, say, shared, table
+from .common import global_options, home_path, print_reply, print_table, print_text
 
 
 def require_tables(url: str) -> None:
-    """StorageError where a database has no tables, or those of another version; with the command that helps."""
+    """Raise StorageError, naming the command that helps, if a database has no tables or those of another version."""
     require_migrated(Database(parse_url(url)), display_name(url))
 
 
 @click.command("db")
 @click.argument("action", type=click.Choice(["init", "migrate", "status", "quicken", "grant"]))
 @click.argument("url", required=False)
-@click.option("--to", "login", metavar="LOGIN", help="For grant: who is bound to the tenant.")
-@click.option("--tenant", metavar="NAME", help="For grant: the tenant, where the URL does not name it.")
-@shared
+@click.option("--to", "login", metavar="LOGIN", help="For grant: the login to bind to the tenant.")
+@click.option("--tenant", metavar="NAME", help="For grant: the tenant, if the URL does not name it.")
+@global_options
 def db_command(action: str, url: str | None, login: str | None, tenant: str | None) -> None:
-    """Make the tables of a database (init), bring them up to date (migrate), or show how they are (status).
+    """Create the tables of a database (init), bring them up to date (migrate), or show their state (status).
 
-    quicken: make an index of a tenant's vectors, where there are many; `commonplace index` of the owner does it, too.
+    quicken: build an index of a tenant's vectors if there are many; `commonplace index`, run by the owner of the
+    tables, does it too.
 
-    grant: let a login of the database in as one tenant, and keep it to that, whatever SQL it sends; it is made where
-    there is none of that name.
+    grant: bind a login of the database to one tenant, whatever SQL it sends; the login is created if it does not exist.
 
-    URL is like postgresql://user@host/name, by default what --home or COMMONPLACE_HOME says. Who makes tables owns
-    them: others are let in with GRANT commonplace_member TO them. Pages and history are left as they are.
+    URL is like postgresql://user@host/name; the default is --home or COMMONPLACE_HOME. Whoever creates the tables owns
+    them; let others in with GRANT commonplace_member TO them. Pages and history are never changed.
     """
     url = url or home_path()
     if not in_database(url):
         raise InvalidArgument("name a database: commonplace db init postgresql://user@host/name")
     if action == "status":
-        _show(url)
-        return
-    if action == "quicken":
+        _show_status(url)
+    elif action == "quicken":
         _quicken(url)
-        return
-    if action == "grant":
+    elif action == "grant":
         _grant(url if tenant is None else with_tenant(url, tenant), login)
-        return
+    else:
+        _migrate(url, is_first=action == "init")
+
+
+def _migrate(url: str, *, is_first: bool) -> None:
     database = Database(parse_url(url))
-    if action == "migrate" and not migration_status(database).applied:
+    if not is_first and not migration_status(database).applied:
         raise StorageError(f"{display_name(url)} has no tables yet: run `commonplace db init '{display_name(url)}'`")
-    done = [str(step) for step in migrate(database)]
-    said = f"Applied to {display_name(url)}: {', '.join(done)}." if done else f"{display_name(url)} is up to date."
-    answer({"home": display_name(url), "applied": done}, lambda: say(said))
+    applied = [str(step) for step in migrate(database)]
+    sentence = f"Applied to {display_name(url)}: {', '.join(applied)}." if applied else f"{display_name(url)} is up to date."
+    print_reply({"home": display_name(url), "applied": applied}, sentence)
 
 
 def _quicken(url: str) -> None:
-    """The indexes of vectors that one tenant lacks; it takes minutes for each."""
+    """Build the vector indexes that a tenant lacks; each takes minutes."""
     require_tables(url)
     database = Database(parse_url(url))
     spaces = large_spaces(database)
-    missing = [each for each in spaces if not each.quick]
-    if missing and not all(quicken(database, each) for each in missing):
+    missing = [space for space in spaces if not space.quick]
+    if missing and not all(quicken(database, space) for space in missing):
         raise StorageError(
-            f"only who owns the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that"
+            f"only the owner of the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that user"
         )
-    made = [each.name for each in missing]
-    said = f"Made an index of {', '.join(made)}." if made else "There is nothing to do: "
-    why = "" if made else "every large space has its index." if spaces else f"no space has more than {EXACT:,} vectors."
-    answer({"home": display_name(url), "tenant": database.tenant, "made": made}, lambda: say(said + why))
+    made = [space.name for space in missing]
+    if made:
+        sentence = f"Made an index of {', '.join(made)}."
+    elif spaces:
+        sentence = "There is nothing to do: every large space has its index."
+    else:
+        sentence = f"There is nothing to do: no space has more than {EXACT:,} vectors."
+    print_reply({"home": display_name(url), "tenant": database.tenant, "made": made}, sentence)
 
 
 def _grant(url: str, login: str | None) -> None:
     if not login:
-        raise InvalidArgument("say who is let in: commonplace db grant URL --to LOGIN --tenant NAME")
+        raise InvalidArgument("name a login: commonplace db grant URL --to LOGIN --tenant NAME")
     require_tables(url)
     database = Database(parse_url(url))
     is_new = bind_login(database, login)
-    made = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
-    said = f"{made}{login} is for the tenant {database.tenant}, whatever it sends."
-    answer({"login": login, "tenant": database.tenant, "made": is_new}, lambda: say(said))
+    created = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
+    sentence = f"{created}{login} is for the tenant {database.tenant}, whatever it sends."
+    print_reply({"login": login, "tenant": database.tenant, "made": is_new}, sentence)
 
 
-def _show(url: str) -> None:
+def _show_status(url: str) -> None:
     database = Database(parse_url(url))
     now = migration_status(database)
     with database.admin_connection() as connection:
-        server = connection.info.server_version
+        version = connection.info.server_version
     reply: dict[str, Any] = {
-        "home": display_name(url), "tenant": database.tenant, "server": f"{server // 10000}.{server % 10000}",
-        "applied": [str(each) for each in now.applied], "pending": [str(each) for each in now.pending],
-        "unknown": [str(each) for each in now.unknown], "ready": now.is_ready,
-    }  # fmt: skip
-    with suppress(StorageError):  # there are no tables, or this user may not read them: the rest is said
+        "home": display_name(url),
+        "tenant": database.tenant,
+        "server": f"{version // 10000}.{version % 10000}",
+        "applied": [str(step) for step in now.applied],
+        "pending": [str(step) for step in now.pending],
+        "unknown": [str(step) for step in now.unknown],
+        "ready": now.is_ready,
+    }
+    with suppress(StorageError):  # there are no tables, or this user may not read them
         reply["vectors"] = [
-            {"space": each.name, "vectors": each.vectors, "index": each.quick} for each in large_spaces(database)
+            {"space": space.name, "vectors": space.vectors, "index": space.quick} for space in large_spaces(database)
         ]
-
-    def human() -> None:
-        rows = [[name, str(reply[name])] for name in ("home", "tenant", "server")]
-        rows += [[kind, ", ".join(reply[kind])] for kind in ("applied", "pending", "unknown") if reply[kind]]
-        for each in reply.get("vectors", ()):
-            index = "with an index" if each["index"] else "without an index: see `commonplace db quicken`"
-            rows.append(["vectors", f"{each['vectors']:,} of {each['space']}, {index}"])
-        table(["", ""], rows)
-        say(_advice(now, display_name(url)))
-
-    answer(reply, human)
+    print_reply(reply, partial(_print_status, reply, _advise(now, display_name(url))))
 
 
-def _advice(now: Status, url: str) -> str:
+def _print_status(reply: dict[str, Any], advice: str) -> None:
+    rows = [[name, str(reply[name])] for name in ("home", "tenant", "server")]
+    rows += [[kind, ", ".join(reply[kind])] for kind in ("applied", "pending", "unknown") if reply[kind]]
+    for space in reply.get("vectors", ()):
+        index = "with an index" if space["index"] else "without an index: see `commonplace db quicken`"
+        rows.append(["vectors", f"{space['vectors']:,} of {space['space']}, {index}"])
+    print_table(["", ""], rows)
+    print_text(advice)
+
+
+def _advise(now: Status, url: str) -> str:
     if now.is_too_new:
         return "A newer commonplace changed these tables: update this one."
     if now.pending:

@@ -1,90 +1,92 @@
-"""The command that looks whether a memory is well: doctor."""
+"""The doctor command: check a memory and repair what can be repaired."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
 
 from ...maintenance.doctor import CHECKS, Finding, Report, examine
 from ...storage.backends import in_database
-from .common import agent_name, answer, home_path, refuse_file, say, shared
+from .common import agent_name, global_options, home_path, print_reply, print_text, require_usable_home
 
-_SHOWN = 20  # findings of one kind that people are shown; programs get all
+_MAX_SHOWN = 20  # findings of one kind; --json lists all
 
 
 @click.command("doctor")
-@click.option("--fix", is_flag=True, help="Mend what can be mended without guessing; history keeps what pages were.")
-@shared
+@click.option("--fix", is_flag=True, help="Repair what needs no guessing; history keeps the pages as they were.")
+@global_options
 def doctor_command(fix: bool) -> None:
-    """Look for what is wrong with this memory, of all agents, and say what to do about it. Nothing is changed without
-    --fix. The exit status is 1 when something was found that is not mended."""
+    """Check this memory, of all agents, and say what to do about each problem. Nothing is changed without --fix. The
+    exit status is 1 if a problem remains."""
     home = home_path()
-    if not in_database(home):  # of a database, that its tables are old is one of the findings
-        refuse_file(home)
+    if not in_database(home):  # outdated tables of a database are a finding
+        require_usable_home(home)
     report = examine(home, agent_name(), fix=fix)
-    answer(_as_json(report), lambda: _show(report, fix=fix))
+    reply = {"findings": [_as_json(finding) for finding in report.findings], "checked": report.checked}
+    print_reply(reply, partial(_print_report, report, fix=fix))
     if not report.is_well:
         sys.exit(1)
 
 
-def _as_json(report: Report) -> dict[str, Any]:
-    return {"findings": [_row(finding) for finding in report.findings], "checked": report.checked}
+def _as_json(finding: Finding) -> dict[str, Any]:
+    row: dict[str, Any] = {"check": finding.check, "path": finding.path}
+    if finding.line:
+        row["line"] = finding.line
+    row |= {"what": finding.what, "advice": finding.advice, "fixable": finding.fixable, "fixed": finding.fixed}
+    return {name: _replace_surrogates(value) for name, value in row.items()}
 
 
-def _row(finding: Finding) -> dict[str, Any]:
-    line = {"line": finding.line} if finding.line else {}
-    told = {"what": finding.what, "advice": finding.advice, "fixable": finding.fixable, "fixed": finding.fixed}
-    return {
-        name: _plain(value) for name, value in {"check": finding.check, "path": finding.path, **line, **told}.items()
-    }
-
-
-def _plain(value: Any) -> Any:
-    """Text without the halves of characters that names on disk may hold."""
+def _replace_surrogates(value: Any) -> Any:
+    """Escape the lone surrogates that file names may contain: they cannot be encoded."""
     return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
 
 
-def _show(report: Report, *, fix: bool) -> None:
+def _print_report(report: Report, *, fix: bool) -> None:
     for check, title in CHECKS.items():
-        some = [finding for finding in report.findings if finding.check == check]
-        if some:
-            say(f"{title} ({len(some)})", bold=True)
-            for finding in some[:_SHOWN]:
-                _show_one(finding)
-            if len(some) > _SHOWN:
-                say(f"  … and {len(some) - _SHOWN} more: --json lists all")
-            say("")
-    say(_summary(report, fix=fix), bold=True)
+        findings = [finding for finding in report.findings if finding.check == check]
+        if findings:
+            print_text(f"{title} ({len(findings)})", bold=True)
+            for finding in findings[:_MAX_SHOWN]:
+                _print_finding(finding)
+            if len(findings) > _MAX_SHOWN:
+                print_text(f"  … and {len(findings) - _MAX_SHOWN} more: --json lists all")
+            print_text("")
+    print_text(_summarize(report, fix=fix), bold=True)
 
 
-def _show_one(finding: Finding) -> None:
+def _print_finding(finding: Finding) -> None:
     where = f"{finding.path}:{finding.line}" if finding.line else finding.path
-    say(f"  {_one_line(where)}: {_one_line(finding.what)}")
+    print_text(f"  {_escape(where)}: {_escape(finding.what)}")
     done = "mended: " if finding.fixed else ""
-    say(f"    → {done}{_one_line(finding.advice)}", fg="green" if finding.fixed else "yellow")
+    print_text(f"    → {done}{_escape(finding.advice)}", fg="green" if finding.fixed else "yellow")
 
 
-def _one_line(text: str) -> str:
-    """A name may hold anything, the end of a line too."""
+def _escape(text: str) -> str:
+    """Keep a finding on one line: a file name may contain a line break."""
     return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
 
 
-def _summary(report: Report, *, fix: bool) -> str:
-    checked, found = report.checked, report.findings
-    looked = f"{_count(checked.get('pages', 0), 'page')} of {_count(checked.get('agents', 0), 'agent')} looked at"
-    if not found:
-        return f"All is well: {looked}, nothing found."
-    kinds = {"mended": 0, "for you to decide": 0, "that could not be mended" if fix else "that --fix mends": 0}
-    done, by_hand, left = kinds
-    for finding in found:
-        kinds[done if finding.fixed else left if finding.fixable else by_hand] += 1
-    told = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
-    rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in found)
+def _summarize(report: Report, *, fix: bool) -> str:
+    pages = _count(report.checked.get("pages", 0), "page")
+    agents = _count(report.checked.get("agents", 0), "agent")
+    checked = f"{pages} of {agents} looked at"
+    if not report.findings:
+        return f"All is well: {checked}, nothing found."
+    fixed = sum(finding.fixed for finding in report.findings)
+    fixable = sum(finding.fixable and not finding.fixed for finding in report.findings)
+    counts = {
+        "mended": fixed,
+        "for you to decide": len(report.findings) - fixed - fixable,
+        "that could not be mended" if fix else "that --fix mends": fixable,
+    }
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
     undo = " What was taken out of memory is in history: `commonplace undo` takes it back." if rewritten else ""
-    return f"{len(found)} found: {told}; {looked}.{undo}"
+    return f"{len(report.findings)} found: {parts}; {checked}.{undo}"
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

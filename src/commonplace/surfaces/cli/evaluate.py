@@ -1,8 +1,9 @@
-"""The command that measures: eval."""
+"""The eval command: measure how well search finds."""
 
 from __future__ import annotations
 
 import sys
+from functools import partial
 from typing import Any
 
 import click
@@ -10,35 +11,35 @@ import click
 from ...maintenance.evaluate import Report, measure
 from ...maintenance.evaluate.metrics import Comparison, Estimate
 from ...settings import PROVIDERS
-from .common import answer, open_home, say, shared, table, warn
+from .common import global_options, open_home, print_reply, print_table, print_text, warn
 
-_MAIN = "fraction@10"  # the figure that is shown for each conversation
+_GROUP_METRIC = "fraction@10"  # shown for each conversation
 
 
 @click.command("eval")
 @click.argument("file")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Ask only so many questions, spread over the file.")
-@click.option("--provider", type=click.Choice(PROVIDERS), help="Search by this embedder, in this run only.")
-@shared
+@click.option("--provider", type=click.Choice(PROVIDERS), help="Search with this embedder, in this run only.")
+@global_options
 def eval_command(file: str, limit: int | None, provider: str | None) -> None:
-    """Measure how well search finds, and words alone beside it, on the questions of FILE.
+    """Measure how well search finds the evidence for the questions of FILE, compared with words alone.
 
-    FILE holds one JSON object a line, {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, asked of this memory;
-    or conversations in LoCoMo's form, which are asked of a memory made for them. Nothing of this memory is changed.
+    FILE has one JSON object a line, {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, asked of this memory; or
+    conversations in LoCoMo's format, each asked of a temporary memory. This memory is not changed.
     """
     home = open_home()
     try:
-        report = measure(home, file, limit, provider, _progress if sys.stderr.isatty() else None)
+        report = measure(home, file, limit, provider, _print_progress if sys.stderr.isatty() else None)
     finally:
         home.close()
-        _progress("", 0, 0)
+        _print_progress("", 0, 0)
     for warning in report.warnings:
         warn(warning)
-    answer(_as_json(report), lambda: _show(report))
+    print_reply(_as_json(report), partial(_print_report, report))
 
 
-def _progress(what: str, done: int, total: int) -> None:
-    """One line that is written over, for those who wait at a terminal."""
+def _print_progress(what: str, done: int, total: int) -> None:
+    """Overwrite one line on a terminal; an empty `what` clears it."""
     if sys.stderr.isatty():
         click.echo(f"\r\x1b[K{what} {done} of {total}" if what else "\r\x1b[K", nl=False, err=True)
 
@@ -50,9 +51,9 @@ def _as_json(report: Report) -> dict[str, Any]:
         "model": report.model,
         "fallback": report.fallback,
         "baseline": "words alone",
-        "figures": _figures(report.figures),
+        "figures": _figures_as_json(report.figures),
         "groups": {
-            name: {"questions": count, "figures": _figures(compared)}
+            name: {"questions": count, "figures": _figures_as_json(compared)}
             for name, (count, compared) in report.groups.items()
         },
         "worse": report.worse,
@@ -63,27 +64,31 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _figures(compared: Comparison) -> dict[str, Any]:
+def _figures_as_json(compared: Comparison) -> dict[str, Any]:
     return {
         name: {kind: estimate._asdict() for kind, estimate in each._asdict().items()} for name, each in compared.items()
     }
 
 
-def _show(report: Report) -> None:
+def _print_report(report: Report) -> None:
     by = "words alone" if report.provider == "none" else f"{report.provider} ({report.model})"
-    say(f"{report.questions} questions: search by {by}, words alone, the difference; in brackets, 95 % intervals\n")
-    table(["", "search", "words alone", "difference"], [[name, *_cells(each)] for name, each in report.figures.items()])
+    compared = f"search by {by}, words alone, the difference; in brackets, 95 % intervals"
+    print_text(f"{report.questions} questions: {compared}\n")
+    rows = [[name, *_format_row(metric)] for name, metric in report.figures.items()]
+    print_table(["", "search", "words alone", "difference"], rows)
     if report.groups:
-        say(f"\n{_MAIN} of each\n")
-        rows = [[name, str(count), *_cells(each[_MAIN])] for name, (count, each) in report.groups.items()]
-        table(["", "questions", "search", "words alone", "difference"], rows)
-    say(f"\n{report.verdict}", bold=bool(report.worse))
+        print_text(f"\n{_GROUP_METRIC} of each\n")
+        rows = [
+            [name, str(count), *_format_row(metrics[_GROUP_METRIC])] for name, (count, metrics) in report.groups.items()
+        ]
+        print_table(["", "questions", "search", "words alone", "difference"], rows)
+    print_text(f"\n{report.verdict}", bold=bool(report.worse))
 
 
-def _cells(compared: tuple[Estimate, Estimate, Estimate]) -> list[str]:
+def _format_row(compared: tuple[Estimate, Estimate, Estimate]) -> list[str]:
     search, words, difference = compared
-    return [_cell(search, ".3f"), _cell(words, ".3f"), _cell(difference, "+.3f")]
+    return [_format_estimate(search, ".3f"), _format_estimate(words, ".3f"), _format_estimate(difference, "+.3f")]
 
 
-def _cell(estimate: Estimate, form: str) -> str:
+def _format_estimate(estimate: Estimate, form: str) -> str:
     return f"{estimate.value:{form}} [{estimate.low:{form}}, {estimate.high:{form}}]"

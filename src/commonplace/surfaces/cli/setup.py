@@ -1,60 +1,82 @@
-"""The commands that set up: init and completion."""
+"""The commands that set things up: init makes a memory, install connects a client, completion helps in the shell."""
 
 from __future__ import annotations
 
 import os
+import sys
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
 
 import click
 
-from ...errors import StorageError
+from ...errors import InvalidArgument, SettingsError, StorageError
 from ...home import Home
 from ...memory import Memory
 from ...storage.backends import display_name, in_database
-from .common import FOLDER, agent_name, answer, options, placed, refuse_file, shared
+from ...storage.layout import MAIN
+from ..install import files, plan
+from ..install.clients import CLIENTS, Client, Where, config_file
+from ..install.edits import CanNotEdit
+from .common import (
+    FOLDER,
+    absolute_home,
+    agent_name,
+    get_options,
+    global_options,
+    home_exists,
+    home_path,
+    print_reply,
+    print_table,
+    print_text,
+    require_usable_home,
+    warn,
+)
 
-_IGNORED = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
+_GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
 
 
 @click.command("init")
 @click.argument("folder", required=False, metavar="[FOLDER|URL]")
-@shared
+@global_options
 def init_command(folder: str | None) -> None:
-    """Make a memory in FOLDER (default: ./.commonplace), or for a tenant of a database, which has its tables by
-    `commonplace db init`. One that is there already stays as it is."""
-    home = folder or options().get("home") or os.environ.get("COMMONPLACE_HOME") or os.path.join(os.getcwd(), FOLDER)
-    home = os.path.expanduser(home)
-    refuse_file(home)
-    known = _made_in_database(home) if in_database(home) else _made_in_folder(placed(home))
-    where = display_name(placed(home))
-    said = f"{'There is a memory' if known else 'Made a memory'} in {where}."
-    answer({"home": where, "created": not known}, lambda: click.echo(said))
+    """Create a memory in FOLDER (default: ./.commonplace), or for a tenant of a database (`commonplace db init` makes
+    its tables first). An existing memory stays as it is."""
+    named = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    home = os.path.expanduser(named or os.path.join(os.getcwd(), FOLDER))
+    require_usable_home(home)
+    existed = _init_database(home) if in_database(home) else _init_folder(absolute_home(home))
+    where = display_name(absolute_home(home))
+    done = "There is a memory" if existed else "Made a memory"
+    print_reply({"home": where, "created": not existed}, f"{done} in {where}.")
 
 
-def _made_in_folder(home: str) -> bool:
-    """Make it; whether it was there."""
-    known = os.path.isdir(home) and bool(os.listdir(home))
+def _init_folder(home: str) -> bool:
+    """Create a memory in a folder, and return whether there was one."""
+    existed = os.path.isdir(home) and bool(os.listdir(home))
     try:
         os.makedirs(home, mode=0o700, exist_ok=True)
     except OSError as error:
         raise StorageError(f"{home}: {error.strerror}") from error
     Memory(home, agent_name())
-    _keep_out_of_git(os.path.join(home, ".gitignore"))
-    return known
+    _write_gitignore(os.path.join(home, ".gitignore"))
+    return existed
 
 
-def _made_in_database(url: str) -> bool:
+def _init_database(url: str) -> bool:
+    """Create a memory for a tenant of a database, and return whether there was one."""
     home = Home(url, agent_name())
-    known = bool(home.storage.pages.list("", "", deep=True))
+    existed = bool(home.storage.pages.list("", "", deep=True))
     home.welcome()
     home.close()
-    return known
+    return existed
 
 
-def _keep_out_of_git(path: str) -> None:
-    """A home may live in a repository: its pages belong there, what is derived from them does not."""
+def _write_gitignore(path: str) -> None:
+    """Keep derived files out of git: a home may be part of a repository."""
     try:
         with open(path, "x", encoding="utf-8") as file:
-            file.write(_IGNORED)
+            file.write(_GITIGNORE)
     except FileExistsError:
         return
     except OSError as error:
@@ -64,12 +86,172 @@ def _keep_out_of_git(path: str) -> None:
 @click.command("completion")
 @click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
 def completion_command(shell: str) -> None:
-    """Print the script that completes commands in SHELL: eval "$(commonplace completion bash)"."""
+    """Print the completion script for SHELL: eval "$(commonplace completion bash)"."""
     from click.shell_completion import get_completion_class
 
     from . import cli
 
     for name in ("commonplace", "cpl"):
-        made = get_completion_class(shell)
-        if made:
-            click.echo(made(cli, {}, name, f"_{name.upper()}_COMPLETE").source())
+        completion = get_completion_class(shell)
+        if completion:
+            click.echo(completion(cli, {}, name, f"_{name.upper()}_COMPLETE").source())
+
+
+@click.command("install")
+@click.argument("client", required=False)
+@click.option("--scope", type=click.Choice(["user", "project"]), help="For all your projects, or for one.")
+@click.option("--tools", "tools", metavar="A,B", help="Only these toolsets, in this order.")
+@click.option(
+    "--hooks/--no-hooks", default=True, help="Start sessions with what is known, and keep transcripts (default)."
+)
+@click.option("--budget", type=click.IntRange(0), help="How many tokens a session starts with, at most.")
+@click.option("--file", metavar="FILE", help="The client's configuration file, if it is not in its usual place.")
+@click.option("--print", "only_print", is_flag=True, help="Show what would be written, and where; change nothing.")
+@click.option("--remove", is_flag=True, help="Remove our entries again, and nothing else.")
+@global_options
+def install_command(client: str | None, scope: str | None, file: str | None, **chosen: Any) -> None:
+    """Add this memory to CLIENT's configuration as an MCP server; without CLIENT, list the known clients.
+
+    A copy of each changed file is kept beside it. Hooks are added if the client has them.
+    """
+    if not client:
+        _list_clients()
+        return
+    known = _find_client(client)
+    home = absolute_home(home_path())
+    where = _this_machine(home)
+    scope = _choose_scope(known, scope, home, where)
+    file = os.path.abspath(os.path.expanduser(file)) if file else ""
+    edits = plan.edits_for(known, scope, where, _wanted(known, scope, home, where, chosen), file)
+    only_print = chosen["only_print"]
+    changes = plan.removing(edits) if chosen["remove"] else _plan_installation(edits, only_print=only_print)
+    backups = {} if only_print else _write_changes(changes, file, where)
+    reply = {
+        "client": known.name,
+        "scope": scope,
+        "home": display_name(home),
+        "removed": chosen["remove"],
+        "files": [_as_json(change, backups.get(change.path, ""), home, whole=only_print) for change in changes],
+    }
+    print_reply(reply, partial(_print_installation, known, reply, only_print=only_print))
+    if not chosen["remove"]:
+        _warn_about(home)
+
+
+def _plan_installation(edits: plan.Edits, *, only_print: bool) -> list[plan.Change]:
+    """Plan the changes. With --print, our entries are shown even if a file cannot be parsed."""
+    try:
+        return plan.installing(edits)
+    except (SettingsError, CanNotEdit) as error:
+        if not only_print:
+            raise
+        warn(str(error))
+        return plan.installing(edits, alone=True)
+
+
+def _write_changes(changes: list[plan.Change], file: str, where: Where) -> dict[str, str]:
+    """Write the changed files, and return the backup of each ("" for none)."""
+    backups = {
+        change.path: files.write(change.path, change.before, change.after, change.with_it)
+        for change in changes
+        if change.is_one
+    }
+    for change in changes:
+        if change.path in backups and change.after is None and change.path != file:
+            files.clear_folders(change.path, (where.home, where.project, os.getcwd()))
+    return backups
+
+
+def _list_clients() -> None:
+    where = _this_machine(absolute_home(home_path()))
+    rows = [
+        [client.name, config_file(client, "user", where), ", ".join(client.scopes), "yes" if client.hooks else ""]
+        for client in CLIENTS.values()
+    ]
+    clients = [dict(zip(("client", "file", "scopes", "hooks"), row, strict=True)) for row in rows]
+    print_reply({"clients": clients}, partial(print_table, ["client", "configuration", "scopes", "hooks"], rows))
+
+
+def _find_client(name: str) -> Client:
+    import difflib
+
+    if name in CLIENTS:
+        return CLIENTS[name]
+    close = difflib.get_close_matches(name, CLIENTS, n=1)
+    hint = f"did you mean {close[0]}?" if close else f"known are {', '.join(CLIENTS)}."
+    raise InvalidArgument(
+        f"{name!r} is not a known client: {hint} In any other client that speaks MCP, add the server `commonplace mcp`"
+    )
+
+
+def _this_machine(home: str) -> Where:
+    """Describe this machine. The project is the folder of a .commonplace, or else the working directory."""
+    project = os.path.dirname(home) if os.path.basename(home) == FOLDER else os.getcwd()
+    user = os.path.expanduser("~")
+    return Where(sys.platform, user, os.environ, os.getcwd() if project == user else project)
+
+
+def _choose_scope(client: Client, scope: str | None, home: str, where: Where) -> str:
+    """Return the scope that was asked for; by default, a project's own memory is installed for that project."""
+    if scope == "project" and not client.project:
+        raise InvalidArgument(f"{client.title} has no configuration for one project: leave out --scope project")
+    inside = os.path.dirname(home) == where.project != where.home and os.path.isdir(home)
+    return scope or ("project" if client.project and inside else "user")
+
+
+def _wanted(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.Wanted:
+    """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
+    finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
+    agent = agent_name()
+    return plan.Wanted(
+        plan.program(sys.executable, sys.argv[0]),
+        "" if finds_home and not get_options().get("home") else home,
+        "" if agent == MAIN else agent,
+        _check_toolsets(chosen["tools"]),
+        chosen["budget"],
+        chosen["hooks"],
+    )
+
+
+def _check_toolsets(given: str | None) -> str:
+    from ...tools.catalog import TOOLSETS
+
+    names = [name.strip() for name in given.split(",")] if given else []
+    for name in names:
+        if name not in TOOLSETS:
+            raise InvalidArgument(f"--tools {name!r} is not a toolset: use {', '.join(TOOLSETS)}")
+    return ",".join(names)
+
+
+def _as_json(change: plan.Change, backup: str, home: str, *, whole: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"path": change.path, "changed": change.is_one}
+    if backup:
+        row["backup"] = backup
+    if whole:
+        row["text"] = None if change.after is None else change.after.decode().replace(home, display_name(home))
+    return row
+
+
+def _print_installation(client: Client, reply: dict[str, Any], *, only_print: bool) -> None:
+    for file in reply["files"]:
+        if only_print:
+            print_text(f"# {file['path']}", fg="cyan")
+            print_text("(no such file)" if file["text"] is None else file["text"].removesuffix("\n"))
+            continue
+        done = "removed from" if reply["removed"] else "written to"
+        backup = f" (as it was: {file['backup']})" if "backup" in file else ""
+        print_text(f"{done} {file['path']}{backup}" if file["changed"] else f"nothing to change in {file['path']}")
+    if not only_print and not reply["removed"]:
+        print_text(f"{client.title} uses the memory in {reply['home']}. Next: {client.after}.")
+
+
+def _warn_about(home: str) -> None:
+    if display_name(home) != home:
+        warn(
+            "the password of the URL goes into the client's file (it is not shown here): better leave it out of the "
+            "URL, and put it into ~/.pgpass, or into PGPASSWORD of the client"
+        )
+    if not home_exists(home):
+        warn(f"there is no memory at {home} yet: run `commonplace init`, or let the first tool call make it")
+    if find_spec("mcp") is None:
+        warn("the server needs more than is installed: run pip install 'commonplace[mcp]'")

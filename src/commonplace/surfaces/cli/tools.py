@@ -1,16 +1,24 @@
-"""The commands for programs: tools and call."""
+"""The commands for programs: tools, which describes the tools, and call, which calls one."""
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import Any
 
 import click
 
-from ...storage.backends import in_database
 from ...tools.catalog import TOOLSETS, call, offers, only_reads
-from .common import home_path, open_home, open_memory, options, print_json, read_stdin, shared, table
+from .common import (
+    get_options,
+    global_options,
+    home_exists,
+    home_path,
+    open_home,
+    open_memory,
+    print_json,
+    print_table,
+    read_stdin,
+)
 
 
 @click.command("tools")
@@ -18,42 +26,42 @@ from .common import home_path, open_home, open_memory, options, print_json, read
     "--format",
     "shape",
     type=click.Choice(["openai", "openai-responses", "anthropic", "gemini", "mcp"]),
-    help="As a model API wants it.",
+    help="In the form of a model API.",
 )
 @click.option("--strict", is_flag=True, help="Bind the model to the schema: openai, openai-responses, anthropic.")
 @click.option("--tools", "chosen", metavar="A,B", help=f"Toolsets, in order: {', '.join(TOOLSETS)}.")
-@shared
+@global_options
 def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
     names = [name.strip() for name in chosen.split(",")] if chosen else list(TOOLSETS)
-    home = open_home() if in_database(home_path()) or os.path.isdir(home_path()) else None
-    if shape or strict or options().get("json"):
+    home = open_home() if home_exists(home_path()) else None
+    if shape or strict or get_options().get("json"):
         from ...tools.schemas import describe
 
         print_json(describe(shape or "mcp", names, home, strict=strict))
         return
     rows = [
-        [each.name, each.toolset.name, each.note or each.tool.description.split("\n")[0]]
-        for each in offers(names, home)
+        [offer.name, offer.toolset.name, offer.note or offer.tool.description.split("\n")[0]]
+        for offer in offers(names, home)
     ]
-    table(["tool", "toolset", "what it does"], rows)
+    print_table(["tool", "toolset", "what it does"], rows)
 
 
 @click.command("call")
 @click.argument("tool")
 @click.argument("arguments", required=False)
-@click.option("--toolset", help="Whose tool is meant, when two toolsets have one of that name.")
-@shared
+@click.option("--toolset", help="Whose tool is meant, if two toolsets have one with that name.")
+@global_options
 def call_command(tool: str, arguments: str | None, toolset: str | None) -> None:
     """Call TOOL with ARGUMENTS, a JSON object; without them, or with `-`, JSON is read from standard input."""
     home = open_home() if only_reads(tool, toolset) else open_memory(to_write=True).home
-    outcome = call(home, tool, _given(arguments), toolset)
+    outcome = call(home, tool, _read_arguments(arguments), toolset)
     print_json(outcome.reply)
     if outcome.error:
         sys.exit(outcome.error.exit_status)
 
 
-def _given(arguments: str | None) -> Any:
+def _read_arguments(arguments: str | None) -> Any:
     if arguments is None and sys.stdin.isatty():
         return {}
     text = read_stdin() if arguments in (None, "-") else arguments

@@ -1,0 +1,127 @@
+"""The commands that write and read notes: remember, recall, write, read, reflect, world, handoff, scratch."""
+
+from __future__ import annotations
+
+import click
+
+from ...storage.names import topic_name
+from ...tools.working import clear_handoff, read_handoff
+from .common import call_tool, global_options, open_memory, print_reply, read_text
+
+
+@click.command("remember")
+@click.argument("text", nargs=-1)
+@global_options
+def remember_command(text: tuple[str, ...]) -> None:
+    """Add TEXT to today's page with the time. Without TEXT, standard input is read."""
+    content = read_text(text, "what to remember")
+    reply = call_tool(open_memory(to_write=True), "remember", {"content": content}, "journal")
+    print_reply(reply, reply["content"])
+
+
+@click.command("recall")
+@click.option("--days", default=3, show_default=True, help="How many of the latest daily pages; 0 for none.")
+@global_options
+def recall_command(days: int) -> None:
+    """Show the world facts, the curated memory and the latest daily pages."""
+    reply = call_tool(open_memory(), "recall", {"days": days}, "journal")
+    print_reply(reply, reply["content"].rstrip("\n"))
+
+
+@click.command("write")
+@click.argument("key")
+@click.argument("text", nargs=-1)
+@click.option("--summary", is_flag=True, help="Write it to the curated page instead of today's.")
+@click.option("--tag", "tags", multiple=True, help="A tag; repeatable.")
+@click.option("--update", is_flag=True, help="Replace the note that has this key.")
+@global_options
+def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[str, ...], update: bool) -> None:
+    """Store TEXT as a note under a new KEY. Without TEXT, standard input is read."""
+    arguments = {"key": key, "content": read_text(text, "what to keep"), "tags": list(tags)}
+    if update and summary:
+        raise click.UsageError("--update changes a note where it is: leave out --summary")
+    memory = open_memory(to_write=True)
+    if update:
+        reply = call_tool(memory, "memory_update", arguments, "notes")
+    else:
+        target = "summary" if summary else "daily"
+        reply = call_tool(memory, "memory_write", {**arguments, "target": target}, "notes")
+    print_reply(reply, f"Kept {reply['data']['key']!r} in {reply['data']['path']}.")
+
+
+@click.command("read")
+@click.argument("key")
+@global_options
+def read_command(key: str) -> None:
+    """Show the note with this KEY."""
+    reply = call_tool(open_memory(), "memory_read", {"key": key}, "notes")
+    print_reply(reply, reply["data"]["content"])
+
+
+@click.command("reflect")
+@click.argument("text", nargs=-1)
+@global_options
+def reflect_command(text: tuple[str, ...]) -> None:
+    """Replace the whole curated memory with TEXT, or with standard input."""
+    content = read_text(text, "the new curated memory")
+    reply = call_tool(open_memory(to_write=True), "reflect", {"content": content}, "journal")
+    print_reply(reply, reply["content"])
+
+
+@click.command("world")
+@click.argument("topic", required=False)
+@click.argument("text", nargs=-1)
+@global_options
+def world_command(topic: str | None, text: tuple[str, ...]) -> None:
+    """List the topics that all agents share, show TOPIC, or rewrite it with TEXT (`-` for standard input)."""
+    if text and topic:
+        arguments = {"topic": topic, "content": read_text(text, "what is known")}
+        reply = call_tool(open_memory(to_write=True), "update_world", arguments, "journal")
+        print_reply(reply, reply["content"])
+        return
+    home = open_memory().home
+    pages = {home.layout.topic_of(path): path for path in home.storage.pages.list(home.layout.world)}
+    if topic:
+        page = home.storage.pages.read(pages.get(topic) or home.layout.world_page(topic_name(topic)))
+        print_reply({"path": page.path, "text": page.text}, page.text.rstrip("\n"))
+    else:
+        print_reply({"topics": [*pages]}, "\n".join(pages) or "No topics yet.")
+
+
+@click.command("handoff")
+@click.argument("text", nargs=-1)
+@click.option("--clear", is_flag=True, help="Remove the note.")
+@global_options
+def handoff_command(text: tuple[str, ...], clear: bool) -> None:
+    """Show the note for the next session, or replace it with TEXT (`-` for standard input)."""
+    if clear and text:
+        raise click.UsageError("give either TEXT or --clear")
+    memory = open_memory(to_write=bool(text))
+    if clear:
+        clear_handoff(memory.home)
+        memory.home.follow()
+        print_reply({"status": "ok", "message": "Handoff cleared."}, "Handoff cleared.")
+    elif text:
+        reply = call_tool(memory, "write_session_handoff", {"content": read_text(text, "the note")}, "working")
+        print_reply(reply, reply["message"])
+    else:
+        note = read_handoff(memory.home)
+        print_reply({"status": "ok", "content": note}, note or "No handoff.")
+
+
+@click.command("scratch")
+@click.argument("text", nargs=-1)
+@click.option("--append", is_flag=True, help="Add TEXT to the end instead of replacing.")
+@click.option("--clear", is_flag=True, help="Empty the scratchpad.")
+@global_options
+def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
+    """Show the scratchpad, or write TEXT to it (`-` for standard input)."""
+    if clear and (text or append):
+        raise click.UsageError("give either TEXT or --clear")
+    mode = "clear" if clear else "append" if append else "replace" if text else "read"
+    arguments = {"mode": mode}
+    if mode in ("append", "replace"):
+        arguments["content"] = read_text(text, "what to note")
+    reply = call_tool(open_memory(to_write="content" in arguments), "scratch_note", arguments, "working")
+    content = reply["content"] if mode == "read" else reply["message"]
+    print_reply(reply, content or "The scratchpad is empty.")

@@ -1,0 +1,352 @@
+"""The commands that move a memory: export and import (archives, and data of other systems), and copy."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import click
+
+from ...errors import CommonplaceError, Conflict, InvalidArgument, NotFound, StorageError
+from ...home import Home
+from ...maintenance.backup import FORMATS, Exported, Format, Imported, export_file, export_to, import_from
+from ...maintenance.backup import Limits as ArchiveLimits
+from ...settings import FILE
+from .common import (
+    ProgressBar,
+    absolute_home,
+    agent_name,
+    get_options,
+    global_options,
+    home_exists,
+    home_path,
+    open_home,
+    print_reply,
+    print_text,
+    require_usable_home,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from ...importers import Brought, Kind
+    from ...maintenance.backup.copy import Copied
+
+_STANDARD_STREAM = "-"
+_ARCHIVE = "archive"
+_GZIP_MAGIC = b"\x1f\x8b"
+_MAX_LISTED = 5  # sentences of a kind after an import; --json lists all
+_MAX_LISTED_PAGES = 20  # pages after a copy; --json lists all
+_NOUNS = {"page": "page{}", "record": "record{}", "session": "session{}", "skill": "file{} of skills"}
+
+
+@click.command("export")
+@click.argument("file", required=False)
+@click.option("--format", type=click.Choice([*FORMATS]), help="What to write (default: by the ending of FILE, or tar).")
+@click.option("--history", is_flag=True, help="Include the earlier versions of all pages.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@global_options
+def export_command(file: str | None, format: Format | None, history: bool, force: bool) -> None:  # noqa: A002
+    """Write all of memory into FILE: every agent's pages, skills, sessions and settings, as of one moment.
+
+    A FILE that ends in .gz or .tgz is compressed. With -, or on a pipe, the archive goes to standard output.
+    """
+    home = _open_source()
+    if file is None and sys.stdout.isatty():
+        raise InvalidArgument("give the name of a file, like backup.tar.gz, or redirect the output")
+    if file is None or file == _STANDARD_STREAM or _is_stream(file):
+        _print_warnings(_export_to_stream(home, file or _STANDARD_STREAM, format or "tar", history))
+        return
+    done = export_file(home, file, format, history=history, force=force)
+    _print_warnings(done)
+    reply: dict[str, Any] = done._asdict() | {"file": os.path.abspath(file), "warnings": list(done.warnings)}
+    print_reply(reply, f"{done.files} files, {done.size:,} bytes, are in {file}.")
+
+
+def _open_source() -> Home:
+    """Open a home that must exist, to read it."""
+    home = home_path()
+    require_usable_home(home)
+    if not home_exists(home):
+        raise NotFound(f"there is no memory at {home}: name another one with --home")
+    return open_home()
+
+
+def _is_stream(file: str) -> bool:
+    """Return whether a name is a pipe or a device, which cannot be replaced like a file."""
+    return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
+
+
+def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> Exported:  # noqa: A002
+    try:
+        with nullcontext(sys.stdout.buffer) if file == _STANDARD_STREAM else open(file, "wb") as stream:
+            done = export_to(home, stream, format, history=history)
+            stream.flush()
+            return done
+    except BrokenPipeError as error:
+        raise StorageError("the reader of the archive stopped before its end: it is not whole") from error
+
+
+def _print_warnings(done: Exported | Imported | Brought | Copied) -> None:
+    for warning in done.warnings:
+        warn(warning)
+
+
+@click.command("import")
+@click.argument("source", metavar="FILE|FOLDER")
+@click.option("--from", "kind", metavar="KIND", help="What SOURCE is, if that cannot be detected.")
+@click.option("--as", "agent", metavar="AGENT", help="The agent whose memory it becomes; the same as --agent.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@click.option("--in-place", is_flag=True, help="Copy nothing: let a home of another system open where it is.")
+@click.option("--again", is_flag=True, help="Also import what was removed here after an earlier import.")
+@click.option("--overwrite", is_flag=True, help="For an archive: replace pages that differ; history keeps them.")
+@click.option("--max-size", type=click.FloatRange(0, min_open=True), metavar="GB", help="Limit of the unpacked size.")
+@global_options
+def import_command(
+    source: str,
+    kind: str | None,
+    agent: str | None,
+    dry_run: bool,
+    in_place: bool,
+    again: bool,
+    overwrite: bool,
+    max_size: float | None,
+) -> None:
+    """Import a FILE that export made, or the data of another system, into this memory; - means standard input.
+
+    Detected are: Obsidian, basic-memory, OpenClaw, duragent and agentool folders; Claude Code's notes and transcripts;
+    the exports of ChatGPT and Claude; memories of mem0 and of the MCP memory server; SQLite databases of notes and
+    records. A second import adds only what is new, and replaces nothing that was changed here.
+
+    From an archive, new pages are added. If any page differs from the one here, nothing is written, unless --overwrite
+    is given.
+    """
+    if agent:
+        get_options()["agent"] = agent
+    if in_place:
+        _open_in_place(source, kind or "", dry_run=dry_run)
+        return
+    require_usable_home(home_path())
+    max_bytes = None if max_size is None else int(max_size * (1 << 30))
+    if kind == _ARCHIVE or (not kind and _is_archive(source)):
+        _import_archive(source, max_bytes, dry_run=dry_run, overwrite=overwrite)
+        return
+    if overwrite:
+        raise InvalidArgument("--overwrite is for archives: an import from another system never replaces pages")
+    _import_other(source, kind or "", max_bytes, dry_run=dry_run, again=again)
+
+
+def _is_archive(source: str) -> bool:
+    """Return whether the source looks like an archive that export made."""
+    if source == _STANDARD_STREAM or not os.path.lexists(source):
+        return True
+    if os.path.isdir(source):
+        return False
+    if not os.path.isfile(source):  # a pipe: reading its beginning would lose it
+        return True
+    with _open_file(source) as stream:
+        head = stream.read(512)
+    is_tar = head[257:262] == b"ustar" or head == bytes(512)
+    is_lines = head[:1] == b"{" and b'"format"' in head[:200] and b'"commonplace"' in head[:200]
+    return not head or head[:2] == _GZIP_MAGIC or is_tar or is_lines
+
+
+def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool) -> None:
+    limits = ArchiveLimits() if max_bytes is None else ArchiveLimits(max_bytes, max_bytes)
+    with _open_file(file) as stream:
+        done = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
+    _print_warnings(done)
+    reply = {
+        "added": len(done.added),
+        "replaced": list(done.replaced),
+        "same": len(done.same),
+        "dry_run": dry_run,
+        "size": done.size,
+        "warnings": list(done.warnings),
+    }
+    print_reply(reply, partial(_print_archive_import, done, dry_run, overwrite))
+
+
+@contextmanager
+def _open_file(file: str) -> Iterator[BinaryIO]:
+    if file == _STANDARD_STREAM:
+        yield sys.stdin.buffer
+        return
+    try:
+        stream = open(file, "rb")  # noqa: SIM115
+    except FileNotFoundError as error:
+        raise NotFound(f"there is no file {file}") from error
+    except OSError as error:
+        raise StorageError(f"{file}: {error.strerror}") from error
+    with stream:
+        yield stream
+
+
+def _print_archive_import(done: Imported, dry_run: bool, overwrite: bool) -> None:
+    for path in done.replaced:
+        print_text(f"differs: {path}")
+    last = f"{len(done.replaced)} {'replaced' if overwrite else 'in the way (--overwrite replaces them)'}"
+    counts = [f"{len(done.added)} added", f"{len(done.same)} here already", *([last] if done.replaced else [])]
+    print_text(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")
+
+
+def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: bool, again: bool) -> None:
+    from ...importers import Limits, import_source
+
+    if source == _STANDARD_STREAM:
+        raise InvalidArgument(f"only an archive comes from standard input: give the name of a file or folder of {kind}")
+    home = open_home()
+    with ProgressBar() as bar:
+        known, done = import_source(
+            home,
+            source,
+            kind,
+            said_agent=bool(get_options().get("agent")),
+            dry_run=dry_run,
+            again=again,
+            limits=Limits() if max_bytes is None else Limits(max_bytes, max_bytes),
+            progress=bar.update,
+        )
+        if not dry_run and (done.added or done.updated):
+            _update_index(home, bar)
+    _print_warnings(done)
+    reply = {
+        "kind": known.name,
+        "added": list(done.added),
+        "updated": list(done.updated),
+        "same": len(done.same),
+        "beside": [{"path": path, "because": other} for path, other in done.beside],
+        "kept": [{"path": path, "why": why} for path, why in done.kept],
+        "not_understood": [{"what": what, "why": why} for what, why in done.missed],
+        "dry_run": dry_run,
+        "warnings": list(done.warnings),
+    }
+    print_reply(reply, partial(_print_import, known, done, dry_run, home))
+
+
+def _update_index(home: Home, bar: ProgressBar) -> None:
+    """Index what was imported. The pages are written already, so a failure is only a warning."""
+    try:
+        home.build_index(bar.update)
+    except CommonplaceError as error:
+        warn(f"the index is not up to date, the next search brings it there: {error}")
+
+
+def _print_import(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
+    sorts = dict(done.sorts)
+    parts = [f"{count} {_NOUNS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()]
+    parts = parts or ["nothing new" if done.same or done.updated or done.kept else "nothing that was understood"]
+    parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
+    parts += [f"{len(done.same)} here already"] if done.same else []
+    print_text(f"{'Would be from' if dry_run else 'From'} {kind.what}: {', '.join(parts)}.")
+    folders = Counter(_folder_of(path) for path in done.added).most_common()
+    for folder, count in folders[:_MAX_LISTED]:
+        print_text(f"  {count} in {folder}")
+    if folders[_MAX_LISTED:]:
+        print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders (--json lists all)")
+    _print_list("Beside what stands here", [f"{path} (not {other})" for path, other in done.beside])
+    _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
+    _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
+    if sorts.get("session") and not home.search_settings.index_sessions:
+        file = os.path.join(home.storage.folder, FILE)
+        print_text(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
+    if (done.added or done.updated) and not dry_run:
+        print_text("`commonplace undo` takes all of it back.")
+
+
+def _folder_of(path: str) -> str:
+    """Return the folder of a page, at most four levels deep."""
+    parts = path.split("/")[:-1]
+    return "/".join(parts[:4]) + "/" if parts else "."
+
+
+def _print_list(title: str, sentences: list[str]) -> None:
+    if sentences:
+        print_text(f"{title}: {len(sentences)}")
+        for sentence in sentences[:_MAX_LISTED]:
+            print_text(f"  {sentence}")
+        if sentences[_MAX_LISTED:]:
+            print_text(f"  and {len(sentences) - _MAX_LISTED} more (--json lists all)")
+
+
+def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
+    from ...importers import open_in_place
+
+    known, home, created = open_in_place(source, kind, dry_run=dry_run)
+    reply: dict[str, Any] = {"kind": known.name, "home": home, "created": created, "dry_run": dry_run}
+    if not created:
+        done = "opens where it is already"
+    elif dry_run:
+        done = "would open where it is"
+    else:
+        done = "opens where it is now"
+    print_reply(reply, f"{known.what[0].upper()}{known.what[1:]} {done}: commonplace --home {home} status")
+
+
+@click.command("copy")
+@click.argument("source", metavar="SOURCE")
+@click.argument("target", metavar="TARGET")
+@click.option("--overwrite", is_flag=True, help="Replace pages that differ in TARGET; history keeps their old text.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be done.")
+@global_options
+def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> None:
+    """Copy a memory from SOURCE to TARGET, each a folder or the URL of a database: all agents' pages byte for byte, and
+    their history with times and authors.
+
+    Run it again to resume, or to copy what is new: only what is missing is copied. A page with other text in TARGET is
+    listed and left alone, and the exit status is 4; with --overwrite it is replaced.
+    """
+    from ...maintenance.backup.copy import copy
+
+    source_home = _open_home_at(source, must_exist=True)
+    target_home = _open_home_at(target, must_exist=False)
+    try:
+        with ProgressBar() as bar:
+            done = copy(source_home, target_home, overwrite=overwrite, dry_run=dry_run, progress=bar.update)
+    finally:
+        source_home.close()
+        target_home.close()
+    _print_warnings(done)
+    reply = done._asdict() | {
+        "same": len(done.same),
+        "warnings": list(done.warnings),
+        "failed": [{"path": path, "why": why} for path, why in done.failed],
+        "source": source_home.root,
+        "target": target_home.root,
+        "overwrite": overwrite,
+        "dry_run": dry_run,
+    }
+    print_reply(reply, partial(_print_copy, done, overwrite=overwrite, dry_run=dry_run))
+    if not dry_run and (done.failed or (done.differ and not overwrite)):
+        sys.exit(Conflict.exit_status)
+
+
+def _open_home_at(address: str, *, must_exist: bool) -> Home:
+    require_usable_home(os.path.expanduser(address))
+    home = absolute_home(address)
+    if must_exist and not home_exists(home):
+        raise NotFound(f"there is no memory at {home}: name a folder, or a database as postgresql://user@host/name")
+    return Home(home, agent_name())
+
+
+def _print_copy(done: Copied, *, overwrite: bool, dry_run: bool) -> None:
+    for path, why in done.failed[:_MAX_LISTED_PAGES]:
+        print_text(f"not copied: {path}: {why}")
+    for path in done.differ[:_MAX_LISTED_PAGES]:
+        print_text(f"differs: {path}")
+    left = max(0, len(done.differ) - _MAX_LISTED_PAGES) + max(0, len(done.failed) - _MAX_LISTED_PAGES)
+    if left:
+        print_text(f"and {left} more (--json lists all)")
+    counts = [f"{len(done.added)} copied", f"{len(done.same)} there already"]
+    if done.told:
+        counts.append(f"{len(done.told)} with more of their history")
+    if done.differ:
+        last = "replaced" if overwrite else "differ and stay (--overwrite replaces them)"
+        counts.append(f"{len(done.differ)} {last}")
+    if done.failed:
+        counts.append(f"{len(done.failed)} could not be copied")
+    print_text(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")

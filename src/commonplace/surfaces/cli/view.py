@@ -1,0 +1,251 @@
+"""The commands that search and show memory: search, show, list, skills, context, status."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from .common import (
+    call_tool,
+    global_options,
+    open_existing_home,
+    open_memory,
+    print_reply,
+    print_table,
+    print_text,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from ...search.pipeline import SearchResult
+
+_CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
+
+
+@click.command("search")
+@click.argument("query", nargs=-1, required=True)
+@click.option("-n", "--limit", type=int, help="How many hits at most.")
+@click.option("--min-score", type=float, help="Leave out hits below this score, from 0 to 1.")
+@click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
+@click.option("--channel", help="Only the records of this channel.")
+@click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeatable.")
+@click.option("--since", help="Only from this day on: 2026-03-01, 2026-03, yesterday.")
+@click.option("--until", help="Only up to this day.")
+@click.option("--source", help="Only memory, session or extra.")
+@click.option("--path", help="Only pages in this folder, or that match this pattern.")
+@click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
+@click.option("--explain", is_flag=True, help="Show how each hit got its score.")
+@global_options
+def search_command(
+    query: tuple[str, ...],
+    limit: int | None,
+    min_score: float | None,
+    keyword: bool,
+    explain: bool,
+    **filters: Any,
+) -> None:
+    """Find the lines that answer QUERY, in everything the agent may see."""
+    arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
+    given = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
+    if explain:
+        _explain_search(_search(arguments, given, keyword=keyword))
+        return
+    if keyword:
+        from ...tools.retrieval import told
+
+        reply = told(_search(arguments, given, keyword=True))
+    else:
+        reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
+    print_reply(reply, partial(_print_hits, reply["results"]))
+
+
+def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool) -> SearchResult:
+    home = open_existing_home()
+    found = home.search(
+        arguments["query"],
+        arguments["maxResults"],
+        arguments["minScore"],
+        filters=home.filters(**filters),
+        mode="keyword" if keyword else None,
+    )
+    for warning in found.warnings:
+        warn(warning)
+    return found
+
+
+def _print_hits(hits: list[dict[str, Any]]) -> None:
+    if not hits:
+        print_text(f"Nothing found.{_session_hint()}")
+    for hit in hits:
+        print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+        print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
+
+
+def _session_hint() -> str:
+    """Say so if there are sessions that search does not cover."""
+    home = open_existing_home()
+    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    if home.search_settings.index_sessions or not home.storage.pages.list(folder, ".jsonl"):
+        return ""
+    return " Sessions are not searched: set memorySearch.indexSessions to true in commonplace.yaml."
+
+
+def _explain_search(found: SearchResult) -> None:
+    """Print the hits with what each factor added to the score."""
+    from ...search.explain import explained
+
+    reply: dict[str, Any] = {"results": explained(found), "warnings": list(found.warnings)}
+    reply |= {name: getattr(found, name) for name in ("mode", "provider", "model", "fallback")}
+
+    def print_explained() -> None:
+        print_text(f"{reply['mode']}, {reply['provider']} {reply['model']}".rstrip())
+        for hit in reply["results"]:
+            print_text(f"\n{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+            print_text("  " + hit["text"].split("\n")[-1][:100])
+            print_table(["", ""], [[f"  {name}", f"{value:.2f}"] for name, value in hit["why"].items()])
+
+    print_reply(reply, print_explained)
+
+
+@click.command("show")
+@click.argument("path")
+@click.option("--from", "first", type=int, help="The first line, counted from 1.")
+@click.option("--lines", type=int, help="How many lines.")
+@click.option("--as-of", "when", metavar="TIME", help="As it was then: 2026-03-14, `2 hours ago`, yesterday.")
+@global_options
+def show_command(path: str, first: int | None, lines: int | None, when: str | None) -> None:
+    """Show a page of memory, or the lines of a citation like memory/world/people.md#L3-L5."""
+    if when:
+        _show_as_of(path, when)
+        return
+    if cited := _CITATION.fullmatch(path):
+        path = cited["path"]
+        first = int(cited["first"])
+        lines = int(cited["last"] or first) - first + 1
+    arguments: dict[str, Any] = {"path": path, "from": first, "lines": lines}
+    reply = call_tool(open_memory(), "memory_get", arguments, "retrieval")
+
+    def print_lines() -> None:
+        print_text(reply["text"])
+        if "next" in reply:
+            click.secho(f"(more: --from {reply['next']})", dim=True, err=True)
+
+    print_reply(reply, print_lines)
+
+
+def _show_as_of(path: str, when: str) -> None:
+    from ...maintenance.timeline import page_as_of
+
+    text = page_as_of(open_memory().home, path, when)
+    print_reply({"path": path, "as_of": when, "text": text}, text.removesuffix("\n"))
+
+
+@click.command("list")
+@click.argument("folder", required=False)
+@click.option("--notes", is_flag=True, help="List the notes by key instead of the pages.")
+@click.option("--tag", "tags", multiple=True, help="Only notes with this tag; repeatable.")
+@click.option("-n", "--limit", default=100, show_default=True, help="How many notes at most.")
+@global_options
+def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: int) -> None:
+    """List the pages of memory (below FOLDER), newest first; or the notes, with --notes or --tag."""
+    memory = open_memory()
+    if notes or tags:
+        reply = call_tool(memory, "memory_search", {"query": "", "tags": list(tags), "limit": limit}, "notes")
+        rows = [
+            [note["key"], ", ".join(note["tags"]), note["file"], _format_time(note["at"])]
+            for note in reply["data"]["results"]
+        ]
+        print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows))
+        return
+    below = f"{folder.rstrip('/')}/" if folder else ""
+    pages = [{"path": path, "modified": at} for path, at in memory.home.visible_pages() if path.startswith(below)]
+    rows = [[page["path"], _format_time(page["modified"])] for page in pages]
+    print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows))
+
+
+def _format_time(at: str) -> str:
+    return at[:16].replace("T", " ")
+
+
+@click.command("skills")
+@click.argument("name", required=False)
+@click.option("--user", help="Only skills this user may see.")
+@global_options
+def skills_command(name: str | None, user: str | None) -> None:
+    """List the skills, or show the skill NAME with its data."""
+    memory = open_memory()
+    if name:
+        reply = call_tool(memory, "MemoryTool", {"op": "getSkill", "name": name}, "registry")
+        print_reply(reply, partial(_print_skill, reply))
+        return
+    arguments = {"op": "listSkillsForUser", "username": user} if user else {"op": "listSkills"}
+    reply = call_tool(memory, "MemoryTool", arguments, "registry")
+    rows = [
+        [skill["name"], skill["owner"], str(skill["training_progress"]), skill["description"]]
+        for skill in reply["skills"]
+    ]
+    print_reply(reply, partial(print_table, ["skill", "owner", "trained", "what it does"], rows))
+
+
+def _print_skill(skill: dict[str, Any]) -> None:
+    import json
+
+    print_text(f"{skill['name']} (owner: {skill['owner']})", bold=True)
+    print_text(skill["description"])
+    if skill["instructions"]:
+        print_text(f"\n{skill['instructions']}")
+    if skill["skill_data"]:
+        print_text("\n" + json.dumps(skill["skill_data"], ensure_ascii=False, indent=2))
+
+
+@click.command("context")
+@click.option("--user", help="The user the agent talks to.")
+@click.option("--channel", help="The channel they talk in.")
+@click.option("--budget", type=int, help="How many tokens at most, as an estimate.")
+@click.option("--query", help="What to recall for.")
+@click.option("--explain", is_flag=True, help="Show where each part came from, and what was cut and why.")
+@global_options
+def context_command(
+    user: str | None,
+    channel: str | None,
+    budget: int | None,
+    query: str | None,
+    explain: bool,
+) -> None:
+    """Show what a model should read first."""
+    from ...context import assemble
+
+    context = assemble(open_existing_home(), user=user, channel=channel, budget=budget, query=query)
+    for warning in context.receipt["warnings"]:
+        warn(warning)
+    reply = {"text": context.text, "receipt": context.receipt}
+    print_reply(reply, partial(_print_receipt, context.receipt) if explain else context.text.removesuffix("\n"))
+
+
+def _print_receipt(receipt: dict[str, Any]) -> None:
+    limit = f" of {receipt['budget']}" if receipt["budget"] is not None else ""
+    print_text(f"{receipt['tokens']} tokens{limit} ({receipt['tokens_are']})\n")
+    rows: list[list[str]] = []
+    for section in receipt["sections"]:
+        rows.append([section["title"], str(section["priority"]), str(section["tokens"]), ""])
+        rows += [["", "", str(part["tokens"]), part["source"]] for part in section["sources"]]
+        rows += [["", "", f"-{part['tokens']}", f"{part['source']}: {part['reason']}"] for part in section["cut"]]
+    print_table(["section", "priority", "tokens", "source"], rows)
+
+
+@click.command("status")
+@global_options
+def status_command() -> None:
+    """Show where memory is, what is in it and whether search is up to date."""
+    status = open_memory().status()
+    rows = [[name.replace("_", " "), str(value)] for name, value in status.items() if name != "warnings"]
+
+    def print_status() -> None:
+        print_table(["", ""], rows)
+        for warning in status["warnings"]:
+            warn(warning)
+
+    print_reply(status, print_status)
