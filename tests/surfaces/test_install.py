@@ -487,10 +487,10 @@ def test_a_folder_or_a_pipe_in_the_way_is_told(desk: Desk) -> None:
 
 def test_what_another_program_saved_meanwhile_is_not_written_over(desk: Desk) -> None:
     path = desk.file(".claude.json", '{"a": 1}')
-    edits = plan.edits_for(
-        CLIENTS["claude-code"], "user", Where("linux", str(desk.user), {}), plan.Wanted(PROGRAM, hooks=False)
+    edits = plan.plan_edits(
+        CLIENTS["claude-code"], "user", Where("linux", str(desk.user), {}), plan.Request(PROGRAM, hooks=False)
     )
-    (change,) = plan.installing(edits)
+    (change,) = plan.plan_installation(edits)
     path.write_text('{"a": 2}')
     with pytest.raises(Conflict, match="run the command again"):
         files.write(change.path, change.before, change.after)
@@ -559,11 +559,11 @@ def test_opencode_is_also_configured_where_it_allows_comments(desk: Desk) -> Non
 
 
 def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
-    wanted = plan.Wanted(["/opt/my tools/commonplace"], "/home/ann/it's here")
+    wanted = plan.Request(["/opt/my tools/commonplace"], "/home/ann/it's here")
     assert plan.hook_command(wanted, "session-end", "codex", "linux") == (
         "'/opt/my tools/commonplace' hook session-end --client codex --home '/home/ann/it'\"'\"'s here'"
     )
-    wanted = plan.Wanted([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
+    wanted = plan.Request([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
     assert plan.hook_command(wanted, "session-start", "cursor", "win32") == (
         '"C:/my tools/commonplace.exe" hook session-start --client cursor --home "C:/Users/ann/.commonplace"'
     )
@@ -572,12 +572,12 @@ def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
 def test_the_program_is_named_so_that_it_is_found_from_anywhere(tmp_path: Path) -> None:
     python = tmp_path / "bin/python"
     python.parent.mkdir()
-    assert plan.program(str(python), "commonplace") == [str(python), "-m", "commonplace"]
+    assert plan.find_program(str(python), "commonplace") == [str(python), "-m", "commonplace"]
     script = tmp_path / "bin/commonplace"
     script.write_text("#!/bin/sh\n")
     script.chmod(0o755)
-    assert plan.program(str(python), "-m") == [str(script)]
-    assert plan.program("/nowhere/python", str(script)) == [str(script)]
+    assert plan.find_program(str(python), "-m") == [str(script)]
+    assert plan.find_program("/nowhere/python", str(script)) == [str(script)]
 
 
 def test_the_server_that_was_written_down_answers(desk: Desk) -> None:
@@ -620,6 +620,6 @@ def test_the_hooks_that_were_written_down_run_in_a_shell(desk: Desk) -> None:
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_a_client_whose_model_reads_only_text_gets_its_answers_there(name: str, tmp_path: Path) -> None:
     where = Where("linux", str(tmp_path), {}, str(tmp_path))
-    edits = plan.edits_for(CLIENTS[name], "user", where, plan.Wanted(("commonplace",), hooks=False))
+    edits = plan.plan_edits(CLIENTS[name], "user", where, plan.Request(("commonplace",), hooks=False))
     said = json.dumps(list(edits.values()))
     assert ('"--answers", "text"' in said) is not CLIENTS[name].structured

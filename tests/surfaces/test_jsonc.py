@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.surfaces.install import jsonc
-from commonplace.surfaces.install.edits import Unreadable
+from commonplace.surfaces.install.files import Unreadable
 
 
 def stripped(text: str) -> str:

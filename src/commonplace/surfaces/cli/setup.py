@@ -17,7 +17,7 @@ from ...storage.backends import display_name, in_database
 from ...storage.layout import MAIN
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
-from ..install.edits import CanNotEdit
+from ..install.files import CannotEdit
 from .common import (
     FOLDER,
     absolute_home,
@@ -122,9 +122,9 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     where = _this_machine(home)
     scope = _choose_scope(known, scope, home, where)
     file = os.path.abspath(os.path.expanduser(file)) if file else ""
-    edits = plan.edits_for(known, scope, where, _wanted(known, scope, home, where, chosen), file)
+    edits = plan.plan_edits(known, scope, where, _request(known, scope, home, where, chosen), file)
     only_print = chosen["only_print"]
-    changes = plan.removing(edits) if chosen["remove"] else _plan_installation(edits, only_print=only_print)
+    changes = plan.plan_removal(edits) if chosen["remove"] else _plan_installation(edits, only_print=only_print)
     backups = {} if only_print else _write_changes(changes, file, where)
     reply = {
         "client": known.name,
@@ -138,27 +138,27 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
         _warn_about(home)
 
 
-def _plan_installation(edits: plan.Edits, *, only_print: bool) -> list[plan.Change]:
+def _plan_installation(edits: plan.EditsByFile, *, only_print: bool) -> list[plan.FileChange]:
     """Plan the changes. With --print, our entries are shown even if a file cannot be parsed."""
     try:
-        return plan.installing(edits)
-    except (SettingsError, CanNotEdit) as error:
+        return plan.plan_installation(edits)
+    except (SettingsError, CannotEdit) as error:
         if not only_print:
             raise
         warn(str(error))
-        return plan.installing(edits, alone=True)
+        return plan.plan_installation(edits, ignore_existing=True)
 
 
-def _write_changes(changes: list[plan.Change], file: str, where: Where) -> dict[str, str]:
+def _write_changes(changes: list[plan.FileChange], file: str, where: Where) -> dict[str, str]:
     """Write the changed files, and return the backup of each ("" for none)."""
     backups = {
-        change.path: files.write(change.path, change.before, change.after, change.with_it)
+        change.path: files.write(change.path, change.before, change.after, change.stale_backups)
         for change in changes
-        if change.is_one
+        if change.is_needed
     }
     for change in changes:
         if change.path in backups and change.after is None and change.path != file:
-            files.clear_folders(change.path, (where.home, where.project, os.getcwd()))
+            files.remove_empty_folders(change.path, (where.home, where.project, os.getcwd()))
     return backups
 
 
@@ -199,12 +199,12 @@ def _choose_scope(client: Client, scope: str | None, home: str, where: Where) ->
     return scope or ("project" if client.project and inside else "user")
 
 
-def _wanted(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.Wanted:
+def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.Request:
     """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
     finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
     agent = agent_name()
-    return plan.Wanted(
-        plan.program(sys.executable, sys.argv[0]),
+    return plan.Request(
+        plan.find_program(sys.executable, sys.argv[0]),
         "" if finds_home and not get_options().get("home") else home,
         "" if agent == MAIN else agent,
         _check_toolsets(chosen["tools"]),
@@ -223,8 +223,8 @@ def _check_toolsets(given: str | None) -> str:
     return ",".join(names)
 
 
-def _as_json(change: plan.Change, backup: str, home: str, *, whole: bool) -> dict[str, Any]:
-    row: dict[str, Any] = {"path": change.path, "changed": change.is_one}
+def _as_json(change: plan.FileChange, backup: str, home: str, *, whole: bool) -> dict[str, Any]:
+    row: dict[str, Any] = {"path": change.path, "changed": change.is_needed}
     if backup:
         row["backup"] = backup
     if whole:

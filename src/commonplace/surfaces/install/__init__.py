@@ -1,1 +1,1 @@
-"""How do other programs get to know this memory? Their configuration files, edited by the line, and their hooks."""
+"""Connects clients to this memory: edits their configuration files, and stores the transcripts of their sessions."""

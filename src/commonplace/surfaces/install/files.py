@@ -1,6 +1,6 @@
-"""Configuration files on disk: read with suspicion, copied before they are changed, replaced whole or not at all.
+"""Configuration files on disk: read with limits, backed up before a change, replaced as a whole or not at all.
 
-A link to a file in another place, as people link their dotfiles, stays a link: the file it leads to is changed.
+A symbolic link, as people use for their dotfiles, stays a link: the file it points to is changed.
 """
 
 from __future__ import annotations
@@ -8,32 +8,54 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from typing import Any
 
-from ...errors import Conflict, NotText, SettingsError, StorageError
+from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
 from ...storage.folder.atomic import Overtaken, read_bytes, replace, take_away, write_all
-from .edits import CanNotEdit, Unreadable
 
 BACKUP = ".commonplace-backup"
-_LARGEST = 50_000_000  # bytes: no file that a person configures has more
+_MAX_FILE_BYTES = 50_000_000
+
+
+class Unreadable(Exception):
+    """The file cannot be parsed: the line, and what is wrong there."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(problem)
+        self.line = line
+        self.problem = problem
+
+
+class CannotEdit(Refused):
+    """The file is valid, but written in a way that cannot be edited line by line."""
+
+    code = "CAN_NOT_EDIT"
+
+
+def value_at(document: Any, path: Iterable[str]) -> Any:
+    """Return the value at a path of keys, or None."""
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
 
 
 def read(path: str) -> bytes | None:
-    """The bytes of a file, or None where there is none."""
-    with _told(path):
+    """Return the bytes of a file, or None if there is none."""
+    with _storage_errors(path):
         try:
-            if os.stat(path).st_size > _LARGEST:
+            if os.stat(path).st_size > _MAX_FILE_BYTES:
                 raise StorageError(
-                    f"{path} is larger than {_LARGEST // 1_000_000} MB and was not read: is it that file?"
+                    f"{path} is larger than {_MAX_FILE_BYTES // 1_000_000} MB and was not read: is this the right file?"
                 )
             return read_bytes(os.path.realpath(path), path)
         except FileNotFoundError:
             return None
 
 
-def changed(path: str, before: bytes | None, change: Callable[[str], str | None], by_hand: str) -> bytes | None:
-    """The file after a change of its text; None where it goes. SettingsError where it can not be understood.
+def transform(path: str, before: bytes | None, change: Callable[[str], str | None], by_hand: str) -> bytes | None:
+    """Return the file after a change of its text, or None to remove it; SettingsError if it cannot be parsed.
 
-    `by_hand` is what a person can do instead.
+    `by_hand` tells a person what to do instead.
     """
     try:
         text = change((before or b"").decode())
@@ -41,57 +63,58 @@ def changed(path: str, before: bytes | None, change: Callable[[str], str | None]
         raise SettingsError(
             f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8; it was not changed"
         ) from error
-    except CanNotEdit as error:
-        raise CanNotEdit(f"{path}: {error}; it was not changed") from error
+    except CannotEdit as error:
+        raise CannotEdit(f"{path}: {error}; it was not changed") from error
     except Unreadable as error:
-        advice = f"mend that line and try again, or {by_hand}"
+        advice = f"correct that line and try again, or {by_hand}"
         raise SettingsError(f"{path}:{error.line}: {error.problem}: {advice}; it was not changed") from error
     return None if text is None else text.encode()
 
 
-def write(path: str, before: bytes | None, after: bytes | None, with_it: Sequence[str] | None = None) -> str:
-    """Put the new bytes in place, with a copy of the old ones beside them; where that copy is, if one was made.
+def write(path: str, before: bytes | None, after: bytes | None, stale_backups: Sequence[str] | None = None) -> str:
+    """Write the new bytes, back up the old ones, and return the path of the backup, if one was made.
 
-    `with_it`: the file goes, as nobody's but ours, and so do these copies of it.
+    `stale_backups`: nothing but our entries was ever in the file, so these backups are removed with it.
     """
     real = os.path.realpath(path)
-    with _told(path):
-        backup = _backed_up(path, before) if before is not None and with_it is None else ""
+    with _storage_errors(path):
+        backup = _back_up(path, before) if before is not None and stale_backups is None else ""
         if after is None:
             take_away(real, before or b"")
-            for copy in with_it or ():
-                os.unlink(copy)
+            for stale in stale_backups or ():
+                os.unlink(stale)
             return backup
         os.makedirs(os.path.dirname(real), exist_ok=True)
         replace(real, after, before)
-        if before is None:  # as open to others as the folder it is in
+        if before is None:  # as readable for others as its folder
             with suppress(OSError):
                 os.chmod(real, os.stat(os.path.dirname(real)).st_mode & 0o644)
         return backup
 
 
 def backups(path: str) -> dict[str, str]:
-    """What the copies beside a file say, by their names, the newest first."""
-    found: dict[str, str] = {}
-    with _told(path):
-        for name in [*_names(path)][::-1]:
+    """Return the texts of a file's backups by their names, the newest first."""
+    texts: dict[str, str] = {}
+    with _storage_errors(path):
+        for name in [*_backup_names(path)][::-1]:
             with suppress(UnicodeDecodeError, NotText):
-                found[name] = read_bytes(name, name).decode()
-    return found
+                texts[name] = read_bytes(name, name).decode()
+    return texts
 
 
-def clear_folders(path: str, within: Iterable[str]) -> None:
-    """Remove the folders of a file that went, as far as they are empty, below those that are given."""
-    above, folder = {os.path.realpath(each) for each in within}, os.path.dirname(os.path.realpath(path))
-    with suppress(OSError):  # one that is not empty stays
+def remove_empty_folders(path: str, within: Iterable[str]) -> None:
+    """Remove the empty folders above a file that was removed, up to the given folders."""
+    above = {os.path.realpath(each) for each in within}
+    folder = os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):  # a folder that is not empty stays
         while folder not in above and folder.startswith(tuple(f"{each}{os.sep}" for each in above)):
             os.rmdir(folder)
             folder = os.path.dirname(folder)
 
 
-def _backed_up(path: str, data: bytes) -> str:
-    """A copy beside a file, as private as it is; the one that is there, if it says the same. None is written over."""
-    names = [*_names(path)]
+def _back_up(path: str, data: bytes) -> str:
+    """Write a backup with the same permissions, or reuse one with the same bytes, and return its name."""
+    names = [*_backup_names(path)]
     for name in names:
         with suppress(OSError, NotText):
             if read_bytes(name, name) == data:
@@ -107,8 +130,9 @@ def _backed_up(path: str, data: bytes) -> str:
     return name
 
 
-def _names(path: str) -> Iterator[str]:
-    name, number = f"{path}{BACKUP}", 1
+def _backup_names(path: str) -> Iterator[str]:
+    name = f"{path}{BACKUP}"
+    number = 1
     while os.path.lexists(name):
         yield name
         number += 1
@@ -116,8 +140,8 @@ def _names(path: str) -> Iterator[str]:
 
 
 @contextmanager
-def _told(path: str) -> Iterator[None]:
-    """What stands in the way, in words."""
+def _storage_errors(path: str) -> Iterator[None]:
+    """Turn errors of the operating system into errors that say what to do."""
     try:
         yield
     except Overtaken as error:

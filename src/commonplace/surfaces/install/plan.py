@@ -1,24 +1,33 @@
-"""What an installation changes: which files of a client, and what each says before and after."""
+"""Plans an installation: which files of a client change, and the text of each before and after.
+
+Adding our entries leaves everything else as it is. Removing them restores the file to the byte if a backup shows what
+it was.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from . import change, files
-from .clients import NAME, Client, Where, config_file, hooks_file
-from .edits import Edit, Put
+from . import files, jsonc
+from .clients import NAME, AddHook, Client, Edit, KeyPath, SetKeys, Where, config_file, hooks_file
+from .files import CannotEdit, Unreadable, value_at
+
+Position = tuple[str | int, ...]  # of a hook in a list: its index, and perhaps its place in a group
+EditsByFile = dict[str, tuple[str, list[Edit]]]  # by path: the form of the file, and its edits
 
 
-class Wanted(NamedTuple):
-    """What somebody asked for. `program` is how this program is started, as absolute as it gets."""
+class Request(NamedTuple):
+    """What to install. `program` is the command that starts this program, with an absolute path if possible."""
 
     program: Sequence[str]
-    home: str = ""  # absolute; empty where the client starts in the project and finds it there
+    home: str = ""  # absolute; empty if the client starts in the project and finds it there
     agent: str = ""
     tools: str = ""
     budget: int | None = None
@@ -30,87 +39,227 @@ class Wanted(NamedTuple):
         return [word for name, value in named.items() if value for word in (name, value)]
 
 
-class Change(NamedTuple):
-    """One file. `after` is None where it goes; `with_it` are copies that go as well, where only ours was in it."""
+class FileChange(NamedTuple):
+    """One file. `after` is None if it is removed; then `stale_backups` are backups with nothing but our entries."""
 
     path: str
     before: bytes | None
     after: bytes | None
-    with_it: Sequence[str] | None = None
+    stale_backups: Sequence[str] | None = None
 
     @property
-    def is_one(self) -> bool:
+    def is_needed(self) -> bool:
         return self.before != self.after
 
 
-Edits = dict[str, tuple[str, list[Edit]]]  # by file: its form, and what is changed in it
-
-
-def edits_for(client: Client, scope: str, where: Where, wanted: Wanted, file: str = "") -> Edits:
-    """What should stand in which file."""
-    command, *rest = wanted.program
-    tools = ["--tools", wanted.tools] if wanted.tools else []
+def plan_edits(client: Client, scope: str, where: Where, request: Request, file: str = "") -> EditsByFile:
+    """Return what should be in which file."""
+    command, *rest = request.program
+    tools = ["--tools", request.tools] if request.tools else []
     answers = [] if client.structured else ["--answers", "text"]
-    entry = client.shape(command, [*rest, "mcp", *wanted.options, *tools, *answers])
-    path = file or _or_with_comments(config_file(client, scope, where))
-    found: Edits = {path: (client.form, [Put((*client.servers, NAME), entry)])}
-    if client.hooks and wanted.hooks:
-        beside = hooks_file(client.hooks, scope, where)
-        _, edits = found.setdefault(beside, ("json", []))
-        edits += client.hooks.edits(lambda hook: hook_command(wanted, hook, client.name, where.platform))
-    return found
+    entry = client.shape(command, [*rest, "mcp", *request.options, *tools, *answers])
+    path = file or _existing_variant(config_file(client, scope, where))
+    by_file: EditsByFile = {path: (client.form, [SetKeys((*client.servers, NAME), entry)])}
+    if client.hooks and request.hooks:
+        _, edits = by_file.setdefault(hooks_file(client.hooks, scope, where), ("json", []))
+        command_for = partial(hook_command, request, client=client.name, platform=where.platform)
+        edits += client.hooks.edits(command_for)
+    return by_file
 
 
-def _or_with_comments(path: str) -> str:
-    """The file, or the one of the other ending that some clients read as well, if that is the one that is there."""
-    beside = f"{path}c"
-    return beside if path.endswith(".json") and not os.path.exists(path) and os.path.exists(beside) else path
+def _existing_variant(path: str) -> str:
+    """Return the file, or its .jsonc variant, which some clients read too, if only that exists."""
+    variant = f"{path}c"
+    return variant if path.endswith(".json") and not os.path.exists(path) and os.path.exists(variant) else path
 
 
-def hook_command(wanted: Wanted, hook: str, client: str, platform: str) -> str:
-    """The command line of a hook, as a shell of the platform reads it."""
-    budget = ["--budget", str(wanted.budget)] if wanted.budget is not None and hook == "session-start" else []
-    words = [*wanted.program, "hook", hook, "--client", client, *wanted.options, *budget]
-    if platform == "win32":  # read by cmd.exe, PowerShell or the bash that comes with git: only this suits all of them
+def hook_command(request: Request, hook: str, client: str, platform: str) -> str:
+    """Return the command line of a hook, quoted for the platform's shell."""
+    budget = ["--budget", str(request.budget)] if request.budget is not None and hook == "session-start" else []
+    words = [*request.program, "hook", hook, "--client", client, *request.options, *budget]
+    if platform == "win32":  # cmd.exe, PowerShell and git's bash all read this form, and only this one
         return " ".join(f'"{word}"'.replace("\\", "/") if {*word} & {*" \\/:"} else word for word in words)
     return shlex.join(words)
 
 
-def installing(edits: Edits, *, alone: bool = False) -> list[Change]:
-    """The files with our entries in them; or these alone, whatever the files say."""
-    out = []
-    for path, (form, some) in edits.items():
-        before = None if alone else files.read(path)
-        put = partial(change.put_in, form, edits=some)
-        out.append(Change(path, before, files.changed(path, before, put, "add the entry by hand (--print shows it)")))
-    return out
-
-
-def removing(edits: Edits) -> list[Change]:
-    """The files without them."""
-    return [_removing(path, form, some) for path, (form, some) in edits.items()]
-
-
-def _removing(path: str, form: str, edits: list[Edit]) -> Change:
-    before = files.read(path)
-    if before is None:
-        return Change(path, None, None)
-    copies = files.backups(path)
-    take = partial(change.take_out, form, edits=edits, earlier=[*copies.values()])
-    after = files.changed(path, before, take, "remove the entry by hand")
-    if after is not None or not change.only_ours(form, before.decode(), edits):
-        return Change(path, before, after)
-    return Change(path, before, None, [*takewhile(lambda name: change.only_ours(form, copies[name], edits), copies)])
-
-
-def program(executable: str, argv0: str) -> list[str]:
-    """How this very program is started from anywhere: the command beside the interpreter, or the interpreter itself."""
+def find_program(executable: str, argv0: str) -> list[str]:
+    """Return the command that starts this program from anywhere: a script beside the interpreter, or `python -m`."""
     folder = os.path.dirname(executable)
     for name in ("commonplace", "commonplace.exe"):
-        beside = os.path.join(folder, name)
-        if os.access(beside, os.X_OK) and os.path.isfile(beside):
-            return [beside]
-    ran = os.path.abspath(argv0)
-    if os.path.basename(ran) in ("commonplace", "cpl") and os.access(ran, os.X_OK):
-        return [ran]
+        script = os.path.join(folder, name)
+        if os.access(script, os.X_OK) and os.path.isfile(script):
+            return [script]
+    script = os.path.abspath(argv0)
+    if os.path.basename(script) in ("commonplace", "cpl") and os.access(script, os.X_OK):
+        return [script]
     return [executable, "-m", "commonplace"]
+
+
+def plan_installation(by_file: EditsByFile, *, ignore_existing: bool = False) -> list[FileChange]:
+    """Return the files with our entries in them; with `ignore_existing`, nothing but our entries."""
+    changes = []
+    for path, (form, edits) in by_file.items():
+        before = None if ignore_existing else files.read(path)
+        apply = partial(apply_edits, form, edits=edits)
+        after = files.transform(path, before, apply, "add the entry by hand (--print shows it)")
+        changes.append(FileChange(path, before, after))
+    return changes
+
+
+def plan_removal(by_file: EditsByFile) -> list[FileChange]:
+    """Return the files without our entries."""
+    return [_plan_removal(path, form, edits) for path, (form, edits) in by_file.items()]
+
+
+def _plan_removal(path: str, form: str, edits: list[Edit]) -> FileChange:
+    before = files.read(path)
+    if before is None:
+        return FileChange(path, None, None)
+    backups = files.backups(path)
+    revert = partial(revert_edits, form, edits=edits, backups=[*backups.values()])
+    after = files.transform(path, before, revert, "remove the entry by hand")
+    if after is not None or not _has_only_ours(form, before.decode(), edits):
+        return FileChange(path, before, after)
+
+    def is_stale(name: str) -> bool:
+        return _has_only_ours(form, backups[name], edits)
+
+    return FileChange(path, before, None, [*takewhile(is_stale, backups)])
+
+
+def apply_edits(form: str, text: str, edits: Iterable[Edit]) -> str:
+    """Return the text with all edits made. Making them again changes nothing."""
+    for edit in edits:
+        text = _set_keys(form, text, edit) if isinstance(edit, SetKeys) else _add_hook(text, edit)
+    return text
+
+
+def revert_edits(form: str, text: str, edits: Sequence[Edit], backups: Sequence[str] = ()) -> str | None:
+    """Return the text without our entries, or None if nothing else was ever in it.
+
+    `backups` are earlier versions of the file, the newest first. If one of them with our entries added equals the file,
+    that backup is returned.
+    """
+    present = _present_edits(form, text, edits)
+    if not present:
+        return text
+    originals = [backup for backup in backups if not _present_edits(form, backup, edits)]
+    for original in (*originals, None):
+        with suppress(CannotEdit):  # what people added to our entry may be more than we can write
+            if apply_edits(form, original or "", present) == text:
+                return original
+    known = parse(form, originals[0]) if originals else {}
+    for edit in present:
+        text = _remove(form, text, edit, known)
+    return text
+
+
+def _has_only_ours(form: str, text: str, edits: Sequence[Edit]) -> bool:
+    """Return whether a file has nothing but what we wrote: not even something that people added to our entry."""
+    with suppress(CannotEdit, Unreadable):
+        ours = {edit.path: {*_field_names(edit)} for edit in edits}
+        present = _present_edits(form, text, edits)
+        return revert_edits(form, text, edits) is None and all({*_field_names(e)} <= ours[e.path] for e in present)
+    return False
+
+
+def _field_names(edit: Edit) -> Iterator[str]:
+    pending: list[Any] = [edit.element if isinstance(edit, AddHook) else edit.value]
+    while pending:
+        value = pending.pop()
+        if isinstance(value, dict):
+            yield from value
+            pending += value.values()
+        elif isinstance(value, list):
+            pending += value
+
+
+def parse(form: str, text: str) -> Any:
+    return _editor(form).parse(text)
+
+
+def _editor(form: str) -> Any:
+    if form == "json":
+        return jsonc
+    from . import toml_edit, yaml_edit
+
+    return {"toml": toml_edit, "yaml": yaml_edit}[form]
+
+
+def _present_edits(form: str, text: str, edits: Iterable[Edit]) -> list[Edit]:
+    """Return the edits as they are in a file now, with whatever options they were made; none if no entry is ours."""
+    document = parse(form, text)
+    present: list[Edit] = []
+    for edit in edits:
+        value = value_at(document, edit.path)
+        if isinstance(edit, AddHook):
+            present += [edit._replace(element=value[position[0]]) for position in _find_ours(value, edit.pattern)]
+        elif isinstance(value, dict) and edit.path:
+            present.append(edit._replace(value=value))
+        elif edit.if_missing and edit.value.items() <= value.items():
+            present.append(edit)
+    return present if any(edit.path for edit in present) else []
+
+
+def _set_keys(form: str, text: str, edit: SetKeys) -> str:
+    if form != "json":
+        edited: str = _editor(form).put(text, edit.path, edit.value)
+        return edited
+    present = value_at(jsonc.parse(text), edit.path)
+    if present is None:
+        return jsonc.put(text, edit.path, edit.value)
+    for key, value in edit.value.items():
+        if not (edit.if_missing and isinstance(present, dict) and key in present):
+            text = jsonc.put(text, (*edit.path, key), value)
+    return text
+
+
+def _add_hook(text: str, edit: AddHook) -> str:
+    """Change our hook where it is, or add it. Further copies of it are removed."""
+    ours = _find_ours(value_at(jsonc.parse(text), edit.path), edit.pattern)
+    if not ours:
+        return jsonc.add(text, edit.path, edit.element)
+    first, *others = ours
+    for position in reversed(others):
+        text = jsonc.take(text, (*edit.path, *position))
+    wanted = edit.element["hooks"][0] if len(first) > 1 else edit.element
+    for key, value in wanted.items():
+        text = jsonc.put(text, (*edit.path, *first, key), value)
+    return text
+
+
+def _remove(form: str, text: str, edit: Edit, known: Any) -> str:
+    """Remove one entry of ours, and the empty containers that were made for it; `known` is the original document."""
+    if form != "json":
+        edited: str = _editor(form).take(text, edit.path)
+        return edited
+    if isinstance(edit, SetKeys):
+        while edit.path and value_at(jsonc.parse(text), edit.path) is not None:  # a key may be there twice
+            text = jsonc.take(text, edit.path)
+        return _remove_empty(text, edit.path[:-1], known)
+    for position in reversed(_find_ours(value_at(jsonc.parse(text), edit.path), edit.pattern)):
+        is_alone = len(value_at(jsonc.parse(text), edit.path)[position[0]].get("hooks", [0])) == 1
+        text = jsonc.take(text, (*edit.path, *(position[:1] if is_alone else position)))
+    return _remove_empty(text, edit.path, known)
+
+
+def _remove_empty(text: str, path: KeyPath, known: Any) -> str:
+    """Remove containers that are empty now and were not there before."""
+    while path and value_at(jsonc.parse(text), path) in ({}, []) and value_at(known, path) is None:
+        text = jsonc.take(text, path)
+        path = path[:-1]
+    return text
+
+
+def _find_ours(elements: Any, pattern: str) -> list[Position]:
+    """Return where our hooks are in a list: alone, or in a group with others."""
+    return [position for position, hook in _iterate_hooks(elements) if re.search(pattern, str(hook.get("command", "")))]
+
+
+def _iterate_hooks(elements: Any) -> Iterator[tuple[Position, dict[str, Any]]]:
+    for number, element in enumerate(elements if isinstance(elements, list) else ()):
+        group = element.get("hooks") if isinstance(element, dict) else None
+        if isinstance(group, list):
+            yield from (((number, "hooks", each), hook) for each, hook in enumerate(group) if isinstance(hook, dict))
+        elif isinstance(element, dict):
+            yield (number,), element

@@ -11,9 +11,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.surfaces.install import toml_text as tomltext
-from commonplace.surfaces.install import yaml_text as yamltext
-from commonplace.surfaces.install.edits import CanNotEdit, Unreadable
+from commonplace.surfaces.install import toml_edit, yaml_edit
+from commonplace.surfaces.install.files import CannotEdit, Unreadable
 
 ENTRY = {"command": '/opt/it\'s "here"/commonplace', "args": ["mcp", "--home", "C:\\home\\ann"]}
 TOML = [
@@ -54,7 +53,7 @@ def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> No
     try:
         before = editor.parse(text)
         made = editor.put(text, path, ENTRY)
-    except (Unreadable, CanNotEdit) as error:
+    except (Unreadable, CannotEdit) as error:
         assert str(error)  # noqa: PT017
         return
     entry = at(before, path)
@@ -67,7 +66,7 @@ def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> No
         assert all(line in lines for line in text.splitlines() if "{}" not in line)  # in this order
     try:
         without = editor.take(made, path)
-    except CanNotEdit as error:
+    except CannotEdit as error:
         assert "by hand" in str(error)  # noqa: PT017
         return
     assert at(read(without), path) is None
@@ -76,18 +75,18 @@ def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> No
 
 @given(files(TOML))
 def test_toml_has_the_entry_and_all_else_as_before(text: str) -> None:
-    check(tomltext, tomllib.loads, text, ("mcp_servers", "commonplace"))
+    check(toml_edit, tomllib.loads, text, ("mcp_servers", "commonplace"))
 
 
 @given(files(YAML))
 def test_yaml_has_the_entry_and_all_else_as_before(text: str) -> None:
-    check(yamltext, yaml.safe_load, text, ("extensions", "commonplace"))
+    check(yaml_edit, yaml.safe_load, text, ("extensions", "commonplace"))
 
 
 @pytest.mark.parametrize("text", ['a = 1\n\n[mcp_servers.x]\ncommand = "y" # mine\n', "# only this\n", "[a]\n[b]\n"])
 def test_toml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> None:
     path = ("mcp_servers", "commonplace")
-    assert tomltext.take(tomltext.put(text, path, ENTRY), path) == text
+    assert toml_edit.take(toml_edit.put(text, path, ENTRY), path) == text
 
 
 @pytest.mark.parametrize(
@@ -95,10 +94,10 @@ def test_toml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> N
 )
 def test_yaml_comes_back_to_the_byte_when_the_entry_is_taken_out(text: str) -> None:
     path = ("extensions", "commonplace")
-    assert yamltext.take(yamltext.put(text, path, ENTRY), path) == text
+    assert yaml_edit.take(yaml_edit.put(text, path, ENTRY), path) == text
 
 
 def test_a_comment_above_the_next_table_stays_with_it() -> None:
     path = ("mcp_servers", "commonplace")
-    text = tomltext.put("a = 1\n", path, ENTRY) + "\n# about b\n[b]\nc = 1\n"
-    assert tomltext.take(text, path) == "a = 1\n\n# about b\n[b]\nc = 1\n"
+    text = toml_edit.put("a = 1\n", path, ENTRY) + "\n# about b\n[b]\nc = 1\n"
+    assert toml_edit.take(text, path) == "a = 1\n\n# about b\n[b]\nc = 1\n"

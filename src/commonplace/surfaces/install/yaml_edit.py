@@ -1,4 +1,4 @@
-"""YAML, edited by the line: an entry of ours, first below its key. The reader of YAML has the last word."""
+"""Edits YAML line by line: our entry goes first below its key. The YAML parser checks the result."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ import re
 from typing import Any
 
 from ...formats.yaml_nodes import YamlProblem, compose
-from .edits import CanNotEdit, Path, Unreadable, at
+from .clients import KeyPath
+from .files import CannotEdit, Unreadable, value_at
 
 
 def parse(text: str) -> dict[str, Any]:
-    """What the text says; Unreadable with the line where it makes no sense."""
+    """Return the value of the text; Unreadable with the line of a syntax error."""
     import yaml
 
     try:
-        compose(text)  # says the line, and refuses what only makes trouble
+        compose(text)  # reports the line, and refuses what safe_load should not see
         found = yaml.safe_load(text)
     except YamlProblem as error:
         raise Unreadable(error.line or 1, str(error.problem)) from error
@@ -29,60 +30,62 @@ def parse(text: str) -> dict[str, Any]:
     return found
 
 
-def put(text: str, path: Path, value: dict[str, Any]) -> str:
-    """The text with an entry below a key: `path` is the key and the entry's name."""
+def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
+    """Return the text with an entry below a key; `path` is the key and the entry's name."""
     document = parse(text)
     key, name = path
-    known = at(document, path)
+    known = value_at(document, path)
     if isinstance(known, dict) and all(known.get(each) == wanted for each, wanted in value.items()):
         return text
     whole = {**known, **value} if isinstance(known, dict) else value
     made = take(text, path) if known is not None else text
     lines = made.splitlines(keepends=True)
-    start = _line_of(lines, key)
+    start = _find_line(lines, key)
     end = "\r\n" if "\r\n" in text else "\n"
     ended = [line if line.endswith("\n") else line + end for line in lines]
     if start is None:
-        made = "".join([*ended, f"{key}:{end}", *_entry(name, whole, "  ", end)])
+        made = "".join([*ended, f"{key}:{end}", *_entry_lines(name, whole, "  ", end)])
     elif (inline := lines[start].partition(":")[2].partition("#")[0].strip()) not in ("", "{}"):
-        raise CanNotEdit(f"{key} is written as {inline[:40]}: put each entry of it on lines of its own, and try again")
+        raise CannotEdit(f"{key} is written as {inline[:40]}: put each entry of it on lines of its own, and try again")
     else:
         ended[start] = re.sub(r":\s*\{\}", ":", ended[start], count=1)
-        made = "".join([*ended[: start + 1], *_entry(name, whole, _indent(ended, start), end), *ended[start + 1 :]])
+        made = "".join(
+            [*ended[: start + 1], *_entry_lines(name, whole, _indent_below(ended, start), end), *ended[start + 1 :]]
+        )
     holder = document.get(key)
     expected = {**document, key: {**(holder if isinstance(holder, dict) else {}), name: whole}}
-    return _checked(made, expected, path)
+    return _check(made, expected, path)
 
 
-def take(text: str, path: Path) -> str:
-    """The text without an entry."""
+def take(text: str, path: KeyPath) -> str:
+    """Return the text without an entry."""
     document = parse(text)
     key, name = path
-    if at(document, path) is None:
+    if value_at(document, path) is None:
         return text
     lines = text.splitlines(keepends=True)
-    top = _line_of(lines, key)
-    start = None if top is None else _line_of(lines, name, _indent(lines, top), top + 1)
+    top = _find_line(lines, key)
+    start = None if top is None else _find_line(lines, name, _indent_below(lines, top), top + 1)
     if start is None:
-        raise CanNotEdit(f"{key}.{name} is written in a way that can not be edited by the line: remove it by hand")
+        raise CannotEdit(f"{key}.{name} is written in a way that cannot be edited line by line: remove it by hand")
     column = len(lines[start]) - len(lines[start].lstrip(" "))
     end = start + 1
     while end < len(lines) and (not lines[end].strip() or _column(lines[end]) > column):
         end += 1
-    while not lines[end - 1].strip():  # blank lines part it from what comes next
+    while not lines[end - 1].strip():  # blank lines belong to what follows
         end -= 1
     rest = {each: value for each, value in document[key].items() if each != name}
-    return _checked("".join([*lines[:start], *lines[end:]]), {**document, key: rest or None}, path)
+    return _check("".join([*lines[:start], *lines[end:]]), {**document, key: rest or None}, path)
 
 
-def _entry(name: str, value: dict[str, Any], indent: str, end: str) -> list[str]:
-    """An entry in lines; every value in a line, in JSON, which YAML is too."""
-    shown = [f"{indent * 2}{key}: {json.dumps(each, ensure_ascii=False)}{end}" for key, each in value.items()]
-    return [f"{indent}{name}:{end}", *shown]
+def _entry_lines(name: str, value: dict[str, Any], indent: str, end: str) -> list[str]:
+    """Return the lines of an entry; each value is one line of JSON, which is also YAML."""
+    fields = [f"{indent * 2}{key}: {json.dumps(each, ensure_ascii=False)}{end}" for key, each in value.items()]
+    return [f"{indent}{name}:{end}", *fields]
 
 
-def _line_of(lines: list[str], key: str, indent: str = "", after: int = 0) -> int | None:
-    """The line of a key: at the margin, or indented and looked for after another one."""
+def _find_line(lines: list[str], key: str, indent: str = "", after: int = 0) -> int | None:
+    """Return the line number of a key: at the margin, or indented and after another line."""
     name = re.escape(key)
     opening = re.compile(rf"{indent}(?:{name}|\"{name}\"|'{name}')[ ]*:(?:\s|$)")
     for number, line in enumerate(lines[after:], start=after):
@@ -93,8 +96,8 @@ def _line_of(lines: list[str], key: str, indent: str = "", after: int = 0) -> in
     return None
 
 
-def _indent(lines: list[str], start: int) -> str:
-    """The indentation of what stands below a key."""
+def _indent_below(lines: list[str], start: int) -> str:
+    """Return the indentation of the entries below a key."""
     below = next((line for line in lines[start + 1 :] if line.strip() and not line.lstrip().startswith("#")), "")
     return " " * (_column(below) or 2)
 
@@ -103,14 +106,14 @@ def _column(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _checked(made: str, expected: dict[str, Any], path: Path) -> str:
+def _check(made: str, expected: dict[str, Any], path: KeyPath) -> str:
     try:
-        if _pruned(parse(made)) == _pruned(expected):
+        if _prune(parse(made)) == _prune(expected):
             return made
     except Unreadable:
         pass
-    raise CanNotEdit(f"{'.'.join(path)} is written in a way that can not be edited by the line: change it by hand")
+    raise CannotEdit(f"{'.'.join(path)} is written in a way that cannot be edited line by line: change it by hand")
 
 
-def _pruned(document: dict[str, Any]) -> dict[str, Any]:
+def _prune(document: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in document.items() if value not in (None, {})}
