@@ -56,11 +56,12 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
 
 def _migrate(url: str, *, is_first: bool) -> None:
     database = Database(parse_url(url))
+    name = display_name(url)
     if not is_first and not migration_status(database).applied:
-        raise StorageError(f"{display_name(url)} has no tables yet: run `commonplace db init '{display_name(url)}'`")
+        raise StorageError(f"{name} has no tables yet: run `commonplace db init '{name}'`")
     applied = [str(step) for step in migrate(database)]
-    sentence = f"Applied to {display_name(url)}: {', '.join(applied)}." if applied else f"{display_name(url)} is up to date."
-    print_reply({"home": display_name(url), "applied": applied}, sentence)
+    sentence = f"Applied to {name}: {', '.join(applied)}." if applied else f"{name} is up to date."
+    print_reply({"home": name, "applied": applied}, sentence)
 
 
 def _quicken(url: str) -> None:
