@@ -64,7 +64,7 @@ def expected(store: InMemoryStore, op: Any) -> Any:
     return plain(result)
 
 
-@examples(60)
+@examples(25)
 @given(st.lists(st.lists(OPS, min_size=1, max_size=4), max_size=8))
 def test_the_store_says_what_the_store_in_memory_says(batches: list[list[Any]]) -> None:
     with tempfile.TemporaryDirectory() as home, CommonplaceStore(home) as ours:

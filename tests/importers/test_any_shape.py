@@ -88,7 +88,7 @@ def check(folder: Path, source: Path, kind: str) -> None:
     assert len(done.added) == len({*done.added})
 
 
-@examples(60)
+@examples(20)
 @given(_OBJECTS, st.sampled_from([*_USUAL]), st.booleans())
 def test_json_of_any_shape(objects: list[dict[str, Any]], kind: str, usual: bool) -> None:
     listed = [{**_USUAL[kind], **each} for each in objects] if usual else objects
@@ -114,7 +114,7 @@ _TABLES = {
 }
 
 
-@examples(30)
+@examples(20)
 @given(st.lists(st.tuples(*[_CELL] * 8), max_size=4))
 def test_rows_of_any_shape(rows: list[tuple[Any, ...]]) -> None:
     with TemporaryDirectory() as name:

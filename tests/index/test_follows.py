@@ -352,7 +352,7 @@ def test_the_index_says_what_one_made_from_nothing_says_when_hardly_anything_sho
     check(steps)
 
 
-@examples(25)
+@examples(12)
 @given(stories(25))
 def test_the_index_says_what_one_made_from_nothing_says(steps: list[tuple[Any, ...]]) -> None:
     check(steps)

@@ -556,7 +556,7 @@ def act(desk: Desk, tiny: TinyEmbedder, step: tuple[str, str, Any]) -> None:
             desk.index._spaces.compact(tiny.space)
 
 
-@examples(40)
+@examples(15)
 @given(st.lists(st.tuples(steps, st.booleans()), min_size=1, max_size=8))
 def test_an_index_that_followed_is_one_made_from_nothing(sequence: list[tuple[Any, bool]]) -> None:
     root, tiny = Path(tempfile.mkdtemp()), TinyEmbedder(batch=3)

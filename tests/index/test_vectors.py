@@ -120,7 +120,7 @@ def test_a_vector_of_zeros_is_like_nothing() -> None:
     assert file.nearest(question, np.array([1], np.int32), 5)[1].tolist() == [0, 0]
 
 
-@examples(25)
+@examples(12)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=6), st.integers(0, 1000), st.booleans())
 def test_a_file_that_grew_is_one_that_was_written_at_once(
     tmp_path: Path, steps: list[int], seed: int, on_disk: bool

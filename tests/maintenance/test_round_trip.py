@@ -115,7 +115,7 @@ def fits(files: dict[str, tuple[bytes, int, int]]) -> bool:
 
 
 @pytest.mark.parametrize("format", FORMATS)
-@examples(30)  # each is a home or two, written to disk
+@examples(8)  # each is a home or two, written to disk
 @given(files=st.dictionaries(PATHS, st.tuples(DATA, st.sampled_from([0o600, 0o644, 0o755, 0o444]), TIMES), max_size=8).filter(fits))  # fmt: skip
 @example(files={"memory/ \n\r\t\u2028\x1b[1m~ .md": (b"\r\n\xef\xbb\xbf\0", 0o600, 0), "memory/日本/\U0001f642 é": (b"\xff", 0o600, 1)})  # fmt: skip
 @example(files={"memory/" + "é" * 127: (b"long", 0o600, 10**9), "memory/world/a:b?*|<>.md": (b"", 0o644, -1)})

@@ -126,7 +126,7 @@ _VIEWER = st.builds(
 
 
 @given(steps=_STEPS, question=_TEXT, viewer=_VIEWER, filters=st.one_of(st.just(EVERYTHING), _FILTERS))
-@examples(60)
+@examples(20)
 def test_whatever_is_written_both_indexes_say_the_same(
     database: Database, steps: list[tuple[list[Entry], list[str]]], question: str, viewer: Viewer, filters: Filters
 ) -> None:

@@ -237,7 +237,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Memory:
     return fill(tmp_path_factory.mktemp("whole") / "home", FrozenClock())
 
 
-@examples(60)
+@examples(25)
 @given(st.sampled_from([BY_WORDS, BY_MEANING, "private", "other"]), odd_filters)
 def test_no_filter_shows_more_than_there_is_without_it(whole: Memory, question: str, filters: Filters) -> None:
     every = {(hit.path, hit.start) for hit in whole.home.search(question, 100, 0.0).hits}

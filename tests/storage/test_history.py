@@ -103,7 +103,7 @@ def test_appending_to_a_long_page_costs_history_only_what_was_added(tmp_path: Pa
     assert [len(data or b"") for _, data in history.versions("a.md")][-1] == len(pages.read("a.md").text)
 
 
-@examples(150)
+@examples(40)
 @given(
     st.lists(st.one_of(st.none(), st.binary(max_size=40), st.text("ab\n", max_size=200).map(str.encode)), max_size=80)
 )

@@ -72,7 +72,7 @@ def objects(schema: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("offer", offers(TOOLSETS), ids=lambda offer: offer.name)
-@examples(40)
+@examples(15)
 @given(data=st.data())
 def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str, offer: Any, data: Any) -> None:
     schema = schema_of(shape, offer.name)
@@ -95,7 +95,7 @@ def test_calls_of_a_strict_schema_are_carried_out(memory: Memory, data: Any) -> 
         assert "ignored" not in outcome.reply.get("warning", "") or name == "MemoryTool"
 
 
-@examples(30)
+@examples(15)
 @given(value=JSON_VALUES)
 @example(value={"json_text": "[1]"})
 @example(value=[])

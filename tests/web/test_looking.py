@@ -35,6 +35,7 @@ VIEWS = {
     "nowhere": "#/nowhere",
     "missing": "#/page/memory/world/never-written.md",
 }
+OFTEN_SEEN = ("start", "search", "page", "history", "health")
 
 
 def expect(thing: Any) -> Any:
@@ -260,7 +261,10 @@ def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None
         assert look.errors == []
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    "view",
+    [pytest.param(view, marks=() if view in OFTEN_SEEN else pytest.mark.thorough) for view in VIEWS],
+)
 def test_axe_finds_nothing_serious_in_either_colours(chromium: Any, site: str, view: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     # The tester brings a script of its own, which the policy of the page rightly keeps out.
