@@ -19,8 +19,8 @@ from quality import Question, ready, sessions, settings_of
 
 from commonplace import Memory
 from commonplace.embedding import late_interaction as late
-from commonplace.embedding.base import ByToken
-from commonplace.index.embedding_service import Meaning
+from commonplace.embedding.base import TokenLevelEmbedder
+from commonplace.index.embedding_service import EmbeddingService
 from commonplace.maintenance.evaluate.metrics import Lines, turn_figures
 from commonplace.model import Query
 from commonplace.search import bm25 as words_leg
@@ -51,12 +51,12 @@ def run(memory: Memory, questions: list[Question]) -> None:
     for factor in Weights._fields:
         if factor not in ("read", "words", "meaning"):
             show(f"without {factor}", memory, questions, WEIGHTS._replace(**{factor: 0.0}))
-    show("words alone", memory, questions, WEIGHTS, Meaning(SearchSettings(provider="none")))
+    show("words alone", memory, questions, WEIGHTS, EmbeddingService(SearchSettings(provider="none")))
     nothing = Weights(*[0.0] * len(Weights._fields))
     show("meaning alone", memory, questions, nothing._replace(meaning=1.0, tokens=1.0))
     with without_around():
         show("without around", memory, questions, WEIGHTS)
-    if any(isinstance(each, ByToken) for each in memory.home.meaning.embedders()):
+    if any(isinstance(each, TokenLevelEmbedder) for each in memory.home.embedding.embedders()):
         with each_turn_alone():
             show("without turns beside", memory, questions, WEIGHTS)
     with everything_looked_up():
@@ -64,38 +64,38 @@ def run(memory: Memory, questions: list[Question]) -> None:
 
 
 def show(
-    name: str, memory: Memory, questions: list[Question], weights: Weights, meaning: Meaning | None = None
+    name: str, memory: Memory, questions: list[Question], weights: Weights, meaning: EmbeddingService | None = None
 ) -> None:
     halves: dict[str, list[dict[str, float]]] = {"1 to 5": [], "6 to 10": []}
     for question in questions:
-        found = ask(memory, question.text, weights, meaning or memory.home.meaning)
+        found = ask(memory, question.text, weights, meaning or memory.home.embedding)
         evidence = [Lines(path, line, line) for path, line in question.evidence]
         halves[question.group].append(turn_figures(evidence, found.hits))
     means = [sum(each[figure] for each in half) / len(half) for half in halves.values() for figure in SHOWN]
     print(f"{name:26}" + "".join(f"{mean:9.3f}" for mean in means), flush=True)
 
 
-def ask(memory: Memory, text: str, weights: Weights, meaning: Meaning) -> SearchResult:
+def ask(memory: Memory, text: str, weights: Weights, meaning: EmbeddingService) -> SearchResult:
     home = memory.home
     query = Query(text, home.viewer(), 30, today=home.today().toordinal())
-    return home.index.ask(lambda view: run_query(view.index, query, meaning, weights))
+    return home.index.query(lambda view: run_query(view.index, query, meaning, weights))
 
 
 @contextmanager
 def without_around() -> Iterator[None]:
     """Count only the words of the passage itself; candidates are still found by those around it."""
-    kept, words_leg.AROUND = words_leg.AROUND, 0.0
+    kept, words_leg.CONTEXT_WEIGHT = words_leg.CONTEXT_WEIGHT, 0.0
     yield
-    words_leg.AROUND = kept
+    words_leg.CONTEXT_WEIGHT = kept
 
 
 @contextmanager
 def each_turn_alone() -> Iterator[None]:
     """Compare the tokens of a turn without those of the turns beside it."""
-    kept = late.closeness
-    late.closeness = lambda question, tokens, _: kept(question, tokens)
+    kept = late.maxsim
+    late.maxsim = lambda question, tokens, _: kept(question, tokens)
     yield
-    late.closeness = kept
+    late.maxsim = kept
 
 
 @contextmanager

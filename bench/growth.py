@@ -135,8 +135,8 @@ def sweep(folder: Path) -> None:
     past_the_clock_tick(pages)
     memory.status()
     index = memory.home.index
-    known = dict(memory.home.storage.pages.changes({}, index.territory.roots()).changed)
-    ours = min(cpu(lambda: memory.home.storage.pages.changes(known, index.territory.roots())) for _ in range(9))
+    known = dict(memory.home.storage.pages.changes({}, index.scope.roots()).changed)
+    ours = min(cpu(lambda: memory.home.storage.pages.changes(known, index.scope.roots())) for _ in range(9))
     bare = min(cpu(lambda: [entry.stat() for entry in os.scandir(pages)]) for _ in range(9))
     print("\n10,000 pages, CPU ms\n")
     print(f"{'stat sweep':24}{ours * 1000:9.1f}{'':12}{ours / bare:9.2f} x a bare scandir and stat")

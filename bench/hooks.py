@@ -17,7 +17,7 @@ import tempfile
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.index.base import silent
+from commonplace.index.base import ignore_progress
 
 
 def main() -> None:
@@ -90,7 +90,7 @@ def fill(home: Path, pages: int) -> None:
             keep("MemoryTool", skill, "registry")
         keep("reflect", {"content": "\n".join(f"Ann knows {number}." for number in range(100))}, "journal")
         keep("write_session_handoff", {"content": "The release waits for the last test."}, "working")
-        memory.home.build_index(silent)
+        memory.home.build_index(ignore_progress)
 
 
 def transcript() -> str:

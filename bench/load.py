@@ -27,7 +27,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from commonplace import Memory
-from commonplace.index.base import silent
+from commonplace.index.base import ignore_progress
 
 TOKEN = "load"
 SHARED = "memory/world/shared.md"
@@ -175,7 +175,7 @@ def filled(home: Path, passages: int) -> None:
         parts = [f"## {chance.choice(WORDS)} {part}\n\n{_sentence(chance)}\n" for part in range(count)]
         path.write_text(f"# Topic {number}\n\n" + "\n".join(parts))
     (home / SHARED).write_text("# Shared\n")
-    Memory(home).home.build_index(silent)
+    Memory(home).home.build_index(ignore_progress)
 
 
 def _sentence(chance: random.Random) -> str:

@@ -80,7 +80,7 @@ def locomo(conversations: list[dict[str, Any]], home: Path) -> None:
 def ready(home: Path) -> Memory:
     """A memory whose index is whole: a slow embedder would else catch up while it is measured."""
     memory = Memory(home)
-    memory.home.index.ask(lambda view: memory.home.meaning.build(view.index, lambda *_: None))
+    memory.home.index.query(lambda view: memory.home.embedding.build(view.index, lambda *_: None))
     memory.search("warm up")
     return memory
 

@@ -30,7 +30,7 @@ from speed import PER_PAGE, SEED, Language, page
 
 from commonplace import Memory
 from commonplace.index.base import Entry
-from commonplace.index.embedding_service import Meaning, embed_some
+from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.settings import SearchSettings
 from commonplace.storage.backends import in_database
@@ -290,19 +290,19 @@ def recall(url: str, data: Path) -> None:
     questions = random.Random(SEED).sample(texts.pop("question"), 100)
     pieces = (piece.strip() for some in texts.values() for text in some for piece in _ENDS.split(text))
     sentences = list(dict.fromkeys(piece for piece in pieces if len(piece) > 8))
-    embedder = Meaning(SearchSettings()).embedders()[0]
+    embedder = EmbeddingService(SearchSettings()).embedders()[0]
     index = PostgresIndex(Database(parse_url(url)), "recall")
-    with index.writing():
+    with index.write_transaction():
         index.apply([sentence_page(number, text) for number, text in enumerate(sentences)], [])
-    while embed_some(index, embedder, embedder.batch):
+    while embed_batch(index, embedder, embedder.batch_size):
         pass
-    assert index.quicken(embedder.space)
-    vectors = embedder.passages(sentences)
+    assert index.build_ann_index(embedder.space)
+    vectors = embedder.embed_passages(sentences)
     shares = {10: 0.0, 60: 0.0}
-    for question in map(embedder.question, questions):
+    for question in map(embedder.embed_query, questions):
         order = (-(vectors @ question)).argsort(kind="stable")
         near = [number for number, _ in index.nearest(embedder.space, question, Viewer("main"), EVERYTHING, 60)]
-        found = {each.number: each.hit.path for each in index.candidates(near)}
+        found = {each.number: each.hit.path for each in index.load_candidates(near)}
         for few in shares:
             wanted = {f"memory/{number}.md" for number in order[:few]}
             shares[few] += len(wanted & {found[number] for number in near[:few]}) / few / len(questions)
@@ -320,12 +320,12 @@ def sentence_page(number: int, text: str) -> Entry:
     return Entry(f"memory/{number}.md", 1, "1", "page", Scope("shared", ""), "memory", [Passage(1, 1, text)])
 
 
-def overlap(ours: tuple[Hit, ...], theirs: tuple[Hit, ...]) -> float:
+def overlap(ours: list[Hit], theirs: list[Hit]) -> float:
     one, other = ({(hit.path, hit.start) for hit in hits} for hits in (ours, theirs))
     return 1.0 if one == other else len(one & other) / max(len(one), len(other))
 
 
-def first(pairs: list[list[tuple[Hit, ...]]]) -> float:
+def first(pairs: list[list[list[Hit]]]) -> float:
     """How often the best hit is the same, or both have none."""
     return statistics.mean(overlap(ours[:1], theirs[:1]) for ours, theirs in pairs)
 

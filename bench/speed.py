@@ -74,7 +74,7 @@ def measured(home: Path, size: int) -> dict[str, float]:
     figures: dict[str, float] = {"passages": size}
     memory = Memory(home)
     started = time.process_time()
-    memory.home.index.ask(lambda view: view)
+    memory.home.index.query(lambda view: view)
     words = time.process_time() - started
     started = time.process_time()
     memory.search(questions[0])
@@ -85,10 +85,10 @@ def measured(home: Path, size: int) -> dict[str, float]:
     figures["the embedder alone, passages a second"] = embedder_alone(home)
     figures["hybrid query, ms"] = median_ms(lambda q: memory.search(q), questions)
     keyword = Memory(home)
-    keyword.home.meaning.settings = keyword.home.search_settings._replace(provider="none")
+    keyword.home.embedding.settings = keyword.home.search_settings._replace(provider="none")
     figures["words-only query, ms"] = median_ms(lambda q: keyword.search(q), questions)
     figures["of which the look at the pages, ms"] = median_ms(
-        lambda _: memory.home.index.ask(lambda view: view), questions
+        lambda _: memory.home.index.query(lambda view: view), questions
     )
     figures["adding a page, ms"] = median_ms(adding(memory, language), questions[:20])
     figures["editing a page, then a query, ms"] = median_ms(editing(memory, language), questions[:20])
@@ -146,8 +146,8 @@ def embedder_alone(home: Path) -> float:
     texts = [f"## {part.strip()}" for text in pages for part in text.split("## ") if part.strip()]
     model = StaticModel.load()
     started = time.process_time()
-    for start in range(0, len(texts), StaticEmbedder.batch):
-        model.encode(texts[start : start + StaticEmbedder.batch])
+    for start in range(0, len(texts), StaticEmbedder.batch_size):
+        model.encode(texts[start : start + StaticEmbedder.batch_size])
     return len(texts) / (time.process_time() - started)
 
 

@@ -19,8 +19,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.index.base import silent
-from commonplace.index.watcher import Seen, watching
+from commonplace.index.base import ignore_progress
+from commonplace.index.watcher import PageChanges, watch_in_background
 
 BLOCKED = """
 class Blocked:
@@ -48,7 +48,7 @@ def main() -> None:
         home = Path(folder)
         fill(home, "old", given.pages)
         with Memory(home) as memory:
-            memory.home.build_index(silent)
+            memory.home.build_index(ignore_progress)
             print(f"{given.pages} pages")
             edits(memory, home)
             burst(memory, home, given.burst)
@@ -68,18 +68,18 @@ class Looks:
     """The real embedder of a memory, and how often it was asked to catch up."""
 
     def __init__(self, memory: Memory) -> None:
-        self._meaning, self.count = memory.home.meaning, 0
+        self._meaning, self.count = memory.home.embedding, 0
 
-    def serve(self, index: object) -> object:
+    def acquire(self, index: object) -> object:
         self.count += 1
-        return self._meaning.serve(index)  # type: ignore[arg-type]
+        return self._meaning.acquire(index)  # type: ignore[arg-type]
 
 
 def edits(memory: Memory, home: Path) -> None:
     """Seconds from the save of a page to the search that finds it, while searches rely on the watcher."""
     memory.search("parcel")
     took = []
-    with watching(memory.home.index, lambda seen: None, memory.home.meaning) as how:
+    with watch_in_background(memory.home.index, lambda seen: None, memory.home.embedding) as how:
         for number in range(20):
             (home / "memory/edited.md").write_text(f"The heron{number} stands in the pond.\n")
             saved = time.monotonic()
@@ -94,12 +94,12 @@ def edits(memory: Memory, home: Path) -> None:
 def burst(memory: Memory, home: Path, count: int) -> None:
     looks, told, done = Looks(memory), set[str](), threading.Event()
 
-    def tell(seen: Seen) -> None:
+    def tell(seen: PageChanges) -> None:
         told.update(seen.changed)
         if len(told) == count:
             done.set()
 
-    with watching(memory.home.index, tell, looks):  # type: ignore[arg-type]
+    with watch_in_background(memory.home.index, tell, looks):  # type: ignore[arg-type]
         before, started = looks.count, time.monotonic()
         fill(home, "new", count)
         written = time.monotonic() - started

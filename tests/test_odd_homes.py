@@ -538,7 +538,7 @@ def test_a_memory_that_is_copied_or_sent_elsewhere_is_opened_anew(home: Path, cl
 
 def test_memories_of_one_process_share_the_model(home: Path, clock: FrozenClock) -> None:
     one, other = Memory(home, clock=clock), Memory(home, "ann", clock=clock)
-    models = [memory.home.meaning.embedders()[0]._model for memory in (one, other)]  # type: ignore[attr-defined]
+    models = [memory.home.embedding.embedders()[0]._model for memory in (one, other)]  # type: ignore[attr-defined]
     assert models[0] is models[1]
 
 

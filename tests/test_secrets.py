@@ -437,7 +437,7 @@ def test_sessions_are_indexed_anew_where_another_rule_says_what_a_secret_is(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     layout = Home(str(home)).layout
-    with_sessions, without = sync.Territory(layout, all_sessions=True), sync.Territory(layout)
+    with_sessions, without = sync.IndexScope(layout, all_sessions=True), sync.IndexScope(layout)
     before = with_sessions.fingerprint, without.fingerprint
     monkeypatch.setattr("commonplace.secrets.rules.RULES", RULES[:-1])
     assert with_sessions.fingerprint != before[0]

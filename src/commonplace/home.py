@@ -28,8 +28,8 @@ from .storage.skills import Skills
 
 if TYPE_CHECKING:
     from .index.base import Progress
-    from .index.embedding_service import Meaning
-    from .index.handle import Following, View
+    from .index.embedding_service import EmbeddingService
+    from .index.handle import IndexHandle, IndexView
     from .search.pipeline import SearchResult
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
@@ -55,22 +55,22 @@ class Home:
         self.has_memory = self._is_given_memory()
 
     @cached_property
-    def index(self) -> Following:
+    def index(self) -> IndexHandle:
         """The index. What only reads or writes pages by name never opens it, nor loads what it is made with."""
-        from .index.sync import Territory
+        from .index.sync import IndexScope
 
         every = [self.settings.search, *dict(self.settings.agents).values()]
         extra = tuple(dict.fromkeys(pattern for search in every for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
-        territory = Territory(self.layout, extra, self.settings.search.index_sessions, sessions)
-        return self.storage.open_index(territory)
+        scope = IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
+        return self.storage.open_index(scope)
 
     @cached_property
-    def meaning(self) -> Meaning:
+    def embedding(self) -> EmbeddingService:
         """Who embeds for this agent. Opened, and its libraries loaded, by the first search."""
-        from .index.embedding_service import Meaning
+        from .index.embedding_service import EmbeddingService
 
-        return Meaning(self.search_settings)
+        return EmbeddingService(self.search_settings)
 
     @property
     def search_settings(self) -> SearchSettings:
@@ -120,9 +120,9 @@ class Home:
     def records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """The records below a folder, off the index after it caught up there; and what is wrong with any of them."""
         self.check()
-        found, view = self.index.ask(lambda view: (view.index.records(folder), view), folder)
-        own = tuple(warning for path, warning in view.of_pages if path.startswith(f"{folder}/"))
-        return found, (*view.notes, *own) if view.stale else own
+        found, view = self.index.query(lambda view: (view.index.records(folder), view), folder)
+        own = tuple(warning for path, warning in view.page_warnings if path.startswith(f"{folder}/"))
+        return found, (*view.warnings, *own) if view.stale else own
 
     def record(self, path: str) -> Record | None:
         """The record on one page, or None."""
@@ -181,23 +181,23 @@ class Home:
         """Filters as people write them; `yesterday` is the home's own."""
         if not any(named.values()):
             return EVERYTHING
-        from .search.filters import filters_of
+        from .search.filters import parse_filters
 
         try:
-            return filters_of(**named, today=self.today().toordinal())
+            return parse_filters(**named, today=self.today().toordinal())
         except TypeError as error:
-            raise InvalidArgument(f"unknown filter: {error}".replace("filters_of() got an ", "")) from error
+            raise InvalidArgument(f"unknown filter: {error}".replace("parse_filters() got an ", "")) from error
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""
         self.check()
-        every = self.storage.pages.changes({}, self.index.territory.roots()).changed
+        every = self.storage.pages.changes({}, self.index.scope.roots()).changed
         dated = ((path, _dated(at)) for path, at in self.storage.modified_times(self.visible(every)).items())
         return sorted(dated, key=lambda each: (each[1], each[0]), reverse=True)
 
     def visible(self, paths: Iterable[str]) -> list[str]:
         """Those of some paths that are pages this agent may see."""
-        places = ((path, self.index.territory.place(path)) for path in paths)
+        places = ((path, self.index.scope.place(path)) for path in paths)
         return [path for path, place in places if place and place.kind != "data" and self.may_see(place)]
 
     def written(self, path: str) -> str | None:
@@ -207,13 +207,13 @@ class Home:
         except PageNotFound:
             return None
 
-    def warnings(self, view: View) -> tuple[str, ...]:
+    def warnings(self, view: IndexView) -> tuple[str, ...]:
         """What is to be said about the index, and about the pages this agent may see."""
-        return (*view.notes, *(text for path, text in view.of_pages if self.may_know(path)))
+        return (*view.warnings, *(text for path, text in view.page_warnings if self.may_know(path)))
 
     def may_know(self, path: str) -> bool:
         """Whether this agent may be told of something at a path, be it a page or not."""
-        place = self.index.territory.place(path)
+        place = self.index.scope.place(path)
         if place:
             return self.may_see(place)
         agents = f"{self.layout.path('agents')}/"
@@ -228,7 +228,7 @@ class Home:
     def status(self) -> dict[str, Any]:
         """Where memory is, what it holds, and whether search is up to date."""
         self.check()
-        (pages, passages), view = self.index.ask(lambda view: (view.index.size(), view))
+        (pages, passages), view = self.index.query(lambda view: (view.index.size(), view))
         return {
             "home": self.root,
             "agent": self.agent,
@@ -244,13 +244,13 @@ class Home:
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
         """Bring the index up to date with words and meaning, or make it anew, and wait for it."""
         self.check()
-        self.meaning.build(self.index.build(progress, anew=anew), progress, anew=anew)
+        self.embedding.build(self.index.build(progress, anew=anew), progress, anew=anew)
 
     def index_status(self) -> dict[str, Any]:
         """What the index knows, and how far each space of vectors is."""
         self.check()
 
-        def ask(view: View) -> dict[str, Any]:
+        def ask(view: IndexView) -> dict[str, Any]:
             pages, passages = view.index.size()
             spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
             return {
@@ -262,7 +262,7 @@ class Home:
                 "warnings": list(self.warnings(view)),
             }
 
-        return self.index.ask(ask)
+        return self.index.query(ask)
 
     def viewer(self) -> Viewer:
         return Viewer(self.layout.agent_name(self.agent), self.search_settings.extra_paths)
@@ -270,7 +270,7 @@ class Home:
     def close(self) -> None:
         if "index" in self.__dict__:
             self.index.close()
-        self.__dict__.pop("meaning", None)  # models are large; the next search opens them again
+        self.__dict__.pop("embedding", None)  # models are large; the next search opens them again
         self.storage.close()
 
     def _search_mode(self) -> str:
@@ -285,13 +285,13 @@ class Home:
         while self._unfollowed:
             paths[self._unfollowed.popleft()] = None
         if paths:
-            self.index.touched(paths)
+            self.index.update(paths)
 
     def _wrote(self, path: str, size: int) -> None:
         if size <= LARGE:
             self._unfollowed.append(path)
         elif "index" in self.__dict__:
-            self.index.look_again()
+            self.index.invalidate()
 
 
 def _dated(seconds: float) -> str:

@@ -63,9 +63,9 @@ class Memory:
         Search does this by itself. Call it to pay for a slow embedder beforehand, or with `rebuild` to read and embed
         every page again.
         """
-        from .index.base import silent
+        from .index.base import ignore_progress
 
-        self.home.build_index(silent, anew=rebuild)
+        self.home.build_index(ignore_progress, anew=rebuild)
         return self.home.index_status()
 
     def context(

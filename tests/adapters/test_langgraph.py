@@ -389,7 +389,7 @@ def test_listing_opens_no_page_that_has_not_changed(home: Path) -> None:
 
     settled = CommonplaceStore(home)
     while settled.memory.home.storage.pages.changes(
-        settled.memory.home.index.ask(lambda view: view.index.stamps()), settled.memory.home.index.territory.roots()
+        settled.memory.home.index.query(lambda view: view.index.stamps()), settled.memory.home.index.scope.roots()
     ).changed:
         settled.search(())
     settled.search((), limit=100)

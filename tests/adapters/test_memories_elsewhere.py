@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.adapters.anthropic import MemoryTool
-from commonplace.index.watcher import Seen, watching
+from commonplace.index.watcher import PageChanges, watch_in_background
 from commonplace.maintenance.backup import export_file, import_from
 from commonplace.maintenance.doctor import examine
 from commonplace.maintenance.forget import Wanted, forget
@@ -88,12 +88,12 @@ def test_a_watcher_tells_of_what_the_tool_and_people_write_there(tool: MemoryToo
     told: set[str] = set()
     both = threading.Event()
 
-    def tell(seen: Seen) -> None:
+    def tell(seen: PageChanges) -> None:
         told.update(seen.changed)
         if len(told) == 2:
             both.set()
 
-    with watching(tool.home.index, tell):
+    with watch_in_background(tool.home.index, tell):
         write(tool, "watched.csv")
         (home / "claude/memories/by-hand").write_text("an okapi\n")
         assert both.wait(30)

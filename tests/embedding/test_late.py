@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.late_interaction import BYTES, closeness, kept, placed
+from commonplace.embedding.late_interaction import BYTES, maxsim, pack_tokens, project_tokens
 
 TEXTS = st.lists(st.integers(1, 9).flatmap(lambda n: st.integers(0, 99).map(lambda seed: tokens(seed, n))), min_size=1)
 
@@ -20,55 +20,60 @@ def tokens(seed: int, count: int) -> np.ndarray:
 
 def test_a_token_takes_twelve_bytes_however_long_its_vector_is() -> None:
     some = tokens(1, 5)
-    assert len(kept(some)) == 5 * BYTES == 60
-    assert kept(some) == kept(some * 7)
+    assert len(pack_tokens(some)) == 5 * BYTES == 60
+    assert pack_tokens(some) == pack_tokens(some * 7)
 
 
 @given(TEXTS, st.integers(1, 6))
 def test_a_text_is_as_like_a_question_as_the_likest_tokens_are_on_average(texts: list[np.ndarray], asked: int) -> None:
-    question = placed(tokens(1_000, asked))
-    found = closeness(question, {number: kept(text) for number, text in enumerate(texts)})
+    question = project_tokens(tokens(1_000, asked))
+    found = maxsim(question, {number: pack_tokens(text) for number, text in enumerate(texts)})
     for text, like in zip(texts, found.values(), strict=True):
-        signs = np.where(placed(text) > 0, 1.0, -1.0)
+        signs = np.where(project_tokens(text) > 0, 1.0, -1.0)
         best = [max(float(one @ sign) for sign in signs) for one in question]
         assert like == pytest.approx(np.mean(best) / 96**0.5, abs=1e-4)
 
 
 @given(TEXTS)
 def test_likeness_does_not_depend_on_what_stands_beside(texts: list[np.ndarray]) -> None:
-    question, every = placed(tokens(7, 4)), {number: kept(text) for number, text in enumerate(texts)}
-    alone = {number: closeness(question, {number: each})[number] for number, each in every.items()}
-    assert closeness(question, every) == pytest.approx(alone, abs=1e-5)
+    question, every = project_tokens(tokens(7, 4)), {number: pack_tokens(text) for number, text in enumerate(texts)}
+    alone = {number: maxsim(question, {number: each})[number] for number, each in every.items()}
+    assert maxsim(question, every) == pytest.approx(alone, abs=1e-5)
 
 
 def test_a_text_is_most_like_itself_in_any_order_of_its_tokens() -> None:
     mine, others = tokens(1, 8), [tokens(seed, 8) for seed in range(2, 30)]
-    kept_as = {number: kept(each) for number, each in enumerate([mine[::-1], *others])}
-    found = list(closeness(placed(mine), kept_as).values())
+    kept_as = {number: pack_tokens(each) for number, each in enumerate([mine[::-1], *others])}
+    found = list(maxsim(project_tokens(mine), kept_as).values())
     assert found[0] == max(found) > 1.5 * max(found[1:])
 
 
 def test_a_turn_is_more_like_a_question_when_those_beside_it_hold_the_rest_of_it() -> None:
     asked = tokens(1, 6)
-    every = {1: kept(asked[:3]), 2: kept(asked[3:]), 3: kept(tokens(2, 3)), 4: kept(asked[:3])}
-    found = closeness(placed(asked), every, {1: [2], 4: [3]})
-    alone = closeness(placed(asked), every)
+    every = {
+        1: pack_tokens(asked[:3]),
+        2: pack_tokens(asked[3:]),
+        3: pack_tokens(tokens(2, 3)),
+        4: pack_tokens(asked[:3]),
+    }
+    found = maxsim(project_tokens(asked), every, {1: [2], 4: [3]})
+    alone = maxsim(project_tokens(asked), every)
     assert found[1] > found[4]
     assert found[1] > alone[1]
     assert found[2] == alone[2]
-    assert closeness(placed(asked), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
+    assert maxsim(project_tokens(asked), {1: every[1]}, {1: [2], 9: [1]}) == pytest.approx({1: alone[1]})
 
 
 def test_of_no_texts_nothing_is_said() -> None:
-    assert closeness(placed(tokens(1, 2)), {}) == {}
+    assert maxsim(project_tokens(tokens(1, 2)), {}) == {}
 
 
 def test_a_long_question_of_many_long_texts_takes_little_memory() -> None:
-    asked, texts = placed(tokens(1, 200)), {number: kept(tokens(number, 300)) for number in range(100)}
-    closeness(asked, {1: texts[1]})
+    asked, texts = project_tokens(tokens(1, 200)), {number: pack_tokens(tokens(number, 300)) for number in range(100)}
+    maxsim(asked, {1: texts[1]})
     tracemalloc.start()
     try:
-        closeness(asked, texts)
+        maxsim(asked, texts)
         most = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -24,8 +24,8 @@ import numpy
 import pytest
 
 from commonplace import Memory
-from commonplace.embedding.base import ByToken, Embedder, open_embedders
-from commonplace.embedding.late_interaction import closeness
+from commonplace.embedding.base import Embedder, TokenLevelEmbedder, open_embedders
+from commonplace.embedding.late_interaction import maxsim
 from commonplace.embedding.model_files import (
     BGE_EN,
     BGE_ZH,
@@ -41,9 +41,9 @@ from commonplace.embedding.model_files import (
 )
 from commonplace.embedding.reranker import open_reranker
 from commonplace.errors import Unavailable
-from commonplace.index.embedding_service import Meaning
+from commonplace.index.embedding_service import EmbeddingService
 from commonplace.model import Query
-from commonplace.search.calibration import scale_of
+from commonplace.search.calibration import scale_for
 from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
@@ -309,16 +309,16 @@ def open_own(folder: Path) -> Embedder:
 
 def test_a_model_in_a_folder_serves_every_script(own: Path) -> None:
     embedder = open_own(own)
-    assert embedder.takes("tea")
-    assert embedder.takes("绿茶")
-    vectors = embedder.passages(["green teas", "", "绿茶", "ships"])
+    assert embedder.accepts("tea")
+    assert embedder.accepts("绿茶")
+    vectors = embedder.embed_passages(["green teas", "", "绿茶", "ships"])
     assert vectors.dtype == numpy.float32
     assert numpy.linalg.norm(vectors, axis=1) == pytest.approx([1, 0, 1, 1])
-    near = vectors @ embedder.question("Green tea")
+    near = vectors @ embedder.embed_query("Green tea")
     assert near[0] > near[3] > near[1]
-    assert not embedder.question("  ").any()
-    assert embedder.passages([]).shape == (0, len(WORDS))
-    assert (embedder.provider, embedder.model, embedder.quick) == ("local", "own model", False)
+    assert not embedder.embed_query("  ").any()
+    assert embedder.embed_passages([]).shape == (0, len(WORDS))
+    assert (embedder.provider, embedder.model, embedder.is_fast) == ("local", "own model", False)
     assert embedder.space == f"local-own-model-mean-{checksum(str(own / 'model.onnx'))[:8]}"
 
 
@@ -327,21 +327,21 @@ def test_the_files_beside_a_model_say_how_it_is_used(own: Path) -> None:
     (own / "1_Pooling" / "config.json").write_text('{"pooling_mode_cls_token": true}')
     (own / "config_sentence_transformers.json").write_text('{"prompts": {"query": "tea tea tea "}}')
     first = open_own(own)
-    assert numpy.argmax(first.passages(["green"])[0]) == WORDS.index("[CLS]")
+    assert numpy.argmax(first.embed_passages(["green"])[0]) == WORDS.index("[CLS]")
     (own / "1_Pooling" / "config.json").write_text('{"pooling_mode_mean_tokens": true}')
     assert open_own(own).space != first.space
-    assert numpy.argmax(open_own(own).question("green")) == WORDS.index("tea")
+    assert numpy.argmax(open_own(own).embed_query("green")) == WORDS.index("tea")
 
 
 def test_capitals_are_read_in_lower_case_by_a_model_that_knows_no_capitals(own: Path) -> None:
     (own / "tokenizer_config.json").write_text('{"do_lower_case": false}')
     embedder = open_own(own)
-    assert (embedder.question("TEA") == embedder.question("tea")).all()
+    assert (embedder.embed_query("TEA") == embedder.embed_query("tea")).all()
 
 
 def test_text_that_is_none_and_text_without_end_are_read_as_far_as_they_go(own: Path) -> None:
     embedder = open_own(own)
-    vectors = embedder.passages(["tea \ud83c", "tea " * 100_000, "\0"])
+    vectors = embedder.embed_passages(["tea \ud83c", "tea " * 100_000, "\0"])
     assert numpy.isfinite(vectors).all()
     assert numpy.argmax(vectors[1]) == WORDS.index("tea")
 
@@ -350,8 +350,8 @@ def test_threads_may_share_a_model(own: Path) -> None:
     embedder = open_own(own)
     texts = [" ".join(WORDS[5 + (number + step) % 7] for step in range(number % 9 + 1)) for number in range(200)]
     with ThreadPoolExecutor(8) as pool:
-        apart = list(pool.map(embedder.question, texts))
-    assert (numpy.array(apart) == embedder.passages(texts)).all()
+        apart = list(pool.map(embedder.embed_query, texts))
+    assert (numpy.array(apart) == embedder.embed_passages(texts)).all()
 
 
 def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(own: Path) -> None:
@@ -364,7 +364,7 @@ def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(
         def work():
             try:
                 while True:
-                    embedder.question("tea " * 500)
+                    embedder.embed_query("tea " * 500)
                     begun.set()
             except Unavailable:
                 pass  # the program ends
@@ -385,7 +385,7 @@ def test_a_program_that_ends_while_a_model_computes_in_the_background_ends_well(
 def test_a_folder_that_can_not_be_used_says_why(own: Path) -> None:
     (own / "model.onnx").write_bytes(b"not a model")
     with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or take another model"):
-        open_own(own).question("tea")
+        open_own(own).embed_query("tea")
     (own / "config_sentence_transformers.json").write_text("{")
     with pytest.raises(Unavailable, match=r"config_sentence_transformers\.json can not be read"):
         open_own(own)
@@ -398,7 +398,7 @@ def test_a_model_that_changes_before_it_is_opened_is_not_opened(own: Path) -> No
     embedder = open_own(own)
     (own / "model.onnx").write_bytes(onnx(numpy.ones((len(WORDS), 3)).tolist()))
     with pytest.raises(Unavailable, match="has changed since it was checked"):
-        embedder.question("tea")
+        embedder.embed_query("tea")
 
 
 @pytest.fixture(scope="session")
@@ -426,7 +426,7 @@ def pair(models: str) -> tuple[Embedder, Embedder]:
 
 
 def best(embedder: Embedder, question: str, texts: list[str]) -> str:
-    return texts[int(numpy.argmax(embedder.passages(texts) @ embedder.question(question)))]
+    return texts[int(numpy.argmax(embedder.embed_passages(texts) @ embedder.embed_query(question)))]
 
 
 ENGLISH = [
@@ -473,7 +473,7 @@ def test_each_script_goes_to_the_model_that_reads_it(pair: tuple[Embedder, Embed
         "今日は緑茶を飲みました": (False, True),
         "안녕하세요": (False, False),
     }
-    assert {text: (english.takes(text), chinese.takes(text)) for text in routes} == routes
+    assert {text: (english.accepts(text), chinese.accepts(text)) for text in routes} == routes
 
 
 @pytest.mark.slow
@@ -483,15 +483,15 @@ def test_the_two_models_have_a_space_each_with_vectors_of_length_one(pair: tuple
         f"local-{BGE_ZH.name}-cls-{BGE_ZH.wheel.model[:8]}",
     ]
     for embedder, dimensions in zip(pair, (384, 512), strict=True):
-        vectors = embedder.passages(["tea 茶", "ship"])
+        vectors = embedder.embed_passages(["tea 茶", "ship"])
         assert vectors.shape == (2, dimensions)
         assert numpy.linalg.norm(vectors, axis=1) == pytest.approx([1, 1])
 
 
 @pytest.mark.slow
 def test_the_vector_of_a_text_does_not_depend_on_its_neighbours(pair: tuple[Embedder, Embedder]) -> None:
-    together = pair[0].passages(ENGLISH)
-    assert all((pair[0].passages([text])[0] == row).all() for text, row in zip(ENGLISH, together, strict=True))
+    together = pair[0].embed_passages(ENGLISH)
+    assert all((pair[0].embed_passages([text])[0] == row).all() for text, row in zip(ENGLISH, together, strict=True))
 
 
 @pytest.mark.slow
@@ -513,12 +513,12 @@ def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
         shutil.copytree(os.path.join(models, f"{kind.name}-{kind.wheel.model[:8]}"), folder)
         for name in (kind.name, "whatever"):  # it is known by its hash, not by what it is called
             alone = open_own(folder.rename(folder.with_name(name)))
-            assert alone.takes("绿茶")
-            assert alone.takes("green tea")
-            assert isinstance(alone, ByToken) is isinstance(usual, ByToken)
-            assert (alone.question("who drinks tea?") == usual.question("who drinks tea?")).all()
+            assert alone.accepts("绿茶")
+            assert alone.accepts("green tea")
+            assert isinstance(alone, TokenLevelEmbedder) is isinstance(usual, TokenLevelEmbedder)
+            assert (alone.embed_query("who drinks tea?") == usual.embed_query("who drinks tea?")).all()
             assert alone.space != usual.space  # which has not read all scripts
-            assert scale_of(alone.space) == scale_of(usual.space)
+            assert scale_for(alone.space) == scale_for(usual.space)
             folder = folder.with_name(name)
         shutil.rmtree(folder)
 
@@ -526,16 +526,16 @@ def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
 @pytest.mark.slow
 def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -> None:
     english, chinese = pair
-    assert isinstance(english, ByToken)
-    assert not isinstance(chinese, ByToken)
-    vectors, tokens = english.passages_by_token([*ENGLISH, " \n"])
-    assert (vectors[:-1] == english.passages(ENGLISH)).all()
+    assert isinstance(english, TokenLevelEmbedder)
+    assert not isinstance(chinese, TokenLevelEmbedder)
+    vectors, tokens = english.embed_passages_by_token([*ENGLISH, " \n"])
+    assert (vectors[:-1] == english.embed_passages(ENGLISH)).all()
     assert not vectors[-1].any()
     assert tokens[-1] == b""
     for question, right in (("Who has become a lawyer?", 2), ("a newborn in the family", 0), ("dear housing", 3)):
-        vector, asked = english.question_by_token(question)
-        assert (vector == english.question(question)).all()
-        found = closeness(asked, dict(enumerate(tokens[:-1])))
+        vector, asked = english.embed_query_by_token(question)
+        assert (vector == english.embed_query(question)).all()
+        found = maxsim(asked, dict(enumerate(tokens[:-1])))
         assert found[right] == max(found.values())
 
 
@@ -545,8 +545,8 @@ def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_
     shutil.copytree(os.path.join(models, name), tmp_path / "mine" / name)
     (alone,) = open_embedders(SearchSettings(provider="local", model=str(tmp_path / "mine")))
     assert alone.model == BGE_EN.name
-    assert alone.takes("green tea")
-    assert not alone.takes("绿茶")
+    assert alone.accepts("green tea")
+    assert not alone.accepts("绿茶")
 
 
 @pytest.mark.slow
@@ -560,7 +560,7 @@ def test_a_vocabulary_alone_tokenises_as_the_tokeniser_does(models: str, tmp_pat
     (folder / "vocab.txt").write_text("\n".join(words), encoding="utf-8")
     (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": spec["normalizer"]["lowercase"]}))
     texts = [*ENGLISH, *CHINESE, "Ångström café naïve 3.14 x86_64 don't", "混合 Mixed テスト 한국어 🙂", "ﬁne ＡＢＣ"]
-    assert (open_own(folder).passages(texts) == open_own(place).passages(texts)).all()
+    assert (open_own(folder).embed_passages(texts) == open_own(place).embed_passages(texts)).all()
 
 
 @pytest.mark.slow
@@ -580,7 +580,7 @@ def test_the_reranker_puts_the_answer_first_whatever_stands_beside_it(models: st
     [("Who passed the exam?", True), ("bar exam", False), ("他喜欢喝什么茶 呢 吗 吧", False), ("", False)],
 )
 def test_the_reranker_takes_english_questions_of_some_words(models: str, question: str, takes: bool) -> None:
-    assert open_reranker(models).takes(question) is takes
+    assert open_reranker(models).accepts(question) is takes
 
 
 @pytest.mark.slow
@@ -622,14 +622,14 @@ def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_
     with Memory(tmp_path) as memory:
         home = memory.home
         home.build_index(lambda *_: None)
-        nobody = Meaning(SearchSettings(provider="none"))
-        legs = {"tokens": (home.meaning, WEIGHTS), "words": (nobody, WEIGHTS)}
-        legs["vectors"] = home.meaning, WEIGHTS._replace(tokens=0.0)
+        nobody = EmbeddingService(SearchSettings(provider="none"))
+        legs = {"tokens": (home.embedding, WEIGHTS), "words": (nobody, WEIGHTS)}
+        legs["vectors"] = home.embedding, WEIGHTS._replace(tokens=0.0)
         found = dict.fromkeys(legs, 0.0)
         for question in (each for each in told["questions"] if each["answer"] in notes):
             query = Query(question["text"], home.viewer(), 10)
             for leg, (meaning, weights) in legs.items():
-                hits = home.index.ask(lambda view, m=meaning, w=weights, q=query: run_query(view.index, q, m, w)).hits
+                hits = home.index.query(lambda view, m=meaning, w=weights, q=query: run_query(view.index, q, m, w)).hits
                 pages = [hit.path for hit in hits]
                 wanted = f"memory/world/{question['answer']}.md"
                 found[leg] += 1 / (pages.index(wanted) + 1) if wanted in pages else 0.0

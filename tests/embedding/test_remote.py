@@ -117,7 +117,7 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bench]:
 def refusal(embedder: RemoteEmbedder, text: str = "green tea") -> str:
     """Why a question was not answered; the key is in no line of what anybody could print."""
     with pytest.raises(Unavailable) as caught:
-        embedder.question(text)
+        embedder.embed_query(text)
     assert KEY not in "".join(traceback.format_exception(caught.value))
     return str(caught.value)
 
@@ -130,16 +130,16 @@ def closed_port() -> str:
 def test_texts_become_rows_of_length_one_in_their_order(bench: Bench) -> None:
     texts = ["green tea", "black coffee", "tea tea tea"]
     for embedder in (bench.openai(), bench.ollama(model="plain")):
-        rows = embedder.passages(texts)
+        rows = embedder.embed_passages(texts)
         assert (rows.dtype.name, rows.shape) == ("float32", (3, DIMENSIONS))
         expected = numpy.array([bag(text) for text in texts])
         expected /= numpy.linalg.norm(expected, axis=1, keepdims=True)
         assert numpy.allclose(rows, expected, atol=1e-6)
-        assert embedder.question("green tea") @ rows[0] == pytest.approx(1)
+        assert embedder.embed_query("green tea") @ rows[0] == pytest.approx(1)
 
 
 def test_openai_is_asked_as_its_protocol_says(bench: Bench) -> None:
-    bench.openai().passages(["tea"])
+    bench.openai().embed_passages(["tea"])
     assert bench.server.seen == [
         Seen(
             "/v1/embeddings",
@@ -151,8 +151,8 @@ def test_openai_is_asked_as_its_protocol_says(bench: Bench) -> None:
 
 def test_ollama_is_asked_as_its_protocol_says_and_nomic_gets_its_prefixes(bench: Bench) -> None:
     embedder = bench.ollama()
-    embedder.passages(["tea"])
-    embedder.question("tea?")
+    embedder.embed_passages(["tea"])
+    embedder.embed_query("tea?")
     assert bench.server.seen == [
         Seen("/api/embed", "", {"model": "nomic-embed-text", "input": ["search_document: tea"]}),
         Seen("/api/embed", "", {"model": "nomic-embed-text", "input": ["search_query: tea?"]}),
@@ -160,55 +160,55 @@ def test_ollama_is_asked_as_its_protocol_says_and_nomic_gets_its_prefixes(bench:
 
 
 def test_other_models_of_ollama_get_the_text_as_it_is(bench: Bench) -> None:
-    bench.ollama(model="bge-m3").question("tea?")
+    bench.ollama(model="bge-m3").embed_query("tea?")
     assert bench.server.seen[0].texts == ["tea?"]
 
 
 def test_a_server_without_keys_gets_none(bench: Bench) -> None:
-    bench.openai(key_variable="NOT_SET_ANYWHERE").question("tea")
+    bench.openai(key_variable="NOT_SET_ANYWHERE").embed_query("tea")
     assert bench.server.seen[0].key == ""
 
 
 def test_the_query_of_an_address_is_kept(bench: Bench) -> None:
-    bench.openai(f"{bench.server.url}/v1?api-version=1").question("tea")
+    bench.openai(f"{bench.server.url}/v1?api-version=1").embed_query("tea")
     assert bench.server.seen[0].path == "/v1/embeddings?api-version=1"
 
 
 def test_many_texts_go_in_requests_of_at_most_64(bench: Bench) -> None:
-    rows = bench.openai().passages([f"text {number}" for number in range(150)])
+    rows = bench.openai().embed_passages([f"text {number}" for number in range(150)])
     assert [len(seen.texts) for seen in bench.server.seen] == [64, 64, 22]
-    assert rows[149] @ bench.openai().question("text 149") == pytest.approx(1)
+    assert rows[149] @ bench.openai().embed_query("text 149") == pytest.approx(1)
 
 
 def test_long_texts_are_cut_and_share_requests_of_100_000_characters(bench: Bench) -> None:
-    bench.openai().passages(["tea " * 5000] * 30)
+    bench.openai().embed_passages(["tea " * 5000] * 30)
     assert {len(text) for seen in bench.server.seen for text in seen.texts} == {8000}
     assert [len(seen.texts) for seen in bench.server.seen] == [12, 12, 6]
 
 
 def test_a_text_is_cut_between_characters_so_that_its_tokens_fit(bench: Bench) -> None:
-    bench.openai().passages(["茶" * 5000])
+    bench.openai().embed_passages(["茶" * 5000])
     assert bench.server.seen[0].texts == ["茶" * 2666]
 
 
 def test_half_a_surrogate_pair_is_sent_as_text(bench: Bench) -> None:
-    bench.openai().passages(["tea \ud83c"])
+    bench.openai().embed_passages(["tea \ud83c"])
     assert bench.server.seen[0].texts == ["tea ?"]
 
 
 def test_texts_that_say_nothing_are_not_sent_and_get_zeros(bench: Bench) -> None:
     embedder = bench.ollama()
-    rows = embedder.passages(["", "tea", " \n"])
+    rows = embedder.embed_passages(["", "tea", " \n"])
     assert [bool(row.any()) for row in rows] == [False, True, False]
     assert bench.server.seen[0].texts == ["search_document: tea"]
 
 
 def test_the_width_of_zeros_is_asked_for_when_nothing_was_said_yet(bench: Bench) -> None:
     embedder = bench.openai()
-    assert embedder.passages([]).shape[0] == 0
+    assert embedder.embed_passages([]).shape[0] == 0
     assert bench.server.seen == []
-    assert embedder.passages(["", " "]).shape == (2, DIMENSIONS)
-    assert not embedder.question("").any()
+    assert embedder.embed_passages(["", " "]).shape == (2, DIMENSIONS)
+    assert not embedder.embed_query("").any()
     assert len(bench.server.seen) == 1
 
 
@@ -218,13 +218,13 @@ def test_rows_out_of_order_are_put_in_order(bench: Bench) -> None:
         handler.answer({"data": data[::-1]})
 
     bench.server.script = [shuffled]
-    rows = bench.openai().passages(["tea", "coffee", "milk"])
+    rows = bench.openai().embed_passages(["tea", "coffee", "milk"])
     assert [int(row.argmax()) for row in rows] == [bag(text).index(1) for text in ("tea", "coffee", "milk")]
 
 
 def test_floats_in_base64_are_read(bench: Bench) -> None:
     bench.server.script = [data_of(base64.b64encode(struct.pack("<3f", 3, 0, 4)).decode())]
-    assert bench.openai().question("tea").tolist() == pytest.approx([0.6, 0, 0.8])
+    assert bench.openai().embed_query("tea").tolist() == pytest.approx([0.6, 0, 0.8])
 
 
 def test_an_answer_in_chunks_is_read(bench: Bench) -> None:
@@ -237,16 +237,16 @@ def test_an_answer_in_chunks_is_read(bench: Bench) -> None:
 
     bench.server.script = [chunked]
     embedder = bench.openai()
-    assert embedder.question("tea").tolist() == [0, 1]
+    assert embedder.embed_query("tea").tolist() == [0, 1]
     bench.server.script = [data_of([1, 0])]
-    assert embedder.question("tea").tolist() == [1, 0]
+    assert embedder.embed_query("tea").tolist() == [1, 0]
     assert bench.server.connections == 1
 
 
 def test_one_connection_serves_many_requests(bench: Bench) -> None:
     embedder = bench.openai()
     for _ in range(5):
-        embedder.question("tea")
+        embedder.embed_query("tea")
     assert bench.server.connections == 1
 
 
@@ -254,8 +254,8 @@ def test_threads_share_an_embedder(bench: Bench) -> None:
     embedder = bench.openai()
     texts = [f"tea {number}" for number in range(40)]
     with ThreadPoolExecutor(8) as pool:
-        rows = list(pool.map(embedder.question, texts))
-    assert numpy.array_equal(numpy.array(rows), embedder.passages(texts))
+        rows = list(pool.map(embedder.embed_query, texts))
+    assert numpy.array_equal(numpy.array(rows), embedder.embed_passages(texts))
     assert bench.server.connections <= 8
 
 
@@ -266,21 +266,21 @@ def test_a_connection_that_was_closed_while_it_lay_idle_is_opened_again_at_once(
 
     bench.server.script = [serve_and_leave]
     embedder = bench.openai()
-    embedder.question("tea")
-    embedder.question("tea")
+    embedder.embed_query("tea")
+    embedder.embed_query("tea")
     assert (bench.server.connections, bench.standing.slept) == (2, [])
 
 
 @pytest.mark.parametrize("header", ["7", formatdate(NOON + 7, usegmt=True)], ids=["seconds", "date"])
 def test_a_rate_limit_is_waited_for_as_long_as_it_says(bench: Bench, header: str) -> None:
     bench.server.script = [fail(429, Retry_After=header)]
-    assert bench.openai().question("tea").any()
+    assert bench.openai().embed_query("tea").any()
     assert bench.standing.slept == [pytest.approx(7)]
 
 
 def test_a_rate_limit_of_hours_is_waited_for_a_minute(bench: Bench) -> None:
     bench.server.script = [fail(429, Retry_After="7200")]
-    bench.openai().passages(["tea"])
+    bench.openai().embed_passages(["tea"])
     assert bench.standing.slept == [60]
 
 
@@ -291,20 +291,20 @@ def test_a_question_does_not_wait_for_a_long_rate_limit_and_the_next_does_not_as
     assert "try again later" in refusal(embedder)
     assert (len(bench.server.seen), bench.standing.slept) == (1, [])
     bench.standing.time += 30
-    assert embedder.question("tea").any()
+    assert embedder.embed_query("tea").any()
 
 
 @pytest.mark.parametrize("header", ["", "soon", "-5", "nan", "Mon, 99 Foo 2026", "0"])
 def test_a_retry_after_that_says_nothing_is_not_needed(bench: Bench, header: str) -> None:
     bench.server.script = [fail(503, Retry_After=header)]
-    assert bench.openai().question("tea").any()
+    assert bench.openai().embed_query("tea").any()
     assert 0.25 <= bench.standing.slept[0] <= 0.5
 
 
 def test_a_server_that_keeps_failing_is_tried_ever_more_slowly_and_then_left(bench: Bench) -> None:
     bench.server.otherwise = fail(500, "out of order")
     with pytest.raises(Unavailable, match=r"can not serve now \(500 Internal Server Error: out of order\)"):
-        bench.openai().passages(["tea"])
+        bench.openai().embed_passages(["tea"])
     assert len(bench.server.seen) == 6
     assert all(2**n / 4 <= pause <= 2**n / 2 for n, pause in enumerate(bench.standing.slept))
     assert len(bench.standing.slept) == 5
@@ -313,14 +313,14 @@ def test_a_server_that_keeps_failing_is_tried_ever_more_slowly_and_then_left(ben
 def test_the_time_for_all_tries_together_is_bounded(bench: Bench) -> None:
     bench.server.otherwise = fail(502)
     with pytest.raises(Unavailable, match="502"):
-        bench.openai(indexing=Patience(tries=100, seconds=30, timeout=5)).passages(["tea"])
+        bench.openai(indexing=Patience(tries=100, seconds=30, timeout=5)).embed_passages(["tea"])
     assert sum(bench.standing.slept) < 30
 
 
 @pytest.mark.parametrize("failure", [hang_up, break_off, break_off_in_chunks, fail(504), fail(429)])
 def test_what_passes_is_tried_again(bench: Bench, failure: Script) -> None:
     bench.server.script = [failure]
-    assert bench.openai().question("tea").any()
+    assert bench.openai().embed_query("tea").any()
     assert (len(bench.server.seen), len(bench.standing.slept)) == (2, 1)
 
 
@@ -395,7 +395,7 @@ def test_neither_key_nor_texts_follow_a_redirect_to_another_host(bench: Bench, s
 
 def test_a_redirect_on_the_same_host_is_followed(bench: Bench) -> None:
     bench.server.script = [fail(307, Location="/v1/embeddings/")]
-    assert bench.openai().question("tea").any()
+    assert bench.openai().embed_query("tea").any()
     assert [seen.path for seen in bench.server.seen] == ["/v1/embeddings", "/v1/embeddings/"]
     assert bench.server.seen[1].texts == ["tea"]
 
@@ -434,14 +434,14 @@ def test_redirects_in_a_circle_end(bench: Bench) -> None:
 def test_an_answer_that_can_not_be_used_says_why(bench: Bench, answer: Script, why: str) -> None:
     bench.server.otherwise = answer
     with pytest.raises(Unavailable, match=re.escape(why)) as caught:
-        bench.openai().passages(["tea", "coffee"])
+        bench.openai().embed_passages(["tea", "coffee"])
     assert KEY not in "".join(traceback.format_exception(caught.value))
     assert bench.standing.slept == []
 
 
 def test_a_model_that_changes_its_width_is_noticed(bench: Bench) -> None:
     embedder = bench.openai()
-    embedder.question("tea")
+    embedder.embed_query("tea")
     bench.server.otherwise = data_of([1, 0])
     assert f"2 numbers a text, {DIMENSIONS} before" in refusal(embedder)
 
@@ -460,7 +460,7 @@ def test_whatever_comes_back_is_a_vector_or_a_reason(bench: Bench, provider: str
     for answer in (odd, rows, {"data": [odd]}, row):
         bench.server.script = [give(answer)]
         with suppress(Unavailable):
-            assert numpy.linalg.norm(embedder.question("tea")) == pytest.approx(1, abs=1e-5)
+            assert numpy.linalg.norm(embedder.embed_query("tea")) == pytest.approx(1, abs=1e-5)
     embedder.close()
 
 
@@ -506,7 +506,7 @@ def test_a_key_that_can_not_be_sent_is_refused_and_not_repeated(bench: Bench, mo
 
 def test_the_line_break_at_the_end_of_a_key_is_nothing(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THE_KEY", f"{KEY}\n")
-    bench.openai().question("tea")
+    bench.openai().embed_query("tea")
     assert bench.server.seen[0].key == f"Bearer {KEY}"
 
 
@@ -520,8 +520,13 @@ def test_the_table_opens_each_provider_without_asking_the_server(monkeypatch: py
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     for provider, model in {"openai": "text-embedding-3-small", "ollama": "nomic-embed-text"}.items():
         (embedder,) = open_embedders(SearchSettings(provider=provider))
-        assert (embedder.provider, embedder.model, embedder.quick, embedder.batch) == (provider, model, False, 64)
-        assert embedder.takes("任何文字")
+        assert (embedder.provider, embedder.model, embedder.is_fast, embedder.batch_size) == (
+            provider,
+            model,
+            False,
+            64,
+        )
+        assert embedder.accepts("任何文字")
 
 
 def test_a_space_is_a_file_name_and_differs_by_model_and_address(bench: Bench) -> None:
@@ -549,9 +554,9 @@ def test_sentence_transformers_loads_a_model_from_a_folder(tmp_path: Path) -> No
     package.SentenceTransformer(modules=[words], device="cpu").save(str(tmp_path / "model"))
     settings = SearchSettings(provider="sentence-transformers", model=str(tmp_path / "model"))
     (embedder,) = open_embedders(settings)
-    rows = embedder.passages(["green tea", "coffee", ""])
+    rows = embedder.embed_passages(["green tea", "coffee", ""])
     assert (rows.dtype.name, rows.shape) == ("float32", (3, 3))
-    assert (rows @ embedder.question("tea")).tolist() == pytest.approx([0.5**0.5, 0, 0])
-    assert embedder.passages([]).shape == (0, 3)
+    assert (rows @ embedder.embed_query("tea")).tolist() == pytest.approx([0.5**0.5, 0, 0])
+    assert embedder.embed_passages([]).shape == (0, 3)
     with pytest.raises(Unavailable, match="can not be loaded"):
         open_embedders(settings._replace(model=str(tmp_path / "nothing")))

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.index.base import silent
+from commonplace.index.base import ignore_progress
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, running, serve
@@ -48,7 +48,7 @@ import sys
 from commonplace.home import Home
 from commonplace.storage.folder.locks import lock
 home = Home(sys.argv[1])
-with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.territory.fingerprint}", patience=0):
+with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.scope.fingerprint}", patience=0):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -142,7 +142,7 @@ def test_a_build_that_is_killed_keeps_what_it_did_and_the_next_one_ends_whole(ho
     memory.home.build_index(lambda *step: steps.append(step))
     assert next(step for step in steps if step[0] == "pages")[2] == 2000 - pages
     other = Memory(home.parent / "other", clock=clock)
-    other.home.build_index(silent)
+    other.home.build_index(ignore_progress)
     assert kept(memory) == kept(other)
     for question in ("page1999", "parcel page0007 harbour", "a package sent to the port"):
         assert memory.search(question, 20) == other.search(question, 20)
@@ -212,7 +212,7 @@ def embedded(server: Server) -> list[str]:
 
 
 def in_the_background(memory: Memory) -> threading.Thread:
-    working = memory.home.meaning._working
+    working = memory.home.embedding._working
     assert working is not None
     return working
 

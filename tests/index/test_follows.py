@@ -24,7 +24,7 @@ from commonplace.home import Home
 from commonplace.index import sync as index_sync
 from commonplace.index import vector_spaces as index_spaces
 from commonplace.index.base import Index
-from commonplace.index.embedding_service import embed_some
+from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING
@@ -255,11 +255,11 @@ def die_after(index: SqliteIndex, statements: int) -> None:
 
 def followed(home: Home, tiny: TinyEmbedder) -> None:
     """Catch up with words, as every search does, and with meaning."""
-    home.index.ask(lambda view: embedded(view.index, tiny))
+    home.index.query(lambda view: embedded(view.index, tiny))
 
 
 def embedded(index: Index, tiny: TinyEmbedder) -> None:
-    while embed_some(index, tiny, 7):
+    while embed_batch(index, tiny, 7):
         pass
 
 
@@ -268,7 +268,7 @@ def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     index._db.execute("INSERT INTO words(words, rank) VALUES('integrity-check', 1)")  # 1: against the passages, too
     rows = index._rows
     numbered = rows("SELECT id, path, first, last, text FROM passages")
-    alike = index.likeness(tiny.space, tiny.question("green tea milk"), [row[0] for row in numbered])
+    alike = index.cosines(tiny.space, tiny.embed_query("green tea milk"), [row[0] for row in numbered])
     return {
         "pages": rows("SELECT path, version, warning FROM pages ORDER BY path"),
         "passages": sorted(
@@ -295,7 +295,7 @@ def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
 def from_nothing(home: Home, tiny: TinyEmbedder) -> dict[str, list[Any]]:
     index = SqliteIndex(":memory:")
     try:
-        catch_up(index, home.storage.pages, home.index.territory)
+        catch_up(index, home.storage.pages, home.index.scope)
         embedded(index, tiny)
         return said(index, tiny)
     finally:
@@ -312,7 +312,7 @@ def check(steps: list[tuple[Any, ...]]) -> None:
             for memory in (world.memory, world.other):
                 followed(memory.home, world.tiny)
                 assert said(memory.home.index._open(), world.tiny) == from_nothing(memory.home, world.tiny)
-                view = memory.home.index.ask(lambda view: view)
+                view = memory.home.index.query(lambda view: view)
                 assert not view.stale
         finally:
             world.close()
@@ -397,7 +397,7 @@ def test_what_is_no_page_any_more_is_forgotten(home: Path, clock: FrozenClock, p
             page.symlink_to(page if "itself" in instead else put(home, "elsewhere.md", "oolong\n"))
         for _ in range(2):
             assert memory.search("oolong") == []
-            assert memory.home.index.ask(lambda view: view.index.warnings()) == []
+            assert memory.home.index.query(lambda view: view.index.warnings()) == []
 
 
 def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: FrozenClock) -> None:
@@ -406,8 +406,8 @@ def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: Frozen
     with Memory(home, clock=clock) as memory:
 
         def found() -> list[int]:
-            return memory.home.index.ask(
-                lambda view: view.index.words({"tea": 1.0, "milk": 2.0}, memory.home.viewer(), EVERYTHING, 5)
+            return memory.home.index.query(
+                lambda view: view.index.match_terms({"tea": 1.0, "milk": 2.0}, memory.home.viewer(), EVERYTHING, 5)
             )
 
         before = found(), memory.search("tea with milk", 20)
@@ -425,13 +425,13 @@ def test_a_space_that_is_made_anew_while_another_embeds_misses_no_passage(tmp_pa
     followed(home, tiny)
     (tmp_path / "memory/a.md").unlink()
     put(tmp_path, "memory/c.md", "green tea\n")
-    home.index.ask(lambda view: None)
+    home.index.query(lambda view: None)
     index = home.index._open()
-    pending = index.pending(tiny.space, 7)
+    pending = index.next_pending(tiny.space, 7)
     assert pending
     assert pending.texts == {}  # the text of a page that is gone has a vector still
     index.drop_space(tiny.space)
-    assert embed_some(index, tiny, 1)
+    assert embed_batch(index, tiny, 1)
     index.add_vectors(tiny.space, pending, {})
     embedded(index, tiny)
     assert said(index, tiny) == from_nothing(home, tiny)

@@ -63,7 +63,7 @@ def finds_everything(memory: Memory) -> bool:
 
 
 @contextmanager
-def held(file: Path, how: str) -> Iterator[None]:
+def bm25_score(file: Path, how: str) -> Iterator[None]:
     with closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute(f"BEGIN {how}")
         yield
@@ -85,7 +85,7 @@ def test_while_another_process_holds_the_index_memory_works_and_a_search_says_wh
     with Memory(home, clock=clock) as memory:
         if opened:
             memory.search("papaya")
-        with held(file, how):
+        with bm25_score(file, how):
             for reply in do_everything(memory):
                 assert reply["results"] or reply["stale"]
                 assert "stale" in reply or "warning" in reply
@@ -102,7 +102,7 @@ def test_a_search_while_the_index_is_behind_says_so_and_names_the_reason(home: P
     file = filled(home)
     with Memory(home, clock=clock) as memory:
         memory.search("papaya")
-        with held(file, "IMMEDIATE"):
+        with bm25_score(file, "IMMEDIATE"):
             (home / "memory/new.md").write_text("A lychee.\n")
             reply = memory.call("memory_search", {"query": "lychee"})
             assert (reply["results"], reply["stale"]) == ([], True)

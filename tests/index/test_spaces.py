@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from commonplace import Memory
 from commonplace.errors import Unavailable
 from commonplace.home import Home
-from commonplace.index.embedding_service import embed_some
+from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING, Filters, Viewer
@@ -48,25 +48,25 @@ class Desk:
         (self.root / path).write_text(text)
 
     def follow(self) -> None:
-        assert catch_up(self.index, self._home.storage.pages, self._home.index.territory) == []
+        assert catch_up(self.index, self._home.storage.pages, self._home.index.scope) == []
 
     def embed(self, embedder: TinyEmbedder) -> list[str]:
         """Catch up with everything; the texts that had to be embedded for it."""
         self.follow()
         before = len(embedder.given)
-        while embed_some(self.index, embedder, embedder.batch):
+        while embed_batch(self.index, embedder, embedder.batch_size):
             pass
         return embedder.given[before:]
 
     def nearest(self, embedder: TinyEmbedder, text: str, limit: int = 5, viewer: Viewer = ME) -> list[str]:
-        found = self.index.nearest(embedder.space, embedder.question(text), viewer, EVERYTHING, limit)
-        by_number = {each.number: each.hit for each in self.index.candidates([number for number, _ in found])}
+        found = self.index.nearest(embedder.space, embedder.embed_query(text), viewer, EVERYTHING, limit)
+        by_number = {each.number: each.hit for each in self.index.load_candidates([number for number, _ in found])}
         return [by_number[number].path for number, _ in found][:limit]  # there may be a few more than asked for
 
     def with_vectors(self, embedder: TinyEmbedder) -> set[tuple[Any, ...]]:
         """Every passage as it is kept, and how like a question it is."""
         rows = self.index._rows("SELECT id, path, first, last, text, hash FROM passages")
-        likely = self.index.likeness(embedder.space, embedder.question("tea milk sugar"), [row[0] for row in rows])
+        likely = self.index.cosines(embedder.space, embedder.embed_query("tea milk sugar"), [row[0] for row in rows])
         return {(*row[1:], round(likely[row[0]], 5) if row[0] in likely else None) for row in rows}
 
 
@@ -99,7 +99,7 @@ def built(memory: Memory) -> list[tuple[int, int]]:
     """Wait until everything is embedded; how it went on."""
     steps: list[tuple[int, int]] = []
     home = memory.home
-    home.index.ask(lambda view: home.meaning.build(view.index, lambda _, seen, total: steps.append((seen, total))))
+    home.index.query(lambda view: home.embedding.build(view.index, lambda _, seen, total: steps.append((seen, total))))
     return steps
 
 
@@ -203,10 +203,10 @@ def test_a_text_that_says_nothing_to_the_embedder_has_no_vector_and_is_not_asked
 
 
 class Interrupted(TinyEmbedder):
-    def passages(self, texts: Any, **_: object) -> Any:
+    def embed_passages(self, texts: Any, **_: object) -> Any:
         if len(self.given) >= 20:
             raise KeyboardInterrupt
-        return super().passages(texts)
+        return super().embed_passages(texts)
 
 
 def many(desk: Desk, count: int = 50) -> None:
@@ -323,7 +323,7 @@ def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
 
     def answers(memory: Memory) -> tuple[Any, ...]:
         found = memory.home.search("sow the beans")
-        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.reason.meaning) for row in found.ranked]
+        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.factors.meaning) for row in found.ranked]
 
     with Memory(home, clock=clock) as memory, Memory(home, clock=clock) as other:
         before = answers(memory)
@@ -353,7 +353,7 @@ def test_compaction_keeps_every_answer(desk: Desk, tiny: TinyEmbedder) -> None:
     assert desk.index.coverage(tiny.space).vectors == 50
     other = Desk(desk.root)
     assert other.nearest(tiny, "tea 3 milk 3", 10) == before[1]
-    with desk.index.writing():
+    with desk.index.write_transaction():
         desk.index._spaces.compact(tiny.space)
     assert desk.index.coverage(tiny.space).vectors == 25
     assert (desk.with_vectors(tiny), desk.nearest(tiny, "tea 3 milk 3", 10)) == before
@@ -370,7 +370,7 @@ def test_a_compaction_that_does_not_count_changes_nothing(desk: Desk, tiny: Tiny
     many(desk, 10)
     desk.embed(tiny)
     before = desk.with_vectors(tiny)
-    with suppress(ZeroDivisionError), desk.index.writing():
+    with suppress(ZeroDivisionError), desk.index.write_transaction():
         desk.index._spaces.compact(tiny.space)
         raise ZeroDivisionError
     assert desk.with_vectors(tiny) == before
@@ -407,8 +407,8 @@ def test_copies_of_a_text_do_not_stand_in_the_way_of_another(desk: Desk, tiny: T
     desk.put("memory/other.md", "green tea at noon\n")
     desk.embed(tiny)
     for filters in (EVERYTHING, Filters(scopes=("shared",))):
-        found = desk.index.nearest(tiny.space, tiny.question("green tea"), ME, filters, 60)
-        paths = {each.hit.path for each in desk.index.candidates([number for number, _ in found])}
+        found = desk.index.nearest(tiny.space, tiny.embed_query("green tea"), ME, filters, 60)
+        paths = {each.hit.path for each in desk.index.load_candidates([number for number, _ in found])}
         assert "memory/other.md" in paths
 
 
@@ -512,15 +512,15 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
             assert found.hits[0].text.endswith("Prune them in March.")
         assert found.fallback == bool(found.warnings)
         if found.mode == "hybrid":
-            assert all(row.reason.meaning != _UNKNOWN for row in found.ranked)
+            assert all(row.factors.meaning != _UNKNOWN for row in found.ranked)
 
 
 def test_an_embedder_that_stops_half_way_leaves_what_it_did(desk: Desk, tiny: TinyEmbedder) -> None:
     class Failing(TinyEmbedder):
-        def passages(self, texts: Any, **_: object) -> Any:
+        def embed_passages(self, texts: Any, **_: object) -> Any:
             if self.given:
                 raise Unavailable("the server is gone")
-            return super().passages(texts)
+            return super().embed_passages(texts)
 
     many(desk, 20)
     with pytest.raises(Unavailable):
@@ -552,7 +552,7 @@ def act(desk: Desk, tiny: TinyEmbedder, step: tuple[str, str, Any]) -> None:
         (desk.root / more).parent.mkdir(parents=True, exist_ok=True)
         page.replace(desk.root / more)
     elif what == "compact" and tiny.space in desk.index.spaces():
-        with desk.index.writing():
+        with desk.index.write_transaction():
             desk.index._spaces.compact(tiny.space)
 
 

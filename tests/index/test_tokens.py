@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from commonplace.index.base import Entry
-from commonplace.index.embedding_service import Meaning, embed_some
+from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Hit, Passage, Query, Scope, Viewer
 from commonplace.search.pipeline import run_query
@@ -34,14 +34,14 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     desk.index.close()
 
 
-def serving(*embedders: TinyEmbedder) -> Meaning:
-    meaning = Meaning(SearchSettings(provider="openai"))
+def serving(*embedders: TinyEmbedder) -> EmbeddingService:
+    meaning = EmbeddingService(SearchSettings(provider="openai"))
     meaning._opened = embedders  # type: ignore[assignment]
     return meaning
 
 
 def numbers(index: SqliteIndex, tiny: TinyEmbedder) -> list[int]:
-    return [number for number, _ in index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 99)]
+    return [number for number, _ in index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 99)]
 
 
 def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk) -> None:
@@ -49,10 +49,10 @@ def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk)
     desk.put("memory/tea.md", "green tea in the morning\n")
     for each in (by_token, plain):
         desk.embed(each)
-    found = desk.index.tokens(by_token.space, numbers(desk.index, by_token)).kept
+    found = desk.index.token_vectors(by_token.space, numbers(desk.index, by_token)).kept
     assert [len(tokens) for tokens in found.values()] == [5 * 12]
-    assert desk.index.tokens(plain.space, numbers(desk.index, plain)) == ({}, {})
-    assert desk.index.tokens("no-such-space", [1]) == ({}, {})
+    assert desk.index.token_vectors(plain.space, numbers(desk.index, plain)) == ({}, {})
+    assert desk.index.token_vectors("no-such-space", [1]) == ({}, {})
 
 
 def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: Desk) -> None:
@@ -62,7 +62,7 @@ def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: D
     desk.embed(tiny)
     (desk.root / "memory/one.md").rename(desk.root / "memory/three.md")
     assert desk.embed(tiny) == []
-    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny)).kept) == 2
+    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).kept) == 2
     (desk.root / "memory/two.md").unlink()
     desk.embed(tiny)
     desk.index.purge()
@@ -77,11 +77,11 @@ def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(des
     class Slow(TinyTokens):
         """While it reads, somebody forgets a page."""
 
-        def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
             (desk.root / "memory/secret.md").unlink(missing_ok=True)
             desk.follow()
             desk.index.purge()
-            return super().passages_by_token(texts)
+            return super().embed_passages_by_token(texts)
 
     desk.put("memory/secret.md", "nobody is to know\n")
     desk.put("memory/tea.md", "green tea\n")
@@ -102,7 +102,7 @@ def test_what_is_nearest_as_a_whole_gives_way_to_what_holds_the_likest_tokens(de
     by_token = run_query(desk.index, query, serving(tiny))
     assert by_token.hits[0].path == "memory/list.md"
     as_a_whole = run_query(desk.index, query, serving(tiny), WEIGHTS._replace(tokens=0.0))
-    one, other = ({row.hit.path: row.reason.meaning or 0.0 for row in each.ranked} for each in (by_token, as_a_whole))
+    one, other = ({row.hit.path: row.factors.meaning or 0.0 for row in each.ranked} for each in (by_token, as_a_whole))
     assert one["memory/list.md"] > one["memory/other.md"]
     assert other != one
 
@@ -115,26 +115,26 @@ def test_damaged_tokens_are_damage_like_any_other(desk: Desk, damage: str) -> No
     with sqlite3.connect(desk.file) as db:
         db.execute(f"UPDATE tokens SET tokens = {damage}")
     with pytest.raises(sqlite3.DatabaseError, match="tokens of a passage are not there"):
-        desk.index.tokens(tiny.space, numbers(desk.index, tiny))
+        desk.index.token_vectors(tiny.space, numbers(desk.index, tiny))
 
 
 def test_a_space_built_beside_another_takes_its_place_with_its_tokens(desk: Desk) -> None:
     tiny = TinyTokens()
     desk.put("memory/tea.md", "green tea\n")
     desk.embed(tiny)
-    while embed_some(desk.index, tiny, 10, f"{tiny.space}-new"):
+    while embed_batch(desk.index, tiny, 10, f"{tiny.space}-new"):
         pass
-    desk.index.put_in_place(f"{tiny.space}-new", tiny.space)
-    assert len(desk.index.tokens(tiny.space, numbers(desk.index, tiny)).kept) == 1
+    desk.index.promote_space(f"{tiny.space}-new", tiny.space)
+    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).kept) == 1
 
 
 def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -> None:
     english, chinese = TinyTokens("tiny-english"), TinyEmbedder("tiny-chinese")
-    english.quick = chinese.quick = False
+    english.is_fast = chinese.is_fast = False
     for number in range(40):
         desk.put(f"memory/{number}.md", f"green tea number {number}\n")
     desk.follow()
-    embed_some(desk.index, english, 20)
+    embed_batch(desk.index, english, 20)
     meaning = serving(english, chinese)
     first = run_query(desk.index, Query("tea", ME), meaning)
     assert first.provider == "static"
@@ -147,17 +147,17 @@ def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -
 
 def test_until_slow_embedders_have_read_everything_an_answer_says_how_far_they_are(desk: Desk) -> None:
     class Waiting(TinyTokens):
-        quick = False
+        is_fast = False
 
-        def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
             answered.wait(30)
-            return super().passages_by_token(texts)
+            return super().embed_passages_by_token(texts)
 
     answered = threading.Event()
     for number in range(40):
         desk.put(f"memory/{number}.md", f"green tea number {number}\n")
     desk.follow()
-    embed_some(desk.index, TinyTokens("tiny-english"), 20)
+    embed_batch(desk.index, TinyTokens("tiny-english"), 20)
     meaning = serving(Waiting("tiny-english"), Waiting("tiny-chinese"))
     reasons = run_query(desk.index, Query("tea", ME), meaning).reasons
     answered.set()
@@ -170,13 +170,13 @@ def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversa
     index = SqliteIndex(":memory:")
     turns = [Passage(line, line, f"turn {line}") for line in (1, 2, 3, 5, 6, 30)]
     shared = Scope("shared", "")
-    with index.writing():
+    with index.write_transaction():
         index.apply([Entry("sessions/a.jsonl", 1, "v", "session", shared, "session", turns[:3])], [])
         index.apply([Entry("sessions/b.jsonl", 1, "v", "session", shared, "session", turns)], [])
         index.apply([Entry("memory/c.md", 1, "v", "page", shared, "memory", turns)], [])
         index.apply([Entry("sessions/a.jsonl", 2, "w", "session", shared, "session", turns[:4])], [])  # it goes on
-    places = {each.number: (each.hit.path, each.hit.start) for each in index.candidates(range(1, 99))}
-    beside = index.tokens("any", list(places)).beside
+    places = {each.number: (each.hit.path, each.hit.start) for each in index.load_candidates(range(1, 99))}
+    beside = index.token_vectors("any", list(places)).beside
     assert all({places[other][0] for other in others} == {places[number][0]} for number, others in beside.items())
     assert {places[number]: sorted(places[other][1] for other in others) for number, others in beside.items()} == {
         ("sessions/a.jsonl", 1): [2, 3],
@@ -199,16 +199,18 @@ def test_what_another_agent_said_in_private_is_never_read_with_a_turn_of_ones_ow
         index = SqliteIndex(":memory:")
         mine = [Passage(line, line, text) for line, text in ((1, "who sent it"), (3, "the parcel"), (5, "no idea"))]
         ones = [Passage(line, line, text) for line, text in zip((2, 4, 6), others, strict=False)]
-        with index.writing():
+        with index.write_transaction():
             for who, turns in (("main", mine), ("ann", ones)):
                 path, scope = f"agents/{who}/sessions/s.jsonl", Scope("agent", who)
                 index.apply([Entry(path, 1, "v", "session", scope, "session", turns)], [])
-        while embed_some(index, tiny, 10):
+        while embed_batch(index, tiny, 10):
             pass
         own = [
-            each.number for each in index.candidates(range(1, 99)) if each.hit.path == "agents/main/sessions/s.jsonl"
+            each.number
+            for each in index.load_candidates(range(1, 99))
+            if each.hit.path == "agents/main/sessions/s.jsonl"
         ]
-        assert set(index.tokens(tiny.space, own).kept) == set(own)
+        assert set(index.token_vectors(tiny.space, own).kept) == set(own)
         return run_query(index, query, serving(tiny)).hits
 
     assert hits() == hits("to the harbour", "Ann sent the parcel to the harbour", "the harbour")

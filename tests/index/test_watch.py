@@ -27,9 +27,9 @@ from commonplace.home import Home
 from commonplace.index import sqlite as index_sqlite
 from commonplace.index import watcher as index_watch
 from commonplace.index.base import Index
-from commonplace.index.embedding_service import Meaning, Served
+from commonplace.index.embedding_service import ActiveEmbedders, EmbeddingService
 from commonplace.index.events import remote
-from commonplace.index.watcher import How, Seen, watch, watching
+from commonplace.index.watcher import PageChanges, WatchMode, watch, watch_in_background
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
@@ -43,18 +43,18 @@ def put(home: Path, path: str, text: str) -> Path:
     return home / path
 
 
-class Looks(Meaning):
+class Looks(EmbeddingService):
     """Embeds nothing, counts how often the index is caught up, and lets something happen right after that."""
 
     def __init__(self) -> None:
         super().__init__(SearchSettings(provider="none"))
         self.count, self.after = 0, list[Callable[[], object]]()
 
-    def serve(self, index: Index) -> Served:
+    def acquire(self, index: Index) -> ActiveEmbedders:
         self.count += 1
         if self.after:
             self.after.pop()()
-        return super().serve(index)
+        return super().acquire(index)
 
 
 class Watched:
@@ -65,13 +65,13 @@ class Watched:
         if not (home / "commonplace.yaml").exists():
             put(home, "commonplace.yaml", "memorySearch:\n  provider: none\n")
         self.home, self.memory = home, Memory(home, clock=FrozenClock())
-        self.told: queue.Queue[Seen] = queue.Queue()
+        self.told: queue.Queue[PageChanges] = queue.Queue()
         self.looks = Looks()
-        self.how = How(events=False)
+        self.how = WatchMode(events=False)
 
     @contextmanager
     def __call__(self) -> Iterator[Watched]:
-        with watching(self.memory.home.index, self.told.put, self.looks) as self.how:
+        with watch_in_background(self.memory.home.index, self.told.put, self.looks) as self.how:
             yield self
         self.memory.close()
 
@@ -95,7 +95,7 @@ class Watched:
 @pytest.fixture
 def watched(home: Path) -> Iterator[Watched]:
     with Watched(home)() as watched:
-        assert watched.how == How(events=True)
+        assert watched.how == WatchMode(events=True)
         yield watched
 
 
@@ -145,7 +145,7 @@ def test_a_folder_that_is_moved_or_deleted_is_seen_with_all_its_pages(watched: W
     assert sorted(told) == names
     (watched.home / "memory/trip").rename(watched.home / "memory/journey")
     moved = [name.replace("trip", "journey") for name in names]
-    assert watched.told.get(timeout=LONG) == Seen(tuple(moved), tuple(names))
+    assert watched.told.get(timeout=LONG) == PageChanges(tuple(moved), tuple(names))
     put(watched.home, moved[0], "egret\n")
     assert watched.until(moved[0]) == [moved[0]]
     shutil.rmtree(watched.home / "memory/journey")
@@ -411,7 +411,7 @@ def test_a_checkout_of_five_thousand_pages_costs_a_handful_of_looks(home: Path) 
 
 def test_a_home_that_is_not_there_can_not_be_watched(home: Path) -> None:
     follower = Home(str(home)).index
-    with pytest.raises(NotFound, match="there is no memory at"), watching(follower, lambda seen: None):
+    with pytest.raises(NotFound, match="there is no memory at"), watch_in_background(follower, lambda seen: None):
         pass
     assert not home.exists()
 
@@ -419,10 +419,10 @@ def test_a_home_that_is_not_there_can_not_be_watched(home: Path) -> None:
 def test_what_goes_wrong_with_what_is_told_ends_the_watching(home: Path) -> None:
     (home / "memory").mkdir(parents=True)
 
-    def told(seen: Seen) -> None:
+    def told(seen: PageChanges) -> None:
         raise BrokenPipeError(str(seen.changed))
 
-    def begun(how: How) -> None:
+    def begun(how: WatchMode) -> None:
         put(home, "memory/a.md", "x\n")
 
     with pytest.raises(BrokenPipeError, match="memory/a"):
@@ -450,7 +450,7 @@ def a_bell_that(rings: Callable[[str], bool]) -> types.ModuleType:
 def test_where_no_event_comes_it_looks_every_second_and_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", a_bell_that(lambda path: False))
     with Watched(home)() as watched:
-        assert watched.how == How(events=False, reason="the file system does not tell of changes")
+        assert watched.how == WatchMode(events=False, reason="the file system does not tell of changes")
         put(home, "memory/bird.md", "heron\n")
         assert watched.found("heron") == ["memory/bird.md"]  # nobody relies on it: a search looks itself
         watched.until("memory/bird.md")
@@ -463,17 +463,17 @@ def test_where_events_stay_away_that_should_have_come_they_are_not_believed_any_
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", a_bell_that(lambda path: "/watching/" in path))
     monkeypatch.setattr(index_watch, "_SAFETY", 0.2)
-    hows: queue.Queue[How] = queue.Queue()
+    hows: queue.Queue[WatchMode] = queue.Queue()
     watched = Watched(home)
     stop = threading.Event()
     arguments = (watched.memory.home.index, stop, watched.told.put, watched.looks, hows.put)
     thread = threading.Thread(target=watch, args=arguments)
     thread.start()
     try:
-        assert hows.get(timeout=LONG) == How(events=True)
+        assert hows.get(timeout=LONG) == WatchMode(events=True)
         put(home, "memory/bird.md", "heron\n")
         watched.until("memory/bird.md")
-        assert hows.get(timeout=LONG) == How(False, "pages changed that the file system did not tell of")
+        assert hows.get(timeout=LONG) == WatchMode(False, "pages changed that the file system did not tell of")
         put(home, "memory/bird.md", "egret\n")
         watched.until("memory/bird.md")
     finally:
@@ -609,7 +609,7 @@ def test_what_the_command_saw_is_found_by_others_without_a_look(own: Path) -> No
         put(own, "memory/bird.md", "kingfisher\n")
         command.line()
         index = Home(str(own)).index._open()  # as it is, without catching up
-        assert index.versions() == Memory(own).home.index.ask(lambda view: view.index.versions())
+        assert index.versions() == Memory(own).home.index.query(lambda view: view.index.versions())
         assert [index.coverage(space).whole for space in index.spaces()] == [True]
         index.close()
 

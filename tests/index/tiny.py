@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from commonplace.embedding.late_interaction import kept, placed
+from commonplace.embedding.late_interaction import pack_tokens, project_tokens
 
 if TYPE_CHECKING:
     from commonplace.embedding.base import Vectors
@@ -19,21 +19,22 @@ class TinyEmbedder:
     """Equal words point the same way; all others point anywhere."""
 
     provider = "tiny"
-    quick = True
+    is_fast = True
 
     def __init__(self, space: str = "tiny-1", dims: int = 64, batch: int = 512) -> None:
         self.space = self.model = space
-        self.dims, self.batch = dims, batch
+        self.dims = dims
+        self.batch_size = batch
         self.given: list[str] = []
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         return True
 
-    def passages(self, texts: Sequence[str], **_: object) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], **_: object) -> Vectors:
         self.given += texts
-        return np.stack([self.question(text) for text in texts])
+        return np.stack([self.embed_query(text) for text in texts])
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         total = np.zeros(self.dims, np.float32)
         for word in re.findall(r"\w+", text.lower()):
             seed = zlib.crc32(f"{self.space} {word}".encode())
@@ -44,11 +45,11 @@ class TinyEmbedder:
 class TinyTokens(TinyEmbedder):
     """The same, read token by token: two texts are as like as their words are, one by one."""
 
-    def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-        return self.passages(texts), [kept(_tokens(text)) if text.strip() else b"" for text in texts]
+    def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        return self.embed_passages(texts), [pack_tokens(_tokens(text)) if text.strip() else b"" for text in texts]
 
-    def question_by_token(self, text: str) -> tuple[Vectors, Vectors]:
-        return self.question(text), placed(_tokens(text))
+    def embed_query_by_token(self, text: str) -> tuple[Vectors, Vectors]:
+        return self.embed_query(text), project_tokens(_tokens(text))
 
 
 def _tokens(text: str) -> Vectors:

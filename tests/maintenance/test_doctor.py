@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory, NotFound
-from commonplace.index.sync import LARGEST
+from commonplace.index.sync import MAX_PAGE_CHARACTERS
 from commonplace.maintenance.doctor import CHECKS, Finding, Report, examine
 from commonplace.storage.undo import undo
 from commonplace.testing import FrozenClock
@@ -485,11 +485,11 @@ def test_an_index_of_another_version_is_removed_when_nobody_uses_it(sick: Path, 
 
 
 def test_large_pages_are_told(sick: Path, clock: FrozenClock) -> None:
-    put(sick, "memory/huge.md", "x" * (LARGEST + 1))
+    put(sick, "memory/huge.md", "x" * (MAX_PAGE_CHARACTERS + 1))
     put(sick, "memory/large.md", "tea\n" * 20_000)
     put(sick, "memory/small.md", "tea\n" * 10_000)
     huge, large = found(sick, clock, "oversize")
-    assert f"only the first {LARGEST} are searched" in huge.what
+    assert f"only the first {MAX_PAGE_CHARACTERS} are searched" in huge.what
     assert "80 KB" in large.what
 
 

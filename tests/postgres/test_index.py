@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.index.base import Entry, Index
-from commonplace.index.embedding_service import Meaning, embed_some
+from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, Query, Scope, Viewer
-from commonplace.search.bm25 import weighed
+from commonplace.search.bm25 import weigh_terms
 from commonplace.search.pipeline import run_query
 from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
@@ -41,7 +41,7 @@ def entry(path: str, *texts: str, scope: Scope = SHARED, **more: object) -> Entr
 
 
 def write(index: Index, entries: Sequence[Entry], removed: Sequence[str] = ()) -> None:
-    with index.writing():
+    with index.write_transaction():
         index.apply(entries, removed)
 
 
@@ -74,19 +74,21 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
     entries, questions = corpus_of()
     for each in (index, other):
         write(each, entries)
-    meaning = Meaning(SearchSettings())
+    meaning = EmbeddingService(SearchSettings())
     for question in questions:
         for viewer in (ME, ANN, Viewer("nobody", one_conversation=True)):
             query = Query(question, viewer)
-            mine, theirs = weighed(index, question, viewer), weighed(other, question, viewer)
+            mine, theirs = weigh_terms(index, question, viewer), weigh_terms(other, question, viewer)
             assert mine == theirs
             lookup = {word: mine.weights[word] for word in mine.lookup}
             if lookup:
-                assert index.words(lookup, viewer, EVERYTHING, 60) == other.words(lookup, viewer, EVERYTHING, 60)
+                assert index.match_terms(lookup, viewer, EVERYTHING, 60) == other.match_terms(
+                    lookup, viewer, EVERYTHING, 60
+                )
             ours, expected = run_query(index, query, meaning), run_query(other, query, meaning)
             found, wanted = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
             assert len({*found} & {*wanted}) >= 0.95 * len(wanted), question
-            by_words = Meaning(SearchSettings(provider="none"))
+            by_words = EmbeddingService(SearchSettings(provider="none"))
             assert run_query(index, query, by_words) == run_query(other, query, by_words)
             assert [hit.score for hit in ours.hits] == pytest.approx([hit.score for hit in expected.hits], abs=0.02)
 
@@ -136,27 +138,27 @@ def test_whatever_is_written_both_indexes_say_the_same(
     for entries, removed in steps:
         for each in (index, other):
             write(each, entries, removed)
-            while embed_some(each, tiny, 3):
+            while embed_batch(each, tiny, 3):
                 pass
     assert index.stamps() == other.stamps()
     assert index.stamps("memory/a.md") == other.stamps("memory/a.md")
     assert index.versions(["memory/a.md", "memory/zzz.md"]) == other.versions(["memory/a.md", "memory/zzz.md"])
     assert index.size() == other.size()
-    mine, theirs = weighed(index, question, viewer), weighed(other, question, viewer)
+    mine, theirs = weigh_terms(index, question, viewer), weigh_terms(other, question, viewer)
     assert mine == theirs
     numbers = numbered(index, other)
     lookup = {word: mine.weights[word] for word in mine.lookup}
     if lookup:
-        expected = other.words(lookup, viewer, filters, 5)
-        assert [numbers[number] for number in index.words(lookup, viewer, filters, 5)] == expected
-    asked = tiny.question(question)
+        expected = other.match_terms(lookup, viewer, filters, 5)
+        assert [numbers[number] for number in index.match_terms(lookup, viewer, filters, 5)] == expected
+    asked = tiny.embed_query(question)
     near = {numbers[n]: c for n, c in index.nearest(tiny.space, asked, viewer, filters, 50)}
     assert near == pytest.approx(dict(other.nearest(tiny.space, asked, viewer, filters, 50)), abs=0.02)
     for number, theirs_number in numbers.items():
-        assert index.before(number) == other.before(theirs_number)
+        assert index.preceding_text(number) == other.preceding_text(theirs_number)
     assert index.coverage(tiny.space)[:2] == other.coverage(tiny.space)[:2]
     query = Query(question, viewer, filters=filters)
-    meaning = Meaning(SearchSettings(provider="none"))
+    meaning = EmbeddingService(SearchSettings(provider="none"))
     assert [hit[:4] for hit in run_query(index, query, meaning).hits] == [
         hit[:4] for hit in run_query(other, query, meaning).hits
     ]

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 from commonplace.errors import LockTimeout, StorageError
-from commonplace.index.base import Embedded, Entry
-from commonplace.index.embedding_service import Meaning, embed_some
+from commonplace.index.base import Entry, PassageEmbedding
+from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.model import EVERYTHING, Filters, Passage, Query, Record, Scope, Viewer
-from commonplace.search.bm25 import asking
+from commonplace.search.bm25 import build_batch_query
 from commonplace.search.pipeline import run_query
 from commonplace.settings import SearchSettings
 from commonplace.storage.postgres.connection import Database
@@ -39,7 +39,7 @@ def index(database: Database) -> PostgresIndex:
 
 def texts(index: PostgresIndex, question: str, viewer: Viewer = ME, **filters: object) -> list[str]:
     query = Query(question, viewer, filters=Filters(**filters))  # type: ignore[arg-type]
-    return [hit.text for hit in run_query(index, query, Meaning(SearchSettings(provider="none"))).hits]
+    return [hit.text for hit in run_query(index, query, EmbeddingService(SearchSettings(provider="none"))).hits]
 
 
 def test_what_was_begun_and_not_finished_counts_for_nothing(index: PostgresIndex) -> None:
@@ -53,7 +53,7 @@ def test_what_was_begun_and_not_finished_counts_for_nothing(index: PostgresIndex
 
 
 def _interrupted(index: PostgresIndex) -> None:
-    with index.writing():
+    with index.write_transaction():
         index.apply([entry("memory/b.md", "black tea")], ["memory/a.md"])
         raise KeyboardInterrupt
 
@@ -63,11 +63,11 @@ def test_a_second_writer_of_the_same_index_waits_and_then_gives_up(
 ) -> None:
     write(index, [entry("memory/a.md", "green tea")])
     second = PostgresIndex(opened(), "home")
-    with index.writing():
+    with index.write_transaction():
         index.apply([entry("memory/b.md", "black tea")], [])
-        with ended(second.size), pytest.raises(LockTimeout, match="another process writes"), second.writing():
+        with ended(second.size), pytest.raises(LockTimeout, match="another process writes"), second.write_transaction():
             pass
-    with second.writing():
+    with second.write_transaction():
         assert second.size() == (2, 2)
 
 
@@ -82,7 +82,7 @@ def test_writers_of_other_tenants_and_other_settings_do_not_wait(
     index: PostgresIndex, opened: Callable[..., Database]
 ) -> None:
     others = [PostgresIndex(opened("other"), "home"), PostgresIndex(opened(), "elsewhere")]
-    with index.writing():
+    with index.write_transaction():
         for each in others:
             write(each, [entry("memory/a.md", "green tea")])
     assert [each.size() for each in (index, *others)] == [(0, 0), (1, 1), (1, 1)]
@@ -101,7 +101,7 @@ def test_many_writers_at_once_lose_nothing(index: PostgresIndex, opened: Callabl
     for thread in threads:
         thread.join()
     assert index.size() == (15, 30)
-    assert index.corpus(["tea", "sam"], ME).frequency == {"tea": 15, "sam": 15}
+    assert index.corpus_stats(["tea", "sam"], ME).frequency == {"tea": 15, "sam": 15}
 
 
 def test_a_reader_sees_one_state_whatever_is_written_meanwhile(
@@ -109,11 +109,11 @@ def test_a_reader_sees_one_state_whatever_is_written_meanwhile(
 ) -> None:
     write(index, [entry("memory/a.md", "green tea")])
     writer = PostgresIndex(opened(), "home")
-    with index.reading():
+    with index.read_transaction():
         assert index.size() == (1, 1)
         write(writer, [entry("memory/b.md", "black tea")])
         assert index.size() == (1, 1)
-        assert index.corpus(["tea"], ME).frequency == {"tea": 1}
+        assert index.corpus_stats(["tea"], ME).frequency == {"tea": 1}
     assert index.size() == (2, 2)
 
 
@@ -122,7 +122,7 @@ def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
 ) -> None:
     stranger = PostgresIndex(opened("stranger"), "home")
     write(index, [entry("memory/a.md", "green tea")])
-    embed_some(index, TinyEmbedder(), 10)
+    embed_batch(index, TinyEmbedder(), 10)
     assert stranger.size() == (0, 0)
     assert texts(stranger, "tea") == []
     assert stranger.spaces() == []
@@ -134,7 +134,7 @@ def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
     values = {"territory": index._tables.own["territory"], "lexeme": f"'{index._tables.own['mark']}btea'"}
     assert index._tables.rows(lookup, values) == [(1,)]
     assert stranger._tables.rows(lookup, values) == [(0,)]
-    with pytest.raises(StorageError, match="row-level security"), stranger.writing():
+    with pytest.raises(StorageError, match="row-level security"), stranger.write_transaction():
         stranger._tables.write("INSERT INTO commonplace.index_pages VALUES ('acme', 'x', 'x', 1, '', '')")
 
 
@@ -142,7 +142,7 @@ def test_an_agent_is_told_nothing_of_what_others_keep(index: PostgresIndex) -> N
     write(index, [entry("memory/a.md", "tea in private", scope=ANNS), entry("memory/b.md", "tea for all")])
     assert texts(index, "tea") == ["tea for all"]
     assert sorted(texts(index, "tea", ANN)) == ["tea for all", "tea in private"]
-    assert index.corpus(["privat", "tea"], ME).frequency == {"tea": 1}
+    assert index.corpus_stats(["privat", "tea"], ME).frequency == {"tea": 1}
 
 
 def test_words_that_a_server_would_stumble_over_are_found(index: PostgresIndex) -> None:
@@ -178,19 +178,19 @@ def test_records_warnings_and_stamps_are_kept(index: PostgresIndex) -> None:
 def test_a_text_that_moves_keeps_its_vector_and_a_space_can_be_replaced(index: PostgresIndex) -> None:
     tiny, new = TinyEmbedder(), TinyEmbedder("tiny-2", dims=32)
     write(index, [entry("memory/a.md", "green tea", "black tea")])
-    assert embed_some(index, tiny, 10)
-    assert not embed_some(index, tiny, 10)
+    assert embed_batch(index, tiny, 10)
+    assert not embed_batch(index, tiny, 10)
     assert index.coverage(tiny.space) == (2, 2, 2)
     write(index, [entry("memory/b.md", "black tea", "green tea")], ["memory/a.md"])
-    assert embed_some(index, tiny, 10)
+    assert embed_batch(index, tiny, 10)
     assert len(tiny.given) == 2
-    assert index.fits(tiny.space, 64)
-    assert not index.fits(tiny.space, 32)
-    assert index.nearest(tiny.space, new.question("tea"), ME, EVERYTHING, 5) == []
-    assert embed_some(index, new, 10)
-    index.put_in_place(new.space, tiny.space)
+    assert index.accepts_dimensions(tiny.space, 64)
+    assert not index.accepts_dimensions(tiny.space, 32)
+    assert index.nearest(tiny.space, new.embed_query("tea"), ME, EVERYTHING, 5) == []
+    assert embed_batch(index, new, 10)
+    index.promote_space(new.space, tiny.space)
     assert index.spaces() == [tiny.space]
-    assert index.fits(tiny.space, 32)
+    assert index.accepts_dimensions(tiny.space, 32)
     index.drop_space(tiny.space)
     assert index.spaces() == []
     assert index._tables.rows("SELECT count(*) FROM commonplace.index_vectors") == [(0,)]
@@ -199,17 +199,17 @@ def test_a_text_that_moves_keeps_its_vector_and_a_space_can_be_replaced(index: P
 def test_vectors_of_texts_that_are_gone_do_not_hide_the_others(index: PostgresIndex) -> None:
     tiny = TinyEmbedder()
     write(index, [entry("memory/a.md", *(f"tea {number}" for number in range(300))), entry("memory/b.md", "coffee")])
-    while embed_some(index, tiny, 500):
+    while embed_batch(index, tiny, 500):
         pass
     write(index, [], ["memory/a.md"])
-    assert len(index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 5)) == 1
+    assert len(index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 5)) == 1
     assert [hit.text for hit in run_query(index, Query("tea or so", ME), serving(tiny)).hits] == []
     index.purge()
     assert index.coverage(tiny.space).vectors == 1
 
 
-def serving(*embedders: TinyEmbedder) -> Meaning:
-    meaning = Meaning(SearchSettings(provider="openai"))
+def serving(*embedders: TinyEmbedder) -> EmbeddingService:
+    meaning = EmbeddingService(SearchSettings(provider="openai"))
     meaning._opened = embedders  # type: ignore[assignment]
     return meaning
 
@@ -219,15 +219,15 @@ def test_a_question_meets_the_space_that_another_process_put_in_place(
 ) -> None:
     tiny = TinyEmbedder()
     write(index, [entry("memory/a.md", "green tea"), entry("memory/b.md", "black coffee")])
-    while embed_some(index, tiny, 10):
+    while embed_batch(index, tiny, 10):
         pass
-    asked = tiny.question("tea")
+    asked = tiny.embed_query("tea")
     before = index.nearest(tiny.space, asked, ME, EVERYTHING, 5)
     other = PostgresIndex(opened(), "home")
     other.drop_space(tiny.space)
-    while embed_some(other, tiny, 10):
+    while embed_batch(other, tiny, 10):
         pass
-    finder = index.ask(asking(Query("tea", ME), [(tiny.space, asked)], 60))
+    finder = index.fetch(build_batch_query(Query("tea", ME), [(tiny.space, asked)], 60))
     assert finder.nearest(tiny.space, asked, ME, EVERYTHING, 60) == before
 
 
@@ -271,7 +271,7 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
     tiny, beside = TinyEmbedder(), TinyEmbedder("tiny-2")
     write(index, [entry(f"memory/{number}.md", f"tea number {number}", "something else") for number in range(50)])
     for each in (tiny, beside):
-        while embed_some(index, each, 500):
+        while embed_batch(index, each, 500):
             pass
     wire = Turns(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
@@ -282,9 +282,9 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
     hits = run_query(far, query, meaning).hits
     assert wire.count - before == 3  # what either space has not seen yet, and the question
     assert hits == run_query(index, query, meaning).hits
-    questions = [(each.space, each.question(query.text)) for each in (tiny, beside)]
+    questions = [(each.space, each.embed_query(query.text)) for each in (tiny, beside)]
     before = wire.count
-    far.ask(asking(query, questions, 60))
+    far.fetch(build_batch_query(query, questions, 60))
     assert wire.count - before == 1
     wire.close()
 
@@ -292,10 +292,10 @@ def test_a_question_by_words_and_meaning_costs_one_round_trip(index: PostgresInd
 def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, url: str) -> None:
     tiny = TinyTokens()
     write(index, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
-    while embed_some(index, tiny, 10):
+    while embed_batch(index, tiny, 10):
         pass
-    near = [number for number, _ in index.nearest(tiny.space, tiny.question("tea"), ME, EVERYTHING, 9)]
-    kept = index.tokens(tiny.space, near).kept
+    near = [number for number, _ in index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 9)]
+    kept = index.token_vectors(tiny.space, near).kept
     assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
     wire = Turns(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
@@ -308,29 +308,29 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     wire.close()
     desk = SqliteIndex(":memory:")
     write(desk, [entry("memory/a.md", "green tea in the morning"), entry("memory/b.md", "black coffee")])
-    while embed_some(desk, tiny, 10):
+    while embed_batch(desk, tiny, 10):
         pass
     assert [hit._replace(score=0) for hit in run_query(desk, query, meaning).hits] == [
         hit._replace(score=0) for hit in hits
     ]
     write(index, [], ["memory/a.md"])
     index.purge()
-    assert [len(tokens) for tokens in index.tokens(tiny.space, near).kept.values()] == [2 * 12]
+    assert [len(tokens) for tokens in index.token_vectors(tiny.space, near).kept.values()] == [2 * 12]
     index.drop_space(tiny.space)
-    assert index.tokens(tiny.space, near) == ({}, {})
+    assert index.token_vectors(tiny.space, near) == ({}, {})
 
 
 def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(index: PostgresIndex) -> None:
     tiny = TinyTokens()
     write(index, [entry("memory/secret.md", "nobody is to know"), entry("memory/tea.md", "green tea")])
-    pending = index.pending(tiny.space, 10)
+    pending = index.next_pending(tiny.space, 10)
     assert pending
     read = dict(
-        zip(pending.texts, zip(*tiny.passages_by_token(list(pending.texts.values())), strict=True), strict=True)
+        zip(pending.texts, zip(*tiny.embed_passages_by_token(list(pending.texts.values())), strict=True), strict=True)
     )
     write(index, [], ["memory/secret.md"])
     index.purge()
-    index.add_vectors(tiny.space, pending, {key: Embedded(*each) for key, each in read.items()})
+    index.add_vectors(tiny.space, pending, {key: PassageEmbedding(*each) for key, each in read.items()})
     assert index._tables.rows("SELECT count(*), count(tokens) FROM commonplace.index_vectors") == [(1, 1)]
     assert index.coverage(tiny.space) == (1, 1, 1)
 
@@ -345,8 +345,8 @@ def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> N
     for each in (index, desk):
         write(each, entries)
     every = list(range(1, 19))
-    assert index.tokens("any", every) == desk.tokens("any", every)
-    assert len(desk.tokens("any", every).beside) == 10
+    assert index.token_vectors("any", every) == desk.token_vectors("any", every)
+    assert len(desk.token_vectors("any", every).beside) == 10
 
 
 def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex, url: str) -> None:
@@ -371,9 +371,9 @@ def crowded(opened: Callable[..., Database]) -> tuple[PostgresIndex, PostgresInd
     for each, first, count in ((large, 0, 24_000), (small, 24_000, 240)):
         scopes = [MINE if number % 100 == 0 else SHARED for number in range(first, first + count)]
         write(each, [_numbered(first + number, scope) for number, scope in enumerate(scopes)])
-        while pending := each.pending("synthetic", 5_000):
+        while pending := each.next_pending("synthetic", 5_000):
             found = {key: vectors[int(text.split()[-1])] for key, text in pending.texts.items()}
-            each.add_vectors("synthetic", pending, {key: Embedded(vector) for key, vector in found.items()})
+            each.add_vectors("synthetic", pending, {key: PassageEmbedding(vector) for key, vector in found.items()})
     return large, small, vectors
 
 
@@ -385,8 +385,8 @@ def test_few_vectors_among_many_are_found_as_if_all_were_compared(
     crowded: tuple[PostgresIndex, PostgresIndex, np.ndarray],
 ) -> None:
     large, small, vectors = crowded
-    assert large.quicken("synthetic")
-    assert not small.quicken("synthetic")
+    assert large.build_ann_index("synthetic")
+    assert not small.build_ann_index("synthetic")
     every = np.arange(24_000)
     asked = np.random.default_rng(8).standard_normal((30, 64)).astype(np.float32)
     for index, viewer, mine, filters in (
@@ -398,7 +398,7 @@ def test_few_vectors_among_many_are_found_as_if_all_were_compared(
         for question in asked:
             wanted = mine[np.argsort(-(vectors[mine] @ question), kind="stable")[:10]]
             near = [number for number, _ in index.nearest("synthetic", question, viewer, filters, 60)]
-            texts = {each.number: each.hit.text for each in index.candidates(near)}
+            texts = {each.number: each.hit.text for each in index.load_candidates(near)}
             right += len({f"number {number}" for number in wanted} & {texts[number] for number in near[:10]})
         assert right / 300 >= 0.95
 

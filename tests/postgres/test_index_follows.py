@@ -37,7 +37,7 @@ def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: 
         memory.call("write_memory", {"key": "first", "content": "green tea"})
         assert found(other, "tea")
         held = followed(other)._index
-        with held.writing():
+        with held.write_transaction():
             followed(memory)._rested = 0.0
             memory.call("write_memory", {"key": "second", "content": "black tea"})
             standing = held.standing()
@@ -157,7 +157,7 @@ def test_memories_that_get_in_each_others_way_find_all_they_wrote(strict: str) -
 def test_who_waits_for_nothing_is_told_at_once_that_somebody_writes(opened: Callable[..., Database]) -> None:
     index, second = (PostgresIndex(opened(), "home") for _ in range(2))
     write(index, [entry("memory/a.md", "tea")])
-    with index.writing(), pytest.raises(LockTimeout, match="another process writes"):
+    with index.write_transaction(), pytest.raises(LockTimeout, match="another process writes"):
         second.written(lambda: None, follower.AT_ONCE)
 
 

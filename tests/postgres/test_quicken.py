@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import StorageError
-from commonplace.index.embedding_service import embed_some
+from commonplace.index.embedding_service import embed_batch
 from commonplace.storage.postgres import hnsw as postgres_quick
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.hnsw import large_spaces, quicken
@@ -34,7 +34,7 @@ def large(opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> P
     monkeypatch.setattr(postgres_quick, "EXACT", 20)
     index, tiny = PostgresIndex(opened(), "home"), TinyEmbedder()
     write(index, [entry(f"memory/{number}.md", f"tea number {number}") for number in range(30)])
-    while embed_some(index, tiny, 100):
+    while embed_batch(index, tiny, 100):
         pass
     return index
 
@@ -50,31 +50,31 @@ def indexes(index: PostgresIndex) -> list[tuple[str, bool]]:
 def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
     space = TinyEmbedder().space
     assert [each.quick for each in large_spaces(large._tables.database)] == [False]
-    assert large.quicken(space)
+    assert large.build_ann_index(space)
     made = indexes(large)
     assert [valid for _, valid in made] == [True]
-    assert large.quicken(space)
+    assert large.build_ann_index(space)
     assert indexes(large) == made
-    assert not large.quicken("another space")
+    assert not large.build_ann_index("another space")
 
 
 def test_an_index_that_was_not_finished_is_made_anew(large: PostgresIndex, url: str) -> None:
-    large.quicken(TinyEmbedder().space)
+    large.build_ann_index(TinyEmbedder().space)
     ((name, _),) = indexes(large)
     admin(url, f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'commonplace.{name}'::regclass")
     assert [each.quick for each in large_spaces(large._tables.database)] == [False]
-    assert large.quicken(TinyEmbedder().space)
+    assert large.build_ann_index(TinyEmbedder().space)
     assert indexes(large) == [(name, True)]
 
 
 def test_the_index_of_a_space_that_is_gone_goes_with_the_next(large: PostgresIndex) -> None:
     tiny = TinyEmbedder()
-    large.quicken(tiny.space)
+    large.build_ann_index(tiny.space)
     ((before, _),) = indexes(large)
     large.drop_space(tiny.space)
-    while embed_some(large, tiny, 100):
+    while embed_batch(large, tiny, 100):
         pass
-    large.quicken(tiny.space)
+    large.build_ann_index(tiny.space)
     ((after, valid),) = indexes(large)
     assert valid
     assert after != before
@@ -95,7 +95,7 @@ def test_who_does_not_own_the_tables_makes_none_and_is_told(
 ) -> None:
     database = Database(parse_url(of_tenant(guest, "acme")))
     assert [quicken(database, each) for each in large_spaces(database)] == [False]
-    assert not PostgresIndex(database, "home").quicken(TinyEmbedder().space)
+    assert not PostgresIndex(database, "home").build_ann_index(TinyEmbedder().space)
     with pytest.raises(StorageError, match="only the owner of the tables"):
         db._quicken(of_tenant(guest, "acme"))
     database.close()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from commonplace import Memory
-from commonplace.index.handle import View
+from commonplace.index.handle import IndexView
 from commonplace.search.pipeline import SearchResult
 from commonplace.storage.postgres import replica as replica_of
 from commonplace.storage.postgres.connection import Database
@@ -52,11 +52,11 @@ def until_in_step(pair: Pair) -> None:
 def who_answers(memory: Memory) -> bool:
     """Whether a question is answered by the replica."""
 
-    def ask(view: View) -> bool:
+    def ask(view: IndexView) -> bool:
         rows = view.index._tables.rows("SELECT pg_is_in_recovery()")  # type: ignore[attr-defined]
         return bool(rows[0][0])
 
-    return memory.home.index.ask(ask)
+    return memory.home.index.query(ask)
 
 
 def found(memory: Memory, text: str) -> SearchResult:

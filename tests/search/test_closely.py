@@ -9,16 +9,16 @@ import pytest
 from commonplace import Memory
 from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
-from commonplace.search.explain import why
+from commonplace.search.explain import explain_hit
 from commonplace.search.pipeline import run_query
-from commonplace.search.rerank_maxsim import _CLOSELY, closely
-from commonplace.search.scoring import WEIGHTS, Ranked, Weights
+from commonplace.search.rerank_maxsim import _CLOSELY, rerank_maxsim
+from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights
 
 
-def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[Ranked, ...]:
+def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[ScoredHit, ...]:
     home = memory.home
-    return home.index.ask(
-        lambda view: run_query(view.index, Query(text, home.viewer(), 60), home.meaning, weights)
+    return home.index.query(
+        lambda view: run_query(view.index, Query(text, home.viewer(), 60), home.embedding, weights)
     ).ranked
 
 
@@ -37,7 +37,7 @@ def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
     assert [row.close is not None for row in rows] == [True] * _CLOSELY + [False] * (len(rows) - _CLOSELY)
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)
     assert rows[0].hit.path == "memory/world/cat.md"
-    assert why(rows[0])["close"] > why(rows[1])["close"]
+    assert explain_hit(rows[0])["close"] > explain_hit(rows[1])["close"]
 
 
 def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
@@ -50,13 +50,13 @@ def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
 
 def test_where_nobody_can_tell_the_order_stays(memory: Memory) -> None:
     rows = list(found(memory, "meeting about a kitten"))
-    assert closely("meeting", (), rows, WEIGHTS) == rows
-    assert closely("会议", (StaticEmbedder(),), rows, WEIGHTS) == rows
-    assert closely("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
+    assert rerank_maxsim("meeting", (), rows, WEIGHTS) == rows
+    assert rerank_maxsim("会议", (StaticEmbedder(),), rows, WEIGHTS) == rows
+    assert rerank_maxsim("meeting", (StaticEmbedder(),), [], WEIGHTS) == []
 
 
 def test_a_text_is_like_a_question_by_its_likest_tokens_wherever_they_stand() -> None:
-    told = StaticEmbedder().closeness
+    told = StaticEmbedder().maxsim
     near, far, none, same = told("cat sofa", ["a kitten on the couch", "the budget is late", "", "sofa, then cat"])
     assert same == pytest.approx(1.0, abs=0.01)
     assert same > near > far > none == 0.0

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.formats.timestamps import MONTHS, day_of
-from commonplace.search.dates import Span, asks_about_now, nearness, span_of
+from commonplace.search.dates import Span, asks_about_now, date_proximity, parse_span
 from commonplace.testing import FrozenClock
 
 SATURDAY = date(2026, 3, 14)
@@ -20,7 +20,7 @@ NEW_YEAR, LEAP_DAY, LATE_MARCH = date(2026, 1, 1), date(2024, 2, 29), date(2026,
 
 
 def days(text: str, today: date = SATURDAY) -> tuple[str, str] | None:
-    span = span_of(text, today.toordinal())
+    span = parse_span(text, today.toordinal())
     return (str(date.fromordinal(span.first)), str(date.fromordinal(span.last))) if span else None
 
 
@@ -155,8 +155,8 @@ def test_a_day_that_does_not_exist_is_its_month_or_none() -> None:
 
 
 def test_without_a_today_only_full_dates_name_a_day() -> None:
-    assert span_of("yesterday", 0) is None
-    assert span_of("8 May 2023", 0) == Span(*[date(2023, 5, 8).toordinal()] * 2)
+    assert parse_span("yesterday", 0) is None
+    assert parse_span("8 May 2023", 0) == Span(*[date(2023, 5, 8).toordinal()] * 2)
 
 
 PHRASES = [
@@ -188,14 +188,14 @@ anything = st.one_of(
 @example("on augu\u017ft 3", 700_000)
 def test_no_text_and_no_day_is_too_odd_to_be_asked_about(text: str, today: int) -> None:
     asks_about_now(text)
-    span = span_of(text, today)
+    span = parse_span(text, today)
     assert span is None or span.first <= span.last
 
 
 @pytest.mark.parametrize("today", [1, 2, 31, 366, date.max.toordinal(), date.max.toordinal() - 31])
 @pytest.mark.parametrize("text", PHRASES)
 def test_the_first_and_the_last_days_of_the_calendar_are_days_like_others(text: str, today: int) -> None:
-    span_of(text, today)
+    parse_span(text, today)
 
 
 @pytest.mark.parametrize(
@@ -253,10 +253,15 @@ def test_no_text_is_too_odd_to_look_for_a_day_in(text: str) -> None:
 @given(st.integers(1, 700_000), st.integers(0, 400), st.integers(1, 800_000))
 def test_nearness_is_a_share_that_fades_after_the_days_asked_about(first: int, length: int, day: int) -> None:
     span = Span(first, first + length)
-    near = nearness(span, day)
+    near = date_proximity(span, day)
     assert 0 <= near <= 1
     assert near == 1 if first <= day <= first + length else near < 1
-    assert nearness(span, span.last + 1) > nearness(span, span.last + 5) > nearness(span, span.last + 400) == 0
+    assert (
+        date_proximity(span, span.last + 1)
+        > date_proximity(span, span.last + 5)
+        > date_proximity(span, span.last + 400)
+        == 0
+    )
 
 
 def on(memory: Memory, clock: FrozenClock, day: date, text: str) -> None:

@@ -17,11 +17,11 @@ from commonplace import Memory
 from commonplace.embedding.base import open_embedders
 from commonplace.embedding.http import SEARCHING
 from commonplace.home import Home
-from commonplace.index.embedding_service import Meaning
-from commonplace.index.handle import View
-from commonplace.index.tokenizer import FUNCTION_WORDS, query_words, words
+from commonplace.index.embedding_service import EmbeddingService
+from commonplace.index.handle import IndexView
+from commonplace.index.tokenizer import FUNCTION_WORDS, tokenize, tokenize_query
 from commonplace.model import EVERYTHING, Query
-from commonplace.search.calibration import scale_of
+from commonplace.search.calibration import scale_for
 from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import Weights
 from commonplace.settings import SearchSettings
@@ -61,13 +61,13 @@ FACTS = {
     ],
 )
 def test_a_question_finds_what_shares_no_word_with_it(memory: Memory, question: str, answers: str) -> None:
-    asked = {word for word in query_words(question) if word not in FUNCTION_WORDS}
+    asked = {word for word in tokenize_query(question) if word not in FUNCTION_WORDS}
     write(memory, FACTS)
     found = memory.home.search(question)
     assert found.mode == "hybrid"
     first = found.hits[0]
     assert first.text == FACTS[answers]
-    assert not asked & {*words(first.text)}
+    assert not asked & {*tokenize(first.text)}
 
 
 @pytest.mark.parametrize("question", ["xqzv blorf wibble", "zzzz", "qwpoei", "？？？", "🙃🙃", "1234567", "\x00\x01"])
@@ -272,22 +272,22 @@ def by_words(home: Home, text: str) -> list[str]:
     """As without a provider, and without what else the ranking knows: the keys, the dates, the pages."""
     query = Query(text, home.viewer(), 10, 0.0, today=home.today().toordinal())
     weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recent=0.0, repeated=0.0)
-    nobody = Meaning(SearchSettings(provider="none"))
-    found = home.index.ask(lambda view: run_query(view.index, query, nobody, weights))
+    nobody = EmbeddingService(SearchSettings(provider="none"))
+    found = home.index.query(lambda view: run_query(view.index, query, nobody, weights))
     assert found.mode == "keyword"
     return [hit.path for hit in found.hits]
 
 
 def by_meaning(home: Home, text: str) -> list[str]:
     """The nearest vectors, however far."""
-    (embedder,) = home.meaning.embedders()
+    (embedder,) = home.embedding.embedders()
 
-    def ask(view: View) -> list[str]:
-        near = view.index.nearest(embedder.space, embedder.question(text), home.viewer(), EVERYTHING, 10)
-        hits = {each.number: each.hit for each in view.index.candidates([number for number, _ in near])}
+    def ask(view: IndexView) -> list[str]:
+        near = view.index.nearest(embedder.space, embedder.embed_query(text), home.viewer(), EVERYTHING, 10)
+        hits = {each.number: each.hit for each in view.index.load_candidates([number for number, _ in near])}
         return [hits[number].path for number, _ in near]
 
-    return home.index.ask(ask)
+    return home.index.query(ask)
 
 
 def ranks(sample: Sample, leg: Leg, kinds: tuple[str, ...] = ()) -> dict[str, float]:
@@ -326,9 +326,9 @@ def test_what_is_asked_for_by_name_comes_first(sample: Sample, kind: str) -> Non
 def test_the_scale_of_the_model_in_the_package_is_measured_on_that_model(sample: Sample) -> None:
     """A model that is replaced and not measured again would find nothing, or everything."""
     (embedder,) = open_embedders(SearchSettings())
-    scale = scale_of(embedder.space)
-    asked = np.stack([embedder.question(question["text"]) for question in sample.questions])
-    alike = asked @ embedder.passages(sample.texts).T
+    scale = scale_for(embedder.space)
+    asked = np.stack([embedder.embed_query(question["text"]) for question in sample.questions])
+    alike = asked @ embedder.embed_passages(sample.texts).T
     likely = (alike - scale.mean) / scale.deviation
     assert abs(float(np.median(likely))) < 2
     assert 0.5 < float(likely.std()) < 2

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
-from commonplace.index.base import AROUND, Candidate
-from commonplace.index.tokenizer import fold, query_words, stem, words
+from commonplace.index.base import CONTEXT_WEIGHT, Candidate
+from commonplace.index.tokenizer import fold, stem, tokenize, tokenize_query
 from commonplace.model import Hit, Scope
-from commonplace.search.bm25 import Asked, held
+from commonplace.search.bm25 import QueryTerms, bm25_score
 from commonplace.testing import FrozenClock
 
 SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿", "绿茶"]), max_size=12)
@@ -36,7 +36,7 @@ SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿",
     ],
 )
 def test_words_that_mean_the_same_are_one_word(one: str, other: str) -> None:
-    assert words(one) == words(other)
+    assert tokenize(one) == tokenize(other)
 
 
 @pytest.mark.parametrize("word", ["bus", "glass", "this", "red", "ring", "is", "日本", "naïve", "x86"])
@@ -45,13 +45,13 @@ def test_words_that_only_look_inflected_stay(word: str) -> None:
 
 
 def test_scripts_without_spaces_are_indexed_by_characters_and_pairs() -> None:
-    assert words("绿茶好") == ["绿", "茶", "好", "绿茶", "茶好"]
-    assert query_words("绿茶好") == ["绿茶", "茶好"]
-    assert query_words("茶") == ["茶"]
+    assert tokenize("绿茶好") == ["绿", "茶", "好", "绿茶", "茶好"]
+    assert tokenize_query("绿茶好") == ["绿茶", "茶好"]
+    assert tokenize_query("茶") == ["茶"]
 
 
 def test_a_question_asks_each_word_once() -> None:
-    assert query_words("tea, Tea and teas") == ["tea", "and"]
+    assert tokenize_query("tea, Tea and teas") == ["tea", "and"]
 
 
 def test_folding_keeps_what_differs_apart() -> None:
@@ -150,7 +150,7 @@ def test_a_text_that_stands_in_hundreds_of_places_leaves_room_for_others(home: P
 def test_what_a_passage_holds_is_counted_word_by_word(inside: list[str], beside: list[str], asked: list[str]) -> None:
     weights = {word: 1.0 + at for at, word in enumerate(asked)}
     pairs = list(pairwise(asked))
-    question = Asked(
+    question = QueryTerms(
         weights,
         tuple((word, f" {word} ", weight) for word, weight in weights.items()),
         10.0,
@@ -160,10 +160,10 @@ def test_what_a_passage_holds_is_counted_word_by_word(inside: list[str], beside:
         tuple((*pair, f" {pair[0]}  {pair[1]} ") for pair in pairs),
     )
     passage = Candidate(1, Hit("p", 1, 1, "", 0.0, Scope("shared")), "page", spaced(inside), spaced(beside), 4, None)
-    times = {word: inside.count(word) + AROUND * beside.count(word) for word in asked}
+    times = {word: inside.count(word) + CONTEXT_WEIGHT * beside.count(word) for word in asked}
     share = sum(weight * times[word] * 1.8 / (times[word] + 0.8) for word, weight in weights.items()) / 10
     side_by_side = [pair in set(pairwise(inside)) for pair in pairs]
-    assert held(question, passage) == pytest.approx((share, sum(side_by_side) / max(1, len(pairs))))
+    assert bm25_score(question, passage) == pytest.approx((share, sum(side_by_side) / max(1, len(pairs))))
 
 
 def spaced(some: list[str]) -> str:

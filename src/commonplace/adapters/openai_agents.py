@@ -96,7 +96,7 @@ class CommonplaceSession:
     def _changed(self, change: Callable[[], _Done]) -> _Done:
         done = change()
         if "index" in vars(self._home):  # else the first search looks anyway
-            self._home.index.look_again()
+            self._home.index.invalidate()
         return done
 
 

@@ -30,43 +30,43 @@ class Embedder(Protocol):
     provider: str
     model: str
     space: str  # names the vectors, safe as part of a file name: two texts compare only within one space
-    quick: bool  # whether passages may be embedded while a search waits, or better in the background
-    batch: int  # how many passages are best embedded at once
+    is_fast: bool  # whether passages may be embedded while a search waits, or better in the background
+    batch_size: int  # how many passages are best embedded at once
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         """Whether this embedder understands the script of a text."""
         ...
 
-    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         """One row a text, of length 1; a row of zeros for a text that says nothing to the model.
 
         `waiting`: somebody waits for a search, so rather fail soon than try for long.
         """
         ...
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         """A question as one vector of length 1, in the space of the passages."""
         ...
 
 
 @runtime_checkable
-class ByToken(Protocol):
+class TokenLevelEmbedder(Protocol):
     """An embedder that also says how like two texts are token by token: see `late`."""
 
-    def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+    def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
         """What `passages` gives, and the tokens of each text as they are kept; none of a text that says nothing."""
         ...
 
-    def question_by_token(self, text: str) -> tuple[Vectors, Vectors]:
+    def embed_query_by_token(self, text: str) -> tuple[Vectors, Vectors]:
         """What `question` gives, and where each of its tokens lies."""
         ...
 
 
 @runtime_checkable
-class AtHand(Protocol):
+class MaxSimEmbedder(Protocol):
     """An embedder with a vector for each token at hand: nothing need be kept to compare token by token."""
 
-    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+    def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
         """How like a question each text is token by token, from 0 to 1; nothing for a question it can not tell by."""
         ...
 

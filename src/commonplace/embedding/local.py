@@ -141,8 +141,8 @@ class LocalEmbedder:
     """One transformer. `scripts` says which texts it is for."""
 
     provider = "local"
-    quick = False
-    batch = 64
+    is_fast = False
+    batch_size = 64
 
     def __init__(self, found: Found, recipe: Recipe, scripts: str = "") -> None:
         self.model = found.name
@@ -151,15 +151,15 @@ class LocalEmbedder:
         self._transformer = Transformer(found, _TOKENS)
         self._dimensions = 0
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         if not self._scripts:
             return True
         return mostly_alphabetic(text) if self._scripts == "alphabetic" else has_chinese(text)
 
-    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._embed(texts, self._recipe.before_passages)
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         row: Vectors = self._embed([text], self._recipe.before_questions)[0]
         return row
 
@@ -191,12 +191,12 @@ class LocalEmbedder:
 class TokenEmbedder(LocalEmbedder):
     """A transformer made to be asked token by token. Its vectors are the means of its tokens."""
 
-    def passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-        vectors, kept = self._read(texts, "", late.kept)
+    def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
+        vectors, kept = self._read(texts, "", late.pack_tokens)
         return vectors, [kept.get(number, b"") for number in range(len(texts))]
 
-    def question_by_token(self, text: str) -> tuple[Vectors, Vectors]:
-        vectors, placed = self._read([text], "", late.placed)
+    def embed_query_by_token(self, text: str) -> tuple[Vectors, Vectors]:
+        vectors, placed = self._read([text], "", late.project_tokens)
         return vectors[0], placed.get(0, numpy.zeros((0, 0), numpy.float32))
 
 

@@ -41,8 +41,8 @@ class RemoteEmbedder:
     default_url = ""
     default_model = ""
     default_key_variable = ""
-    quick = False
-    batch = _TEXTS
+    is_fast = False
+    batch_size = _TEXTS
 
     def __init__(
         self,
@@ -88,13 +88,13 @@ class RemoteEmbedder:
             return f"{self.url} gives an answer that can not be used ({reason}): {_CHECK}"
         return f"{self.url} refuses the request ({reason}): {_CHECK}"
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         return True
 
-    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
-        return self._embed(texts, self.prefixes()[0], self._searching if waiting else self._indexing)
+    def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
+        return self._embed(texts, self.prefixes()[0], self._searching if interactive else self._indexing)
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         row: Vectors = self._embed([text], self.prefixes()[1], self._searching)[0]
         return row
 

@@ -21,7 +21,7 @@ class Reranker:
     def __init__(self, transformer: Transformer) -> None:
         self._transformer = transformer
 
-    def takes(self, question: str) -> bool:
+    def accepts(self, question: str) -> bool:
         """Whether this question is of a kind that it makes better."""
         return len(question.split()) >= _WORDS and mostly_alphabetic(question)
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 class SentenceTransformersEmbedder:
     provider = "sentence-transformers"
-    quick = False
-    batch = 64
+    is_fast = False
+    batch_size = 64
 
     def __init__(self, settings: SearchSettings) -> None:
         package: Any = importlib.import_module("sentence_transformers")
@@ -35,13 +35,13 @@ class SentenceTransformersEmbedder:
             todo = "check memorySearch.model, and the network if the model was never loaded before"
             raise Unavailable(f"{self.model} can not be loaded ({_line(error)}): {todo}") from error
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         return True
 
-    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._encode(texts, getattr(self._encoder, "encode_document", self._encoder.encode))
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         row: Vectors = self._encode([text], getattr(self._encoder, "encode_query", self._encoder.encode))[0]
         return row
 

@@ -38,7 +38,7 @@ class OnDisk:
         with write_as(Author("import", home.agent, home.session, f"from {self._kind}", call)) as writing:
             self._write(plan, spool, progress)
         receipts.end(source)
-        home.index.look_again()
+        home.index.invalidate()
         return [*dict.fromkeys(writing.warnings)]
 
     def _write(self, plan: Plan, spool: Spool, progress: Progress) -> None:

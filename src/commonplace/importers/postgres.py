@@ -76,7 +76,7 @@ class InRows:
         for path, why in left.items():
             stale = f"{path} was changed by somebody else meanwhile: run it again"
             plan.keep(steps[path], stale if isinstance(why, StaleVersion) else str(why))
-        home.index.look_again()
+        home.index.invalidate()
         return [*dict.fromkeys(writing.warnings)]
 
 

@@ -30,12 +30,12 @@ class Entry(NamedTuple):
     warning: str = ""
 
 
-SATURATION = 0.8  # how little a word counts that stands beside a passage as well as in it
-AROUND = 0.5  # what a word beside a passage counts, against one in it
+BM25_K1 = 0.8  # how little a word counts that stands beside a passage as well as in it
+CONTEXT_WEIGHT = 0.5  # what a word beside a passage counts, against one in it
 
 
-def weighed_length(inside: int, around: int) -> int:
-    return round(inside + AROUND * around)
+def weighted_length(inside: int, around: int) -> int:
+    return round(inside + CONTEXT_WEIGHT * around)
 
 
 class Candidate(NamedTuple):
@@ -50,7 +50,7 @@ class Candidate(NamedTuple):
     day: int | None
 
 
-class Corpus(NamedTuple):
+class CorpusStats(NamedTuple):
     """How many passages there are, how long they are, and in how many of them words stand."""
 
     passages: int
@@ -58,7 +58,7 @@ class Corpus(NamedTuple):
     frequency: Mapping[str, int]
 
 
-class Pending(NamedTuple):
+class PendingBatch(NamedTuple):
     """Passages a space has not looked at yet: the first few, and the number to go on from."""
 
     after: int
@@ -67,14 +67,14 @@ class Pending(NamedTuple):
     space: int = 0  # which space of that name has those vectors: it may be dropped and made anew meanwhile
 
 
-class Embedded(NamedTuple):
+class PassageEmbedding(NamedTuple):
     """What a space keeps of a text. `tokens`: where it can be asked token by token."""
 
     vector: Vectors
     tokens: bytes = b""
 
 
-class Tokens(NamedTuple):
+class TokenVectors(NamedTuple):
     """By passage; what a space keeps no tokens of is left out. `beside`: the turns right before and after a turn."""
 
     kept: dict[int, bytes]
@@ -101,7 +101,7 @@ Progress = Callable[[str, int, int], None]  # what, how much of it is done, and 
 
 
 @contextmanager
-def reporting(progress: Progress) -> Iterator[None]:
+def report_progress_to(progress: Progress) -> Iterator[None]:
     """Within this block, a question that waits for the index to catch up says how far it is."""
     token = _asker.set(progress)
     try:
@@ -110,24 +110,24 @@ def reporting(progress: Progress) -> Iterator[None]:
         _asker.reset(token)
 
 
-def tell_asker(what: str, done: int, total: int) -> None:
+def report_progress(what: str, done: int, total: int) -> None:
     """Tell whoever waits; about nothing to do, nothing is said."""
     if total:
         _asker.get()(what, done, total)
 
 
-def somebody_waits() -> bool:
-    return _asker.get() is not silent
+def has_progress_listener() -> bool:
+    return _asker.get() is not ignore_progress
 
 
-def silent(_: str, __: int, ___: int) -> None:
+def ignore_progress(_: str, __: int, ___: int) -> None:
     """For those who wait without watching."""
 
 
-_asker: ContextVar[Progress] = ContextVar("asker", default=silent)
+_asker: ContextVar[Progress] = ContextVar("asker", default=ignore_progress)
 
 
-class Asking(NamedTuple):
+class BatchQuery(NamedTuple):
     """A whole question, for an index that answers it at once: see `search/words.py` for how words are weighed."""
 
     words: tuple[str, ...]
@@ -141,28 +141,28 @@ class Asking(NamedTuple):
     limit: int
 
 
-BESIDE, LINES = 2, 6  # turns on either side that stand beside one, and lines within which they do
+NEIGHBOUR_TURNS, NEIGHBOUR_LINES = 2, 6  # turns on either side that stand beside one, and lines within which they do
 
 
-def nearest_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
+def find_neighbour_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
     """The nearest turns on either side, of rows that name a turn, another, and how many lines further that stands."""
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for number, other, further in rows:
         sides.setdefault((number, further > 0), []).append((abs(further), other))
     found: dict[int, list[int]] = {}
     for (number, _), some in sides.items():
-        found.setdefault(number, []).extend([other for _, other in sorted(some)[:BESIDE]])
+        found.setdefault(number, []).extend([other for _, other in sorted(some)[:NEIGHBOUR_TURNS]])
     return found
 
 
-class Finder(Protocol):
+class Retriever(Protocol):
     """What finding candidates asks of an index."""
 
-    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+    def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         """What weighing words needs to know, of what the viewer may see."""
         ...
 
-    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         """Passages the viewer may see that hold any of the words, the most promising first."""
         ...
 
@@ -172,49 +172,49 @@ class Finder(Protocol):
         """Passages the viewer may see whose meaning is nearest to a question's, and the cosine."""
         ...
 
-    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         """The cosine of single passages; those without a vector are left out."""
         ...
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         """The tokens of single passages, as a space keeps them, and of the turns beside those that are turns."""
         ...
 
-    def spread(self, space: str) -> tuple[float, float] | None:
+    def similarity_stats(self, space: str) -> tuple[float, float] | None:
         """The mean and the standard deviation of the cosine between passages; None while there are too few."""
         ...
 
-    def candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
+    def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
 
 
 @runtime_checkable
-class AtOnce(Protocol):
+class SingleQueryIndex(Protocol):
     """An index behind a network rather hears a question whole."""
 
-    def ask(self, asking: Asking) -> Finder:
+    def fetch(self, asking: BatchQuery) -> Retriever:
         """A finder that has fetched what this question takes."""
         ...
 
 
 @runtime_checkable
-class Quickened(Protocol):
+class HasAnn(Protocol):
     """An index that can be made quicker where it is large."""
 
-    def quicken(self, space: str) -> bool:
+    def build_ann_index(self, space: str) -> bool:
         """Whether a space is quick now; False where it is small, or where this user may not."""
         ...
 
 
-class Index(Finder, Protocol):
+class Index(Retriever, Protocol):
     def stamps(self, below: str | None = None) -> dict[str, int]:
         """The stamp of every page the index knows, below a folder or at all."""
         ...
 
-    def writing(self) -> AbstractContextManager[None]:
+    def write_transaction(self) -> AbstractContextManager[None]:
         """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
         ...
 
-    def reading(self) -> AbstractContextManager[None]:
+    def read_transaction(self) -> AbstractContextManager[None]:
         """See one state of the index, whatever others write meanwhile."""
         ...
 
@@ -226,19 +226,21 @@ class Index(Finder, Protocol):
         """Make the index say what these pages say, within `writing`."""
         ...
 
-    def before(self, number: int) -> str:
+    def preceding_text(self, number: int) -> str:
         """The text that stands before a passage on its page; empty at the start."""
         ...
 
-    def pending(self, space: str, limit: int) -> Pending | None:
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
         """What a space should look at next, or None when it has seen everything."""
         ...
 
-    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+    def add_vectors(
+        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
+    ) -> None:
         """Keep what was embedded of `pending`; what is not among it has no vector."""
         ...
 
-    def fits(self, space: str, dims: int) -> bool:
+    def accepts_dimensions(self, space: str, dims: int) -> bool:
         """Whether vectors of so many numbers can be compared with those of a space."""
         ...
 
@@ -248,7 +250,7 @@ class Index(Finder, Protocol):
 
     def drop_space(self, space: str) -> None: ...
 
-    def put_in_place(self, new: str, space: str) -> None:
+    def promote_space(self, new: str, space: str) -> None:
         """Let a space that was built beside another take its place."""
         ...
 

@@ -14,10 +14,19 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..embedding.base import ByToken, Embedder, open_embedders
+from ..embedding.base import Embedder, TokenLevelEmbedder, open_embedders
 from ..errors import ConnectionLost, LockTimeout, StorageError, Unavailable
 from ..settings import SearchSettings
-from .base import Embedded, Index, Pending, Progress, Quickened, silent, somebody_waits, tell_asker
+from .base import (
+    HasAnn,
+    Index,
+    PassageEmbedding,
+    PendingBatch,
+    Progress,
+    has_progress_listener,
+    ignore_progress,
+    report_progress,
+)
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -35,7 +44,7 @@ class Question(NamedTuple):
     tokens: Vectors | None = None
 
 
-class Served(NamedTuple):
+class ActiveEmbedders(NamedTuple):
     """Who answers by meaning now: none, when words answer alone. `reason` says why the configured one does not."""
 
     embedders: tuple[Embedder, ...] = ()
@@ -46,13 +55,13 @@ class Served(NamedTuple):
     reason: str = ""
 
 
-class Meaning:
+class EmbeddingService:
     """The embedders of one setting. Safe to share between threads."""
 
     def __init__(self, settings: SearchSettings) -> None:
         self.settings = settings
         self._opened: tuple[Embedder, ...] | None = None
-        self._stand_in: Meaning | None = None
+        self._stand_in: EmbeddingService | None = None
         self._reranker: Reranker | None = None
         self._failure, self._retry_at = "", 0.0
         self._lock = threading.Lock()
@@ -60,7 +69,7 @@ class Meaning:
         self._working: threading.Thread | None = None
         self._process = os.getpid()
 
-    def serve(self, index: Index) -> Served:
+    def acquire(self, index: Index) -> ActiveEmbedders:
         """The embedders that can answer, after they caught up as far as a search can wait."""
         settings = self.settings
         try:
@@ -69,12 +78,12 @@ class Meaning:
                 with suppress(LockTimeout):  # another process writes: what is there answers
                     self._keep_up(index, embedder)
         except Unavailable as error:
-            self.fail(error)
-            return Served((), None, settings.provider, settings.model, True, str(error))
-        self._answers = all(each.quick or _nearly_whole(index, each) for each in embedders)
+            self.mark_failed(error)
+            return ActiveEmbedders((), None, settings.provider, settings.model, True, str(error))
+        self._answers = all(each.is_fast or _nearly_whole(index, each) for each in embedders)
         if self._answers:
             model = settings.model or ", ".join(each.model for each in embedders)
-            return Served(embedders, self._beside(index), settings.provider, model)
+            return ActiveEmbedders(embedders, self._beside(index), settings.provider, model)
         return self._meanwhile(index, embedders)
 
     def embedders(self) -> tuple[Embedder, ...]:
@@ -85,7 +94,7 @@ class Meaning:
                 self._opened = open_embedders(self.settings)
             return self._opened
 
-    def think(self, text: str) -> None:
+    def prefetch(self, text: str) -> None:
         """Embed a question that may take long before the index is asked: nobody else waits for it meanwhile.
 
         Only where the embedder answered last time: one that still catches up would be asked for nothing.
@@ -93,12 +102,12 @@ class Meaning:
         if not self._answers:
             return
         try:
-            slow = [each for each in self.embedders() if not each.quick and each.takes(text)]
+            slow = [each for each in self.embedders() if not each.is_fast and each.accepts(text)]
             self._thought.questions = {(each.space, text): _asked(each, text) for each in slow}
         except Unavailable as error:
-            self.fail(error)
+            self.mark_failed(error)
 
-    def question(self, embedder: Embedder, text: str) -> Question:
+    def embed_query(self, embedder: Embedder, text: str) -> Question:
         """A question as an embedder sees it; this thread may have thought of it before."""
         thought: dict[tuple[str, str], Question] = getattr(self._thought, "questions", {})
         return thought.get((embedder.space, text)) or _asked(embedder, text)
@@ -114,42 +123,42 @@ class Meaning:
                 self._reranker = open_reranker(self.settings.model if os.path.isdir(self.settings.model) else "")
             return self._reranker
 
-    def build(self, index: Index, progress: Progress = silent, *, anew: bool = False) -> None:
+    def build(self, index: Index, progress: Progress = ignore_progress, *, anew: bool = False) -> None:
         """Embed everything that is missing, whatever it takes. An interruption keeps what was done.
 
         `anew` embeds what has a vector, too: beside the old ones, which answer until the new ones are whole.
         """
         for embedder in self.embedders():
             space = f"{embedder.space}-new" if anew else embedder.space
-            while embed_some(index, embedder, embedder.batch, space):
+            while embed_batch(index, embedder, embedder.batch_size, space):
                 seen, passages, _ = index.coverage(space)
                 progress(embedder.model, seen, passages)
             if anew:
-                index.put_in_place(space, embedder.space)
-            if isinstance(index, Quickened):
+                index.promote_space(space, embedder.space)
+            if isinstance(index, HasAnn):
                 with suppress(StorageError):  # then it stays as quick as it is: `commonplace db quicken` says why
-                    index.quicken(embedder.space)
+                    index.build_ann_index(embedder.space)
         if anew:
             self._drop_others(index)
 
     def _drop_others(self, index: Index) -> None:
         """Forget the spaces of embedders that are not in use any more; the one in the package costs nothing to keep."""
-        used = {each.space for meaning in (self, self.packaged_model()) for each in meaning.embedders()}
+        used = {each.space for service in (self, self.packaged_model()) for each in service.embedders()}
         for space in index.spaces():
             if space not in used:
                 index.drop_space(space)
 
     def _keep_up(self, index: Index, embedder: Embedder) -> None:
-        if embedder.quick:
-            while embed_some(index, embedder, embedder.batch):
-                if somebody_waits():
-                    tell_asker(embedder.model, *index.coverage(embedder.space)[:2])
+        if embedder.is_fast:
+            while embed_batch(index, embedder, embedder.batch_size):
+                if has_progress_listener():
+                    report_progress(embedder.model, *index.coverage(embedder.space)[:2])
         elif index.coverage(embedder.space).behind > _FEW or self._is_working():
             self._start(index)
         else:
-            embed_some(index, embedder, _FEW, waiting=True)
+            embed_batch(index, embedder, _FEW, interactive=True)
 
-    def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> Served:
+    def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> ActiveEmbedders:
         """The model in the package answers until a slower one has seen everything."""
         seen = sum(index.coverage(each.space).seen for each in embedders) // len(embedders)
         total = index.coverage(embedders[0].space).passages
@@ -157,24 +166,24 @@ class Meaning:
             f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
             "model answers (`commonplace index` waits for it)"
         )
-        return self.packaged_model().serve(index)._replace(reason=reason)
+        return self.packaged_model().acquire(index)._replace(reason=reason)
 
     def _beside(self, index: Index) -> Embedder | None:
         """The model in the package knows scripts and crossings that the small transformers do not."""
         if self.settings.provider != "local":
             return None
-        served = self.packaged_model().serve(index)
+        served = self.packaged_model().acquire(index)
         return served.embedders[0] if served.embedders else None
 
-    def packaged_model(self) -> Meaning:
+    def packaged_model(self) -> EmbeddingService:
         """The service of the model in the package, which every home can use."""
         if self._stand_in is None:
-            self._stand_in = Meaning(SearchSettings())
+            self._stand_in = EmbeddingService(SearchSettings())
         return self._stand_in
 
-    def without_embedder(self) -> Meaning:
+    def without_embedder(self) -> EmbeddingService:
         """A service that embeds nothing, for search by keywords alone."""
-        return Meaning(SearchSettings(provider="none"))
+        return EmbeddingService(SearchSettings(provider="none"))
 
     def _start(self, index: Index) -> None:
         """Go on in the background. One thread at a time, for all embedders; a fork takes none along."""
@@ -192,16 +201,16 @@ class Meaning:
     def _work(self, index: Index, embedders: Sequence[Embedder]) -> None:
         try:
             for embedder in embedders:
-                while embed_some(index, embedder, embedder.batch):
+                while embed_batch(index, embedder, embedder.batch_size):
                     pass
         except (LockTimeout, ConnectionLost, sqlite3.ProgrammingError):
             return  # the index was busy, or closed by who cleaned it: the embedder is well, and the next search goes on
         except Unavailable as error:
-            self.fail(error)
+            self.mark_failed(error)
         except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
-            self.fail(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
+            self.mark_failed(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
 
-    def fail(self, error: Unavailable) -> None:
+    def mark_failed(self, error: Unavailable) -> None:
         """Leave the embedder alone for a while."""
         with self._lock:
             if str(error) != self._failure or time.monotonic() >= self._retry_at:
@@ -209,34 +218,36 @@ class Meaning:
             self._failure, self._opened, self._answers = str(error), None, False
 
 
-def embed_some(index: Index, embedder: Embedder, limit: int, space: str = "", *, waiting: bool = False) -> bool:
+def embed_batch(index: Index, embedder: Embedder, limit: int, space: str = "", *, interactive: bool = False) -> bool:
     """Embed the next few passages; False when there are none."""
     space = space or embedder.space
-    pending = index.pending(space, limit)
+    pending = index.next_pending(space, limit)
     if pending is None:
         return False
-    index.add_vectors(space, pending, _embedded(embedder, pending, waiting=waiting))
+    index.add_vectors(space, pending, _embedded(embedder, pending, interactive=interactive))
     return True
 
 
-def _embedded(embedder: Embedder, pending: Pending, *, waiting: bool) -> dict[tuple[int, bytes], Embedded]:
+def _embedded(
+    embedder: Embedder, pending: PendingBatch, *, interactive: bool
+) -> dict[tuple[int, bytes], PassageEmbedding]:
     """By owner and content. The same text of two owners is embedded once; one that means nothing has no vector."""
-    texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.takes(text)))
-    read = dict(zip(texts, _read(embedder, texts, waiting=waiting), strict=True)) if texts else {}
+    texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.accepts(text)))
+    read = dict(zip(texts, _read(embedder, texts, interactive=interactive), strict=True)) if texts else {}
     found = ((key, read[text]) for key, text in pending.texts.items() if text in read)
     return {key: each for key, each in found if each.vector.any()}
 
 
-def _read(embedder: Embedder, texts: Sequence[str], *, waiting: bool) -> list[Embedded]:
-    if isinstance(embedder, ByToken):
-        return [Embedded(*each) for each in zip(*embedder.passages_by_token(texts), strict=True)]
-    return [Embedded(vector) for vector in embedder.passages(texts, waiting=waiting)]
+def _read(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> list[PassageEmbedding]:
+    if isinstance(embedder, TokenLevelEmbedder):
+        return [PassageEmbedding(*each) for each in zip(*embedder.embed_passages_by_token(texts), strict=True)]
+    return [PassageEmbedding(vector) for vector in embedder.embed_passages(texts, interactive=interactive)]
 
 
 def _asked(embedder: Embedder, text: str) -> Question:
-    if isinstance(embedder, ByToken):
-        return Question(*embedder.question_by_token(text))
-    return Question(embedder.question(text))
+    if isinstance(embedder, TokenLevelEmbedder):
+        return Question(*embedder.embed_query_by_token(text))
+    return Question(embedder.embed_query(text))
 
 
 def _nearly_whole(index: Index, embedder: Embedder) -> bool:

@@ -17,18 +17,18 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from ..errors import LockTimeout, StorageError
 from ..storage.base import Pages, PathWarnings
 from ..storage.folder.locks import lock
-from .base import Index, Progress, tell_asker
+from .base import Index, Progress, report_progress
 from .files import open_index, remove_others
 from .freshness import Promise, promise_for, promised
 from .sqlite import SqliteIndex
-from .sync import Territory, catch_up, rebuild, refresh
+from .sync import IndexScope, catch_up, rebuild, update_pages
 
 if TYPE_CHECKING:
-    from .embedding_service import Meaning
-    from .watcher import How, Seen
+    from .embedding_service import EmbeddingService
+    from .watcher import PageChanges, WatchMode
 
-    Told = Callable[[Seen], None]
-    Starts = Callable[[How], None]
+    OnChange = Callable[[PageChanges], None]
+    OnStart = Callable[[WatchMode], None]
 
 Answer = TypeVar("Answer")
 _LONG = 0.02  # seconds: a look at the pages of a large home that takes longer than this is shared
@@ -50,43 +50,43 @@ _IN_THE_WAY = frozenset(
 
 
 @dataclass(frozen=True)
-class View:
+class IndexView:
     """The index as it can be asked now. `stale`: pages may have changed that it does not show; `notes` say why.
 
-    `of_pages` is what is wrong with single pages: not everybody may know of them.
+    `page_warnings` is what is wrong with single pages: not everybody may know of them.
     """
 
     index: Index
     stale: bool
-    notes: tuple[str, ...]
-    of_pages: tuple[tuple[str, str], ...]
+    warnings: tuple[str, ...]
+    page_warnings: tuple[tuple[str, str], ...]
 
 
-class Following(Protocol):
+class IndexHandle(Protocol):
     """What others need of who keeps an index up to date, wherever that is."""
 
-    territory: Territory
+    scope: IndexScope
 
-    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer: ...
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer: ...
 
-    def touched(self, paths: Iterable[str]) -> None: ...
+    def update(self, paths: Iterable[str]) -> None: ...
 
     def purge(self) -> None: ...
 
-    def look_again(self) -> None: ...
+    def invalidate(self) -> None: ...
 
     def build(self, progress: Progress, *, anew: bool) -> Index: ...
 
-    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
+    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         """Follow the pages until `stop` is set, telling what changed once it can be found, and how they are watched."""
         ...
 
     def close(self) -> None: ...
 
 
-class Follower:
-    def __init__(self, folder: str, pages: Pages, territory: Territory) -> None:
-        self.folder, self._pages, self.territory = folder, pages, territory
+class SqliteIndexHandle:
+    def __init__(self, folder: str, pages: Pages, scope: IndexScope) -> None:
+        self.folder, self._pages, self.scope = folder, pages, scope
         self._index: SqliteIndex | None = None
         self._note = ""
         self._process = 0
@@ -94,7 +94,7 @@ class Follower:
         self._look_again, self._looks, self._seen = 0.0, 0, list[tuple[str, str]]()
         self._lock = RLock()
 
-    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
         """What the index answers, after it caught up with the whole home or with one folder of it.
 
         An index that turns out to be damaged is replaced, and asked again.
@@ -109,36 +109,36 @@ class Follower:
                 self._replace(error)
                 return question(self._caught_up(self._open(), below))
 
-    def touched(self, paths: Iterable[str]) -> None:
+    def update(self, paths: Iterable[str]) -> None:
         """Pages were just written: follow at once. A failure costs nothing, the next look sees them."""
         with self._lock:
             try:
-                refresh(self._open(), self._pages, self.territory, paths)
+                update_pages(self._open(), self._pages, self.scope, paths)
             except sqlite3.Error:
-                self.look_again()
+                self.invalidate()
 
     def purge(self) -> None:
         """Leave no bytes of what was removed from pages. An index that can not be cleaned is thrown away."""
         with self._lock:
-            self.look_again()
+            self.invalidate()
             try:
-                self.ask(lambda _: None)
+                self.query(lambda _: None)
                 index = self._open()
                 index.purge()
                 keep = index.in_place() and not index.in_memory
             except sqlite3.Error:
                 keep = False
             self.close()
-            remove_others(self.folder, self.territory.fingerprint if keep else "")
+            remove_others(self.folder, self.scope.fingerprint if keep else "")
 
-    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
+    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         from .watcher import watch
 
-        watch(self, stop, told, meaning, starts)
+        watch(self, stop, on_change, embedding, on_start)
 
-    def another(self) -> Follower:
+    def another(self) -> SqliteIndexHandle:
         """One of its own over the same pages: neither waits for the other."""
-        return Follower(self.folder, self._pages, self.territory)
+        return SqliteIndexHandle(self.folder, self._pages, self.scope)
 
     def promise(self) -> Promise | None:
         """What others in this process may rely on, by who keeps this index up to date. Nobody sees one in memory."""
@@ -152,7 +152,7 @@ class Follower:
         """Whether the index is the one that others see."""
         return self._index is None or self._index.in_place()
 
-    def look_again(self) -> None:
+    def invalidate(self) -> None:
         """The next question looks at the pages itself, whatever was promised."""
         self._look_again = 0.0
         if self._index and (promise := promised(self._index.place)):
@@ -170,7 +170,7 @@ class Follower:
             self._index.close()
             self._index = None
         if self._index is None or forked or time.monotonic() > self._retry_at:
-            self._use(*open_index(self.folder, self.territory.fingerprint))
+            self._use(*open_index(self.folder, self.scope.fingerprint))
         assert self._index is not None
         return self._index
 
@@ -180,8 +180,8 @@ class Follower:
         self._look_again, self._looks = 0.0, 0
         self._retry_at = time.monotonic() + _RETRY if note and index.in_memory else float("inf")
 
-    def _caught_up(self, index: SqliteIndex, below: str | None) -> View:
-        notes = [self._note] if self._note else []
+    def _caught_up(self, index: SqliteIndex, below: str | None) -> IndexView:
+        warnings = [self._note] if self._note else []
         if not index.in_memory:
             self._note = ""  # a rebuilt index is told of once
         unseen: PathWarnings = []
@@ -190,12 +190,12 @@ class Follower:
         except sqlite3.OperationalError as error:
             if not _in_the_way(error):
                 raise
-            notes.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
-            return View(index, True, tuple(notes), tuple(index.warnings()))
+            warnings.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
+            return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
         except LockTimeout:
-            notes.append("another process is indexing many pages: the answer may miss some until it is done")
-            return View(index, True, tuple(notes), tuple(index.warnings()))
-        return View(index, False, tuple(notes), (*index.warnings(), *unseen))
+            warnings.append("another process is indexing many pages: the answer may miss some until it is done")
+            return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
+        return IndexView(index, False, tuple(warnings), (*index.warnings(), *unseen))
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
         """Bring the index up to date, or make it anew from the pages, and wait for it."""
@@ -212,8 +212,8 @@ class Follower:
     def _built(self, progress: Progress, *, anew: bool) -> Index:
         index = self._open()
         if anew:
-            rebuild(index, self._pages, self.territory, progress)
-        self.look_again()
+            rebuild(index, self._pages, self.scope, progress)
+        self.invalidate()
         self._looked(index, None, progress, _WAITING)
         return index
 
@@ -221,10 +221,10 @@ class Follower:
         """Keeps other processes from doing the same long work."""
         if index.in_memory:
             return nullcontext
-        return lambda: lock(self.folder, "area", f"the index {self.territory.fingerprint}", patience)
+        return lambda: lock(self.folder, "area", f"the index {self.scope.fingerprint}", patience)
 
     def _looked(
-        self, index: SqliteIndex, below: str | None, progress: Progress = tell_asker, patience: float = 0
+        self, index: SqliteIndex, below: str | None, progress: Progress = report_progress, patience: float = 0
     ) -> PathWarnings:
         """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
         see `_SHARED`."""
@@ -237,7 +237,7 @@ class Follower:
             changed.append(total)
             progress(what, done, total)
 
-        seen = catch_up(index, self._pages, self.territory, below, self._alone(index, patience), told)
+        seen = catch_up(index, self._pages, self.scope, below, self._alone(index, patience), told)
         if below is None:
             took = time.thread_time() - worked  # not the clock: a busy machine does not make a home large
             shared = took > _LONG and not any(changed)  # what took long was looking, not reading
@@ -263,7 +263,7 @@ class Follower:
             note = f"the index in {self.folder} can not be used ({error}): this process keeps its own"
             self._use(SqliteIndex(":memory:"), note)
         else:
-            self._use(*open_index(self.folder, self.territory.fingerprint, damaged=str(error)))
+            self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
 
 
 def _in_the_way(error: sqlite3.Error) -> bool:

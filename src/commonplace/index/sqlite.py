@@ -18,21 +18,21 @@ from typing import TYPE_CHECKING, Any
 from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from .base import (
-    AROUND,
-    LINES,
-    SATURATION,
+    BM25_K1,
+    CONTEXT_WEIGHT,
+    NEIGHBOUR_LINES,
     Candidate,
-    Corpus,
+    CorpusStats,
     Coverage,
-    Embedded,
     Entry,
-    Pending,
-    Tokens,
-    nearest_turns,
-    weighed_length,
+    PassageEmbedding,
+    PendingBatch,
+    TokenVectors,
+    find_neighbour_turns,
+    weighted_length,
 )
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
-from .tokenizer import words
+from .tokenizer import tokenize
 from .vector_spaces import TABLES, Spaces
 from .visibility import allowed, matches, placeholders, visible_rule
 
@@ -128,7 +128,7 @@ class SqliteIndex:
             self._db.execute("INSERT OR REPLACE INTO pages VALUES(?, ?, ?, ?)", row)
         self._write_counts()
 
-    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         """Word by word: the order FTS5 gives costs ten times the finding, and tells of words that others keep to
         themselves."""
         sql, values = self._holding(viewer, filters)
@@ -136,7 +136,7 @@ class SqliteIndex:
         for word, weight in weights.items():
             body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _WHERE)
             for rows, times in _apart(body, around):
-                worth = weight * times / (times + SATURATION)
+                worth = weight * times / (times + BM25_K1)
                 for (number,) in rows:
                     found[number] = found.get(number, 0.0) + worth
         enough = sorted(found.values())[-limit] if len(found) > limit else 0.0
@@ -157,13 +157,13 @@ class SqliteIndex:
         rules, values = visible_rule(viewer)
         return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({rules}) LIMIT 1", values)
 
-    def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+    def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
             WHERE passages.id IN ({placeholders(numbers)})"""
         return read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
-    def before(self, number: int) -> str:
+    def preceding_text(self, number: int) -> str:
         sql = """
             SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
             WHERE passages.id = ? AND earlier.last < passages.first ORDER BY earlier.last DESC LIMIT 1"""
@@ -173,9 +173,10 @@ class SqliteIndex:
         sql = f"""
             SELECT passages.id, other.id, other.first - passages.first
             FROM passages CROSS JOIN passages AS other ON other.path = passages.path
-            AND other.first BETWEEN passages.first - {LINES} AND passages.first + {LINES} AND other.id <> passages.id
+            AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES} AND passages.first + {NEIGHBOUR_LINES}
+            AND other.id <> passages.id
             WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
-        return nearest_turns(self._rows(sql, numbers))
+        return find_neighbour_turns(self._rows(sql, numbers))
 
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
@@ -183,36 +184,38 @@ class SqliteIndex:
         with self._lock:
             return self._spaces.nearest(space, question, viewer, filters, limit)
 
-    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         with self._lock:
-            return self._spaces.likeness(space, question, numbers)
+            return self._spaces.cosines(space, question, numbers)
 
-    def spread(self, space: str) -> tuple[float, float] | None:
+    def similarity_stats(self, space: str) -> tuple[float, float] | None:
         with self._lock:
-            return self._spaces.spread(space)
+            return self._spaces.similarity_stats(space)
 
-    def pending(self, space: str, limit: int) -> Pending | None:
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
         with self._lock:
-            return self._spaces.pending(space, limit)
+            return self._spaces.next_pending(space, limit)
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         with self._lock:
             beside = self._turns_beside(numbers)
             every = list({*numbers, *(number for some in beside.values() for number in some)})
-            return Tokens(self._spaces.tokens(space, every), beside)
+            return TokenVectors(self._spaces.token_vectors(space, every), beside)
 
-    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+    def add_vectors(
+        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
+    ) -> None:
         try:
-            with self.writing():
+            with self.write_transaction():
                 self._spaces.add(space, pending, embedded)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
             raise LockTimeout("another process writes to the index: vectors are kept by the next search") from error
 
-    def fits(self, space: str, dims: int) -> bool:
+    def accepts_dimensions(self, space: str, dims: int) -> bool:
         with self._lock:
-            return self._spaces.fits(space, dims)
+            return self._spaces.accepts_dimensions(space, dims)
 
     def coverage(self, space: str) -> Coverage:
         with self._lock:
@@ -223,21 +226,21 @@ class SqliteIndex:
             return self._spaces.names()
 
     def drop_space(self, space: str) -> None:
-        with self.writing():
+        with self.write_transaction():
             self._spaces.drop(space)
 
-    def put_in_place(self, new: str, space: str) -> None:
-        with self.writing():
-            self._spaces.put_in_place(new, space)
+    def promote_space(self, new: str, space: str) -> None:
+        with self.write_transaction():
+            self._spaces.promote_space(new, space)
 
-    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+    def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         rules, values = visible_rule(viewer)
         sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {rules}", values)
         passages, length = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
         sql = f"""
             SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
             AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""
-        return Corpus(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
+        return CorpusStats(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
 
     def records(self, prefix: str) -> list[Record]:
         return read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
@@ -260,7 +263,7 @@ class SqliteIndex:
             raise sqlite3.DatabaseError("a text is not UTF-8") from error
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_transaction(self) -> Iterator[None]:
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -275,7 +278,7 @@ class SqliteIndex:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def read_transaction(self) -> Iterator[None]:
         with self._lock:
             if self._db.in_transaction:
                 yield
@@ -289,7 +292,7 @@ class SqliteIndex:
 
     def purge(self) -> None:
         """Leave no bytes of what was removed: not among vectors, nor in freed places of the file, nor in its log."""
-        with self.writing():
+        with self.write_transaction():
             for name in self._spaces.names():
                 self._spaces.compact(name)
             self._db.execute("INSERT INTO words(words) VALUES('optimize')")
@@ -338,8 +341,8 @@ class SqliteIndex:
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
         for digest, passage in passages:
-            body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
-            length = weighed_length(len(body), len(around))
+            body, around = tokenize(f"{passage.hint} {passage.text}"), tokenize(passage.around)
+            length = weighted_length(len(body), len(around))
             said = ("  ".join(body), "  ".join(around))  # a space either side of each, for counting
             row = (*passage_row(entry, owner, passage, length), digest, *said)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
@@ -377,7 +380,7 @@ def _apart(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...
     if not around:
         return ((body, 1.0),)
     inside, beside = set(body), set(around)
-    return (inside - beside, 1.0), (beside - inside, AROUND), (inside & beside, 1 + AROUND)
+    return (inside - beside, 1.0), (beside - inside, CONTEXT_WEIGHT), (inside & beside, 1 + CONTEXT_WEIGHT)
 
 
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"

@@ -19,11 +19,11 @@ from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
 from ..storage.skills import parse as parse_skill
-from .base import Entry, Index, Progress, silent
+from .base import Entry, Index, Progress, ignore_progress
 
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
 Work = dict[str, tuple[Place, int | None]]
-LARGEST = 4_000_000  # characters of one page that are searched; more than any page a person can read
+MAX_PAGE_CHARACTERS = 4_000_000  # characters of one page that are searched; more than any page a person can read
 _MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
 _BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
 _LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written
@@ -32,7 +32,7 @@ _SENSELESS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSErr
 
 
 @dataclass(frozen=True)
-class Territory:
+class IndexScope:
     """Everything that is indexed: the layout, the patterns of extra paths, and whose sessions.
 
     `sessions` says it for agents that have a setting of their own, `all_sessions` for the others.
@@ -54,7 +54,7 @@ class Territory:
 
     @property
     def fingerprint(self) -> str:
-        """A short name for exactly this territory: settings that differ have an index each, not a fight over one.
+        """A short name for exactly this scope: settings that differ have an index each, not a fight over one.
 
         Sessions are read anew where another rule says what a secret is: an index may hold what it did not know.
         """
@@ -82,23 +82,23 @@ class Territory:
 def catch_up(
     index: Index,
     pages: Pages,
-    territory: Territory,
+    scope: IndexScope,
     below: str | None = None,
     alone: Callable[[], AbstractContextManager[None]] = nullcontext,
-    progress: Progress = silent,
+    progress: Progress = ignore_progress,
     batch: int = 0,
 ) -> PathWarnings:
     """Bring the index up to date, for the whole home or for one folder; what could not be seen, and where.
 
     Where there is much to do, only one process does it: `alone` raises LockTimeout for the others.
     """
-    roots = territory.roots() if below is None else [Root(below)]
+    roots = scope.roots() if below is None else [Root(below)]
     known = index.stamps(below)
     changes = pages.changes(known, roots)
-    work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := territory.place(path))}
-    removed = [path for path in changes.removed if not territory.place(path)]
-    work |= {path: (place, None) for path in changes.removed if (place := territory.place(path))}
-    _with_their_skills(work, removed, territory)
+    work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := scope.place(path))}
+    removed = [path for path in changes.removed if not scope.place(path)]
+    work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
+    _with_their_skills(work, removed, scope)
     ordered, batch = sorted(work.items()), batch or _BATCH
     with alone() if len(ordered) > _MUCH else nullcontext():
         for start in range(0, max(len(ordered), 1), batch):
@@ -110,11 +110,11 @@ def catch_up(
     return list(changes.warnings)
 
 
-def rebuild(index: Index, pages: Pages, territory: Territory, progress: Progress) -> None:
+def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -> None:
     """Read every page again. Until all of it is done, everybody else sees the index as it was."""
-    found = pages.changes({}, territory.roots()).changed
-    work = {path: (place, found[path]) for path in sorted(found) if (place := territory.place(path))}
-    with index.writing():
+    found = pages.changes({}, scope.roots()).changed
+    work = {path: (place, found[path]) for path in sorted(found) if (place := scope.place(path))}
+    with index.write_transaction():
         index.apply([], index.stamps())
         entries: list[Entry] = []
         for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
@@ -126,19 +126,19 @@ def rebuild(index: Index, pages: Pages, territory: Territory, progress: Progress
             progress("pages", done, len(work))
 
 
-def refresh(index: Index, pages: Pages, territory: Territory, paths: Iterable[str]) -> None:
+def update_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[str]) -> None:
     """Bring the index up to date for single pages that were just written."""
-    work: Work = {path: (place, UNSURE) for path in paths if (place := territory.place(path))}
-    _with_their_skills(work, [], territory)
+    work: Work = {path: (place, UNSURE) for path in paths if (place := scope.place(path))}
+    _with_their_skills(work, [], scope)
     if work:
         _apply(index, pages, work, [])
 
 
-def _with_their_skills(work: Work, removed: list[str], territory: Territory) -> None:
+def _with_their_skills(work: Work, removed: list[str], scope: IndexScope) -> None:
     """Data that changed beside a skill's page is read with that page."""
     for path in [*work, *removed]:
         beside = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
-        place = territory.place(beside) if beside else None
+        place = scope.place(beside) if beside else None
         if place:
             work.setdefault(beside, (place, None))
 
@@ -148,7 +148,7 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
 
     The pages that are not what they were, transcripts aside: those only grow, and nobody edits them.
     """
-    with index.writing():
+    with index.write_transaction():
         versions = index.versions(work)
         entries: list[Entry] = []
         for path, (place, stamp) in work.items():
@@ -221,10 +221,10 @@ def _broken_lines(path: str, broken: list[int]) -> str:
 
 
 def _bounded(path: str, text: str) -> tuple[str, str]:
-    if len(text) <= LARGEST:
+    if len(text) <= MAX_PAGE_CHARACTERS:
         return text, ""
-    end = text.rfind("\n", 0, LARGEST)
-    kept = text[: end if end > 0 else LARGEST]
+    end = text.rfind("\n", 0, MAX_PAGE_CHARACTERS)
+    kept = text[: end if end > 0 else MAX_PAGE_CHARACTERS]
     return (
         kept,
         f"{path} is too large: only its first {kept.count(chr(10)) + 1} lines are searched; split it up",

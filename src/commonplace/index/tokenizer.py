@@ -18,7 +18,7 @@ _ACCENTS = re.compile(r"[\u0300-\u036f]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
 
 
-def words(text: str) -> list[str]:
+def tokenize(text: str) -> list[str]:
     """The words of a text in order, as they are indexed: single characters and pairs where a script has no spaces."""
     out: list[str] = []
     for run, unspaced in _runs(text):
@@ -26,7 +26,7 @@ def words(text: str) -> list[str]:
     return out
 
 
-def query_words(text: str) -> list[str]:
+def tokenize_query(text: str) -> list[str]:
     """The words of a question, each once. Pairs say more than the single characters in them, which are left out."""
     found: dict[str, None] = {}
     for run, unspaced in _runs(text):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Unavailable
 from ..formats.passages import meant
 from ..model import EVERYTHING, Filters, Viewer
-from .base import Coverage, Embedded, Pending
+from .base import Coverage, PassageEmbedding, PendingBatch
 from .visibility import allowed, placeholders, visible_owners
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Spaces:
         self._open: dict[str, tuple[tuple[int, int], VectorFile]] = {}
         self._unwanted: list[str] = []  # files to remove once the transaction that gave them up is committed
 
-    def fits(self, name: str, dims: int) -> bool:
+    def accepts_dimensions(self, name: str, dims: int) -> bool:
         row = self._db.execute("SELECT dims FROM spaces WHERE name = ? AND rows > 0", (name,)).fetchone()
         return not row or row[0] == dims
 
@@ -62,7 +62,7 @@ class Spaces:
         behind = self._db.execute("SELECT count(*) FROM passages WHERE id > ?", (row[0],)).fetchone()[0]
         return Coverage(total - behind, total, row[1])
 
-    def pending(self, name: str, limit: int) -> Pending | None:
+    def next_pending(self, name: str, limit: int) -> PendingBatch | None:
         space, seen = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (name,)).fetchone() or (0, 0)
         rows = self._db.execute(
             """SELECT passages.id, passages.owner, passages.hash, lead, text, vectors.row IS NULL FROM passages
@@ -73,9 +73,9 @@ class Spaces:
         if not rows:
             return None
         texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in rows if new}
-        return Pending(seen, rows[-1][0], texts, space)
+        return PendingBatch(seen, rows[-1][0], texts, space)
 
-    def add(self, name: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+    def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
         """Within a transaction. Another process may have done some of it, or moved on."""
         import numpy as np
 
@@ -139,7 +139,7 @@ class Spaces:
         pairs = ((number, likely[row]) for row, numbers in pages.items() for number in numbers[:_COPIES])
         return sorted(pairs, key=lambda each: (-each[1], each[0]))
 
-    def likeness(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         space, file = self._seen(name)
         if file is None or len(question) != file.dims or not numbers:
             return {}
@@ -150,9 +150,9 @@ class Spaces:
         if not pairs:
             return {}
         ids, rows = zip(*pairs, strict=True)
-        return dict(zip(ids, file.likeness(question, _within(file, rows)).tolist(), strict=True))
+        return dict(zip(ids, file.cosines(question, _within(file, rows)).tolist(), strict=True))
 
-    def tokens(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def token_vectors(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
         from ..embedding.late_interaction import BYTES
 
         sql = """
@@ -164,9 +164,9 @@ class Spaces:
             raise sqlite3.DatabaseError("the tokens of a passage are not there")
         return dict(found)
 
-    def spread(self, name: str) -> tuple[float, float] | None:
+    def similarity_stats(self, name: str) -> tuple[float, float] | None:
         _, file = self._seen(name)
-        return file.spread() if file else None
+        return file.similarity_stats() if file else None
 
     def drop(self, name: str) -> None:
         """Within a transaction: forget a space, and its file."""
@@ -178,7 +178,7 @@ class Spaces:
             self._give_up(*row)
             self._open.pop(name, None)
 
-    def put_in_place(self, new: str, name: str) -> None:
+    def promote_space(self, new: str, name: str) -> None:
         """Within a transaction: a space takes the name, and the place, of another."""
         if not self._db.execute("SELECT 1 FROM spaces WHERE name = ?", (new,)).fetchone():
             return

@@ -17,15 +17,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..errors import NotFound, Unavailable
-from .embedding_service import Meaning
+from .embedding_service import EmbeddingService
 from .events import Porch, elsewhere, mounts, remote, rings
 from .freshness import Promise
-from .handle import Follower, View
-from .sync import Territory
+from .handle import IndexView, SqliteIndexHandle
+from .sync import IndexScope
 
 _PULSE = 0.25  # seconds between looks at the few things that no bell rings for
 _SWEEP = 1.0  # seconds between looks where there are no events
-_RESTING = 10  # so many times as long as a look took, nothing is looked at: see `Follower`
+_RESTING = 10  # so many times as long as a look took, nothing is looked at: see `SqliteIndexHandle`
 _LONGEST_REST = 0.5  # seconds
 _SAFETY = 60.0  # seconds after which a look is taken though no bell rang
 _BURST = 100  # paths in one go: more are coming
@@ -35,30 +35,30 @@ _MANY = 1_000  # pages: after so much, bells may have been missed, and another l
 _RETRY = 30.0  # seconds after which events are tried again where there were none
 
 
-class Seen(NamedTuple):
+class PageChanges(NamedTuple):
     """The paths of pages that changed, new ones among them, and of those that are gone."""
 
     changed: tuple[str, ...]
     removed: tuple[str, ...]
 
 
-class How(NamedTuple):
+class WatchMode(NamedTuple):
     """How pages are watched: by events, or by looking every second, and why."""
 
     events: bool
     reason: str = ""
 
 
-Told = Callable[[Seen], None]
+OnChange = Callable[[PageChanges], None]
 Marks = Mapping[str, tuple[int, ...]]
 
 
 def watch(
-    follower: Follower,
+    follower: SqliteIndexHandle,
     stop: threading.Event,
-    told: Told,
-    meaning: Meaning | None = None,
-    starts: Callable[[How], None] = lambda how: None,
+    on_change: OnChange,
+    embedding: EmbeddingService | None = None,
+    on_start: Callable[[WatchMode], None] = lambda how: None,
 ) -> None:
     """Follow the pages until `stop` is set. `told` gets what changed, once it can be found; words and, with
     `meaning`, vectors. `starts` is called when watching begins, and when it goes on in another way.
@@ -68,24 +68,26 @@ def watch(
     home = os.path.dirname(follower.folder)
     if not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home} yet: nothing can be watched")
-    with closing(_Watcher(follower.another(), stop, told, meaning, starts)) as watcher:
+    with closing(_Watcher(follower.another(), stop, on_change, embedding, on_start)) as watcher:
         watcher.run()
 
 
 @contextmanager
-def watching(follower: Follower, told: Told, meaning: Meaning | None = None) -> Iterator[How]:
+def watch_in_background(
+    follower: SqliteIndexHandle, on_change: OnChange, embedding: EmbeddingService | None = None
+) -> Iterator[WatchMode]:
     """The same, in a thread of its own, for the time of a block; it begins once the pages are watched."""
     stop, started = threading.Event(), threading.Event()
-    how: list[How] = []
+    how: list[WatchMode] = []
     failed: list[BaseException] = []
 
-    def begun(now: How) -> None:
+    def begun(now: WatchMode) -> None:
         how.append(now)
         started.set()
 
     def run() -> None:
         try:
-            watch(follower, stop, told, meaning, begun)
+            watch(follower, stop, on_change, embedding, begun)
         except BaseException as error:  # noqa: BLE001  a thread has nobody to raise to: who started it does
             failed.append(error)
         finally:
@@ -107,18 +109,22 @@ def watching(follower: Follower, told: Told, meaning: Meaning | None = None) -> 
 class _Watcher:
     def __init__(
         self,
-        own: Follower,
+        own: SqliteIndexHandle,
         stop: threading.Event,
-        told: Told,
-        meaning: Meaning | None,
-        starts: Callable[[How], None],
+        on_change: OnChange,
+        embedding: EmbeddingService | None,
+        on_start: Callable[[WatchMode], None],
     ) -> None:
-        self._own, self._stop, self._told, self._meaning, self._starts = own, stop, told, meaning, starts
+        self._own = own
+        self._stop = stop
+        self._on_change = on_change
+        self._embedding = embedding
+        self._on_start = on_start
         home, index = os.path.split(own.folder)
         home = os.path.realpath(home)  # as the system calls it that tells of changes
-        self._ground = _Ground(home, own.territory)
+        self._ground = _Ground(home, own.scope)
         self._porch = Porch(os.path.join(home, index, "watching"))
-        self._how: How | None = None
+        self._how: WatchMode | None = None
         self._known: dict[str, str] | None = None
         self._folders: Marks = {}
         self._pages: Marks = {}
@@ -160,7 +166,7 @@ class _Watcher:
                 if rang or knocked:
                     self._answer(rang)
                 if knocked:
-                    self._begin(How(events=True))
+                    self._begin(WatchMode(events=True))
         if self._deaf:
             raise Unavailable(self._deaf)
 
@@ -199,27 +205,27 @@ class _Watcher:
     def _by_looking(self, reason: str) -> None:
         """Until it is worth trying events again."""
         self._hears = False
-        self._begin(How(events=False, reason=reason))
+        self._begin(WatchMode(events=False, reason=reason))
         until, folders = time.monotonic() + _RETRY, self._ground.folders()
         while not self._stop.wait(max(_SWEEP, min(_RESTING * self._took, _RETRY))):
             self._look()
             if time.monotonic() > until or self._ground.folders() != folders:
                 return
 
-    def _begin(self, how: How) -> None:
+    def _begin(self, how: WatchMode) -> None:
         if how != self._how:
             self._how = how
-            self._starts(how)
+            self._on_start(how)
 
     def _look(self) -> bool:
         """Bring the index up to date, and tell what changed in it, whoever wrote that there."""
         self._pages = self._ground.pages()
-        self._own.look_again()
+        self._own.invalidate()
         if self._promise:
             self._promise.withdraw()
             self._promise.asked = False  # by others, from now on
         started = time.monotonic()
-        versions, stale = self._own.ask(self._read)
+        versions, stale = self._own.query(self._read)
         self._promise = self._own.promise()
         known, self._known = self._known, versions
         seen = _difference(versions if known is None else known, versions)
@@ -231,7 +237,7 @@ class _Watcher:
         self._rested = self._looked + min(_LONGEST_REST, _RESTING * self._took)
         self._renew()
         if count:
-            self._told(seen)
+            self._on_change(seen)
         return count > 0
 
     def _renew(self) -> None:
@@ -239,18 +245,18 @@ class _Watcher:
         if self._promise and self._hears and not self._again and not self._over:
             self._promise.renew()
 
-    def _read(self, view: View) -> tuple[dict[str, str], bool]:
-        if self._meaning:
-            self._meaning.serve(view.index)
+    def _read(self, view: IndexView) -> tuple[dict[str, str], bool]:
+        if self._embedding:
+            self._embedding.acquire(view.index)
         return view.index.versions(), view.stale
 
 
 class _Ground:
     """Where the pages of a home are, on the disk."""
 
-    def __init__(self, home: str, territory: Territory) -> None:
-        self._home, self._territory = home, territory
-        roots = territory.roots()
+    def __init__(self, home: str, scope: IndexScope) -> None:
+        self._home, self._scope = home, scope
+        roots = scope.roots()
         every = {os.path.join(home, root.path) if root.path else home for root in roots if not root.is_page}
         self._every = [path for path in sorted(every) if not any(path.startswith(f"{other}/") for other in every)]
         self._single = [os.path.join(home, root.path) for root in roots if root.is_page]
@@ -272,7 +278,7 @@ class _Ground:
         if within is None or "/." in path[len(within) :]:
             return False
         inside = path[len(self._home) + 1 :]
-        return self._territory.place(inside) is not None or not os.path.isfile(path)  # a folder, or something gone
+        return self._scope.place(inside) is not None or not os.path.isfile(path)  # a folder, or something gone
 
     def refuse_silence(self) -> None:
         """Unavailable where changes are known to be told to nobody."""
@@ -288,6 +294,6 @@ def _info(path: str) -> os.stat_result | None:
     return None
 
 
-def _difference(old: dict[str, str], new: dict[str, str]) -> Seen:
+def _difference(old: dict[str, str], new: dict[str, str]) -> PageChanges:
     changed = (path for path, version in new.items() if old.get(path) != version)
-    return Seen(tuple(sorted(changed)), tuple(sorted(old.keys() - new.keys())))
+    return PageChanges(tuple(sorted(changed)), tuple(sorted(old.keys() - new.keys())))

@@ -68,7 +68,7 @@ def _found(search: _Search) -> Found:
             said.update(line for _, data in versions if data for line in search.lines(path, data))
     for path, count in sorted(kept.items()):
         traces.append(Trace("history", path, f"{count} earlier version{'s' * (count > 1)}"))
-    indexed = home.index.ask(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
+    indexed = home.index.query(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
         traces.append(
             Trace("index", INDEX_FOLDER if home.storage.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
@@ -112,7 +112,7 @@ class _Search:
     def pages(self) -> Iterator[tuple[str, bytes]]:
         """The pages there are, transcripts included whether or not they are searched."""
         home = self.home
-        roots = home.layout.roots(home.index.territory.extra, sessions=True)
+        roots = home.layout.roots(home.index.scope.extra, sessions=True)
         for path in sorted(home.storage.pages.changes({}, roots).changed):
             if (place := self._place(path)) and self._is_meant(path, place):
                 data = home.storage.read_bytes(path)
@@ -190,7 +190,7 @@ class _Search:
     def mentions(self, said: set[str], gone: Iterable[str]) -> Iterator[Trace]:
         if not said:
             return
-        roots = self.home.layout.roots(self.home.index.territory.extra, sessions=True)
+        roots = self.home.layout.roots(self.home.index.scope.extra, sessions=True)
         for path in sorted(self.home.storage.pages.changes({}, roots).changed):
             place = self._place(path)
             if place is None or path in gone or not (self.everyone or self.home.may_see(place)):
@@ -207,7 +207,7 @@ class _Search:
         return f"{count} lines of it"
 
     def _place(self, path: str) -> Place | None:
-        return self.home.layout.place(path, self.home.index.territory.extra)
+        return self.home.layout.place(path, self.home.index.scope.extra)
 
     def _is_meant(self, path: str, place: Place) -> bool:
         wanted = self.wanted

@@ -56,8 +56,8 @@ def change(home: Home, name: str, *, everyone: bool = False) -> Change:
 def look(home: Home) -> None:
     """See what was changed by hand since anybody looked."""
     home.check()
-    home.index.look_again()
-    home.index.ask(lambda _: None)
+    home.index.invalidate()
+    home.index.query(lambda _: None)
 
 
 def is_change(name: str) -> bool:

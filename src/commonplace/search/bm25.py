@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..index.base import AROUND, Asking, Candidate, Corpus, Finder
-from ..index.tokenizer import FUNCTION_WORDS, query_words
+from ..index.base import CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.tokenizer import FUNCTION_WORDS, tokenize_query
 from ..model import Query, Viewer
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _LOOKED_UP = 1_500  # passages that the words looked up stand in, taken together
 _LONGEST = 2400  # characters of one hit; more is cut to the stretch around the first word found
 
 
-class Asked(NamedTuple):
+class QueryTerms(NamedTuple):
     """A question as weighed words. `total` counts those that no passage holds, too."""
 
     weights: dict[str, float]
@@ -38,36 +38,36 @@ class Asked(NamedTuple):
     pairs: tuple[tuple[str, str, str], ...]  # those that stand side by side, also as they would in a candidate
 
 
-def asking(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -> Asking:
+def build_batch_query(query: Query, questions: Iterable[tuple[str, Vectors]], limit: int) -> BatchQuery:
     """A question for an index that weighs the words itself, as it is done here."""
-    order = tuple(query_words(query.text)[:_MOST_WORDS])
+    order = tuple(tokenize_query(query.text)[:_MOST_WORDS])
     faint = FUNCTION_WORDS.intersection(order)
     how = (faint, _FAINT, _BACKGROUND, _LOOKED_UP)
-    return Asking(order, *how, tuple(questions), query.viewer, query.filters, limit)
+    return BatchQuery(order, *how, tuple(questions), query.viewer, query.filters, limit)
 
 
-def weighed(index: Finder, text: str, viewer: Viewer) -> Asked:
-    order = query_words(text)[:_MOST_WORDS]
+def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
+    order = tokenize_query(text)[:_MOST_WORDS]
     if not order:
-        return Asked({}, (), 0.0, 1.0, (), frozenset(), ())
-    corpus = index.corpus(order, viewer)
+        return QueryTerms({}, (), 0.0, 1.0, (), frozenset(), ())
+    corpus = index.corpus_stats(order, viewer)
     every = {word: _weight(corpus, word) for word in order}
     known = {word: weight for word, weight in every.items() if word in corpus.frequency}
     telling = [word for word in order if word not in FUNCTION_WORDS]
     pairs = tuple((first, second, f" {first}  {second} ") for first, second in pairwise(telling))
     lookup = _looked_up(known, corpus)
     spaced = tuple((word, f" {word} ", weight) for word, weight in known.items())
-    return Asked(known, spaced, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
+    return QueryTerms(known, spaced, sum(every.values()), corpus.average_length, lookup, frozenset(telling), pairs)
 
 
-def _weight(corpus: Corpus, word: str) -> float:
+def _weight(corpus: CorpusStats, word: str) -> float:
     """How much a word tells. A small memory is weighed as part of a larger one: it has too few words to judge by."""
     frequency = corpus.frequency.get(word, 0)
     telling = math.log(1 + (corpus.passages + _BACKGROUND - frequency + 0.5) / (frequency + 0.5))
     return telling * (_FAINT if word in FUNCTION_WORDS else 1.0)
 
 
-def _looked_up(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
+def _looked_up(weights: Iterable[str], corpus: CorpusStats) -> tuple[str, ...]:
     """The words worth looking up, rarest first, as long as they do not stand in too many passages together."""
     telling = [word for word in weights if word not in FUNCTION_WORDS] or list(weights)
     room = _LOOKED_UP
@@ -80,7 +80,7 @@ def _looked_up(weights: Iterable[str], corpus: Corpus) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def held(asked: Asked, candidate: Candidate) -> tuple[float, float]:
+def bm25_score(asked: QueryTerms, candidate: Candidate) -> tuple[float, float]:
     """How much of what was asked a passage holds; and how many of the words that stand side by side in the question do
     so there, as a share."""
     if not asked.total:
@@ -93,7 +93,7 @@ def held(asked: Asked, candidate: Candidate) -> tuple[float, float]:
         if word in everywhere and (times := everywhere.count(spaced)):  # most are not, which `in` sees soonest
             if not alone:
                 inside = words.count(spaced)
-                times = inside + AROUND * (times - inside)
+                times = inside + CONTEXT_WEIGHT * (times - inside)
             found += weight * times * (_SATURATION + 1) / (times + stretch)
             present.append(word)
     return found / asked.total, _side_by_side(asked.pairs, present, words) if len(present) > 1 else 0.0
@@ -104,15 +104,15 @@ def _side_by_side(pairs: Sequence[tuple[str, str, str]], present: Sequence[str],
     return sum([pair in words for pair in some]) / len(pairs) if some else 0.0
 
 
-def names(asked: Asked, key: str) -> float:
+def names(asked: QueryTerms, key: str) -> float:
     """How much of a key the question names, when it names all of it: the longer the key, the less by chance."""
-    wanted = {word for word in query_words(key.replace("_", " ").replace("-", " ")) if word not in FUNCTION_WORDS}
+    wanted = {word for word in tokenize_query(key.replace("_", " ").replace("-", " ")) if word not in FUNCTION_WORDS}
     if not wanted or not wanted <= asked.telling:
         return 0.0
     return len(wanted) / len(asked.telling)
 
 
-def excerpt(text: str, words: Sequence[str]) -> str:
+def cut_excerpt(text: str, words: Sequence[str]) -> str:
     """A hit that is one endless line is shown around the first word that was asked for."""
     if len(text) <= _LONGEST:
         return text

@@ -43,7 +43,7 @@ _BACKGROUND = 30
 _NOTHING = -2.0  # the odds of a passage that has nothing to do with the question
 
 
-def scale_of(space: str, spread: tuple[float, float] | None = None) -> Scale:
+def scale_for(space: str, spread: tuple[float, float] | None = None) -> Scale:
     """The scale of a space: of one we know, as it was measured; of another, as its own vectors lie."""
     known = next((scale for name, scale in _SPACES.items() if space.startswith(name)), None)
     if known:
@@ -51,7 +51,7 @@ def scale_of(space: str, spread: tuple[float, float] | None = None) -> Scale:
     return _OTHER._replace(mean=spread[0], deviation=max(spread[1], 0.01)) if spread else _OTHER
 
 
-def background(odds: Sequence[float]) -> float:
+def background_odds(odds: Sequence[float]) -> float:
     """What a hit has to stand out from, given the odds of all, best first."""
     if not odds:
         return _NOTHING
@@ -59,5 +59,5 @@ def background(odds: Sequence[float]) -> float:
     return _NOTHING + (odds[found - 1] - _NOTHING) * found / _BACKGROUND
 
 
-def chance(odds: float, scale: Scale) -> float:
+def calibrate(odds: float, scale: Scale) -> float:
     return round(1 / (1 + math.exp(-max(-30.0, min(30.0, scale.slope * odds + scale.offset)))), 4)

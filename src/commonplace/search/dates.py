@@ -47,7 +47,7 @@ def asks_about_now(text: str) -> bool:
     return re.search(_NOW, text) is not None
 
 
-def span_of(text: str, today: int) -> Span | None:
+def parse_span(text: str, today: int) -> Span | None:
     """The days a question names, or None."""
     lower = text.lower()
     if (day := day_of(lower)) is not None:
@@ -60,7 +60,7 @@ def span_of(text: str, today: int) -> Span | None:
     return None
 
 
-def nearness(span: Span, day: int) -> float:
+def date_proximity(span: Span, day: int) -> float:
     """How well a passage's day fits: 1 within the span, fading over the days after it, in which it may be told of."""
     if day < span.first:
         return 0.0

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .scoring import WEIGHTS, Ranked
+from .scoring import WEIGHTS, ScoredHit
 
 if TYPE_CHECKING:
     from .pipeline import SearchResult
 
 
-def explained(result: SearchResult) -> list[dict[str, Any]]:
+def explain_result(result: SearchResult) -> list[dict[str, Any]]:
     return [
-        {"citation": hit.citation, "score": hit.score, "text": hit.text, "why": why(row)}
+        {"citation": hit.citation, "score": hit.score, "text": hit.text, "why": explain_hit(row)}
         for hit, row in zip(result.hits, result.ranked, strict=True)
     ]
 
 
-def why(row: Ranked) -> dict[str, float]:
+def explain_hit(row: ScoredHit) -> dict[str, float]:
     """What each factor adds, as weighed; `all` is their sum above what else was found."""
-    found = row.reason._asdict() | {"support": row.support, "close": row.close, "read": row.read}
+    found = row.factors._asdict() | {"support": row.support, "close": row.close, "read": row.read}
     parts = {name: round(getattr(WEIGHTS, name) * value, 3) for name, value in found.items() if value}
     taken = {"repeated": -WEIGHTS.repeated * row.repeats, "background": -row.background}
     parts |= {name: round(value, 3) for name, value in taken.items() if value}

@@ -11,7 +11,7 @@ from typing import get_args
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
 from ..model import Filters, ScopeKind, Source
-from .dates import span_of
+from .dates import parse_span
 
 _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
@@ -19,7 +19,7 @@ _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
 Some = str | Sequence[str] | None
 
 
-def filters_of(
+def parse_filters(
     *,
     scope: Some = None,
     channel: str | None = None,
@@ -76,7 +76,7 @@ def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int 
     found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
     if found:
         return _part_of_year(name, value, int(found[1]), int(found[2] or 0), last=last)
-    span = span_of(value, today)
+    span = parse_span(value, today)
     if span is None:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")
     return span.last if last else span.first

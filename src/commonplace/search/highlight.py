@@ -6,15 +6,15 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
-from ..index.tokenizer import FUNCTION_WORDS, fold, is_unspaced, query_words, stem
+from ..index.tokenizer import FUNCTION_WORDS, fold, is_unspaced, stem, tokenize_query
 
 _MOST = 200  # marks of one text
 Span = tuple[int, int]
 
 
-def marks(text: str, question: str) -> list[Span]:
+def find_marks(text: str, question: str) -> list[Span]:
     """The stretches of a text, by characters from its start, that hold words of a question; none of them touch."""
-    asked = query_words(question)
+    asked = tokenize_query(question)
     telling = frozenset(word for word in asked if word not in FUNCTION_WORDS) or frozenset(asked)
     out: list[Span] = []
     for start, end in _found(text, telling):
@@ -25,7 +25,7 @@ def marks(text: str, question: str) -> list[Span]:
     return out
 
 
-def in_utf16(text: str, spans: list[Span]) -> list[Span]:
+def to_utf16(text: str, spans: list[Span]) -> list[Span]:
     """The same stretches, counted as browsers count: a character beyond the first 65,536 is two."""
     if text.isascii() or not any(char > "\uffff" for char in text):
         return spans

@@ -16,19 +16,19 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
-from ..index.base import AtOnce, Candidate, Finder, Index
-from ..index.embedding_service import Meaning, Question, Served
+from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
+from ..index.embedding_service import ActiveEmbedders, EmbeddingService, Question
 from ..model import EVERYTHING, Filters, Hit, Query, Viewer
-from .bm25 import Asked, asking, excerpt, weighed
-from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background, chance, scale_of
+from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
+from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background_odds, calibrate, scale_for
 from .filters import check_filters
-from .rerank_cross_encoder import reread
-from .rerank_maxsim import closely
-from .scoring import WEIGHTS, Ranked, Weights, ranked
+from .rerank_cross_encoder import rerank_cross_encoder
+from .rerank_maxsim import rerank_maxsim
+from .scoring import WEIGHTS, ScoredHit, Weights, score_candidates
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
-    from ..index.handle import Following, View
+    from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
 
 Mode = Literal["hybrid", "keyword"]
@@ -51,7 +51,7 @@ class SearchResult(NamedTuple):
     model: str
     fallback: bool
     reasons: tuple[str, ...] = ()  # why an embedder or a reranker could not serve
-    ranked: tuple[Ranked, ...] = ()  # one for each hit: what every factor added to its score
+    ranked: tuple[ScoredHit, ...] = ()  # one for each hit: what every factor added to its score
     stale: bool = False
     warnings: tuple[str, ...] = ()  # the reasons, and what is wrong with the index or with pages
 
@@ -65,10 +65,10 @@ class Searchable(Protocol):
     def search_settings(self) -> SearchSettings: ...
 
     @property
-    def index(self) -> Following: ...
+    def index(self) -> IndexHandle: ...
 
     @property
-    def meaning(self) -> Meaning: ...
+    def embedding(self) -> EmbeddingService: ...
 
     def check(self) -> None: ...
 
@@ -76,7 +76,7 @@ class Searchable(Protocol):
 
     def viewer(self) -> Viewer: ...
 
-    def warnings(self, view: View) -> tuple[str, ...]: ...
+    def warnings(self, view: IndexView) -> tuple[str, ...]: ...
 
     def note_recalled(self, paths: Iterable[str]) -> None: ...
 
@@ -96,13 +96,13 @@ def search(
     embedding = _choose_embedding(home, mode)
     query = _parse_query(home, text, limit, min_score, viewer, filters)
 
-    def answer(view: View) -> SearchResult:
+    def answer(view: IndexView) -> SearchResult:
         result = run_query(view.index, query, embedding)
         home.note_recalled(hit.path for hit in result.hits)
         return result._replace(stale=view.stale, warnings=(*result.reasons, *home.warnings(view)))
 
-    embedding.think(query.text)
-    return home.index.ask(answer)
+    embedding.prefetch(query.text)
+    return home.index.query(answer)
 
 
 def require_search(home: Searchable) -> None:
@@ -111,17 +111,17 @@ def require_search(home: Searchable) -> None:
         raise NotAvailable(f"search is off for {home.agent}: set memorySearch.enabled to true in commonplace.yaml")
 
 
-def _choose_embedding(home: Searchable, mode: str | None) -> Meaning:
+def _choose_embedding(home: Searchable, mode: str | None) -> EmbeddingService:
     """The embedding service for a mode: none at all for `keyword`, the packaged model if `hybrid` is asked for but the
     settings name no provider."""
     if mode not in (None, *get_args(Mode)):
         raise InvalidChoice("mode", get_args(Mode), str(mode))
     is_hybrid = home.search_settings.provider != "none"
     if mode == "keyword" and is_hybrid:
-        return home.meaning.without_embedder()
+        return home.embedding.without_embedder()
     if mode == "hybrid" and not is_hybrid:
-        return home.meaning.packaged_model()
-    return home.meaning
+        return home.embedding.packaged_model()
+    return home.embedding
 
 
 def _parse_query(
@@ -145,21 +145,21 @@ def _parse_query(
     return Query(text[:_MAX_QUERY_CHARACTERS], viewer or home.viewer(), most, threshold or 0.0, filters, today)
 
 
-def run_query(index: Index, query: Query, meaning: Meaning, weights: Weights = WEIGHTS) -> SearchResult:
+def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS) -> SearchResult:
     """Rank the passages of an index that answer a query, among those its viewer may see."""
-    legs = _legs(index, query, meaning)
-    with index.reading():
+    legs = _legs(index, query, embedding)
+    with index.read_transaction():
         rows, likeness, asked = _candidates(index, query, legs, weights)
-        rows = closely(query.text, legs.served.embedders, rows, weights)
-        usual = background([row.odds for row in rows])
-        rows, reason = reread(index, query, meaning, rows, weights)
+        rows = rerank_maxsim(query.text, legs.served.embedders, rows, weights)
+        usual = background_odds([row.odds for row in rows])
+        rows, reason = rerank_cross_encoder(index, query, embedding, rows, weights)
     served = legs.served
     scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
     mode: Mode = "keyword" if likeness is None else "hybrid"
-    scored = [(row, chance(row.odds - usual, scale)) for row in rows[: query.limit]]
+    scored = [(row, calibrate(row.odds - usual, scale)) for row in rows[: query.limit]]
     kept = [(row, score) for row, score in scored if score >= query.min_score]
     words = list(asked.weights)
-    hits = tuple(row.hit._replace(score=score, text=excerpt(row.hit.text, words)) for row, score in kept)
+    hits = tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in kept)
     ranked_hits = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
     reasons = tuple(filter(None, (served.reason, reason)))
     return SearchResult(hits, mode, served.provider, served.model, served.failed, reasons, ranked_hits)
@@ -175,39 +175,39 @@ class _Question(NamedTuple):
 
 
 class _Legs(NamedTuple):
-    served: Served
+    served: ActiveEmbedders
     questions: tuple[_Question, ...]
 
 
 def _scale(legs: _Legs, *, read: bool) -> Scale:
-    """How odds become a chance, by who had a say."""
+    """How odds become a calibrate, by who had a say."""
     if read:
         return READ_BY_TOKEN if any(each.tokens is not None for each in legs.questions) else READ
-    return scale_of(legs.questions[0].space) if legs.questions else WORDS
+    return scale_for(legs.questions[0].space) if legs.questions else WORDS
 
 
-def _legs(index: Index, query: Query, meaning: Meaning) -> _Legs:
-    """Who answers by meaning, and the question in the space of each. Nothing is read yet that has to fit together."""
-    served = meaning.serve(index)
-    takers = [each for each in served.embedders if each.takes(query.text)]
+def _legs(index: Index, query: Query, embedding: EmbeddingService) -> _Legs:
+    """Who answers by embedding, and the question in the space of each. Nothing is read yet that has to fit together."""
+    served = embedding.acquire(index)
+    takers = [each for each in served.embedders if each.accepts(query.text)]
     if not served.beside:
         takers = takers or list(served.embedders)
     try:
         questions = [
-            _Question(each.space, *_asked_in(index, meaning, each, query.text), beside=False) for each in takers
+            _Question(each.space, *_asked_in(index, embedding, each, query.text), beside=False) for each in takers
         ]
     except Unavailable as error:
-        meaning.fail(error)
+        embedding.mark_failed(error)
         return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
     if served.beside:
         alone = not takers  # in a script that the larger ones do not read
-        questions.append(_Question(served.beside.space, served.beside.question(query.text), None, beside=not alone))
+        questions.append(_Question(served.beside.space, served.beside.embed_query(query.text), None, beside=not alone))
     return _Legs(served, tuple(questions))
 
 
-def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> Question:
-    question = meaning.question(embedder, text)
-    if not index.fits(embedder.space, len(question.vector)):
+def _asked_in(index: Index, embedding: EmbeddingService, embedder: Embedder, text: str) -> Question:
+    question = embedding.embed_query(embedder, text)
+    if not index.accepts_dimensions(embedder.space, len(question.vector)):
         index.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
     return question
@@ -215,42 +215,42 @@ def _asked_in(index: Index, meaning: Meaning, embedder: Embedder, text: str) -> 
 
 def _candidates(
     index: Index, query: Query, legs: _Legs, weights: Weights
-) -> tuple[list[Ranked], Mapping[int, float] | None, Asked]:
+) -> tuple[list[ScoredHit], Mapping[int, float] | None, QueryTerms]:
     """What both legs find, weighed."""
     pool = _POOL_SIZE if query.limit <= _POOL_SIZE // 2 else query.limit * 2
-    finder: Finder = index
-    if isinstance(index, AtOnce):
+    finder: Retriever = index
+    if isinstance(index, SingleQueryIndex):
         questions = ((each.space, each.vector) for each in legs.questions)
-        finder = index.ask(asking(query, questions, pool))
-    asked = weighed(finder, query.text, query.viewer)
+        finder = index.fetch(build_batch_query(query, questions, pool))
+    asked = weigh_terms(finder, query.text, query.viewer)
     found = _by_words(finder, query, asked, pool)
     likeness = _by_meaning(finder, query, legs.questions, pool, list(found), weights.tokens)
-    others = finder.candidates([number for number in likeness or () if number not in found])
-    return ranked(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
+    others = finder.load_candidates([number for number in likeness or () if number not in found])
+    return score_candidates(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
 
 
-def _by_words(index: Finder, query: Query, asked: Asked, pool: int) -> dict[int, Candidate]:
+def _by_words(index: Retriever, query: Query, asked: QueryTerms, pool: int) -> dict[int, Candidate]:
     """What holds the words. Where copies of a few texts took most of the places, what comes after them is heard too."""
     lookup = {word: asked.weights[word] for word in asked.lookup}
     if not lookup:
         return {}
-    numbers = index.words(lookup, query.viewer, query.filters, pool)
-    found = {each.number: each for each in index.candidates(numbers)}
+    numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
+    found = {each.number: each for each in index.load_candidates(numbers)}
     if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
-        deeper = index.words(lookup, query.viewer, query.filters, pool * _DEEP_POOLS)
+        deeper = index.match_terms(lookup, query.viewer, query.filters, pool * _DEEP_POOLS)
         found |= _one_of_each(index, [number for number in deeper if number not in found], pool)
     return found
 
 
-def _one_of_each(index: Finder, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
+def _one_of_each(index: Retriever, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
     """The first of every text, as many as asked for."""
-    found = {each.number: each for each in index.candidates(numbers)}
+    found = {each.number: each for each in index.load_candidates(numbers)}
     first = {found[number].hit.text: number for number in reversed(numbers)}
     return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:most]}
 
 
 def _by_meaning(
-    index: Finder, query: Query, questions: Sequence[_Question], pool: int, also: list[int], by_token: float
+    index: Retriever, query: Query, questions: Sequence[_Question], pool: int, also: list[int], by_token: float
 ) -> Mapping[int, float] | None:
     """How like the question passages are: the nearest of every space, and those that words have found."""
     if not questions:
@@ -260,7 +260,7 @@ def _by_meaning(
     found: dict[int, float] = {}
     for question, near in zip(questions, nearest, strict=True):
         others = [number for number in every if number not in near]
-        like = _standing_out(index, question, near | index.likeness(question.space, question.vector, others))
+        like = _standing_out(index, question, near | index.cosines(question.space, question.vector, others))
         like |= _token_by_token(index, question, like, by_token)
         if question.beside:
             like = {number: found.get(number, likely) + _SECONDARY_WEIGHT * likely for number, likely in like.items()}
@@ -268,19 +268,19 @@ def _by_meaning(
     return found
 
 
-def _standing_out(index: Finder, question: _Question, cosines: Mapping[int, float]) -> dict[int, float]:
+def _standing_out(index: Retriever, question: _Question, cosines: Mapping[int, float]) -> dict[int, float]:
     """How far the likeness of passages stands out in a space, in standard deviations."""
-    scale = scale_of(question.space, index.spread(question.space))
+    scale = scale_for(question.space, index.similarity_stats(question.space))
     return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
 
 
-def _token_by_token(index: Finder, question: _Question, like: Mapping[int, float], share: float) -> dict[int, float]:
+def _token_by_token(index: Retriever, question: _Question, like: Mapping[int, float], share: float) -> dict[int, float]:
     """The same of passages whose tokens are kept: those tell more than whole texts do."""
     if question.tokens is None or not len(question.tokens) or not share:
         return {}
-    from ..embedding.late_interaction import closeness
+    from ..embedding.late_interaction import maxsim
 
-    close = closeness(question.tokens, *index.tokens(question.space, list(like)))
+    close = maxsim(question.tokens, *index.token_vectors(question.space, list(like)))
     return {
         number: share * (close[number] - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * whole
         for number, whole in like.items()

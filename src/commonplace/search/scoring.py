@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..index.base import Candidate
 from ..model import Hit, Query
-from .bm25 import Asked, held, names
-from .dates import Span, asks_about_now, nearness, span_of
+from .bm25 import QueryTerms, bm25_score, names
+from .dates import Span, asks_about_now, date_proximity, parse_span
 
 
 class Weights(NamedTuple):
@@ -32,7 +32,7 @@ class Weights(NamedTuple):
     repeated: float = 1.0  # what a text that stands higher up already loses
 
 
-class Reason(NamedTuple):
+class Factors(NamedTuple):
     """Why a hit stands where it does: what each factor found, before it was weighed."""
 
     words: float = 0.0
@@ -43,11 +43,11 @@ class Reason(NamedTuple):
     recent: float = 0.0
 
 
-class Ranked(NamedTuple):
+class ScoredHit(NamedTuple):
     number: int
     hit: Hit
     odds: float
-    reason: Reason
+    factors: Factors
     support: float = 0.0  # of its page
     repeats: int = 0  # how often its text stands higher up
     background: float = 0.0  # what is taken off for what else was found
@@ -64,15 +64,15 @@ _CLOSE = 0.7  # odds by which a passage may be behind the best of its page and s
 _UNKNOWN = -0.5  # a passage without a vector is taken for a little less like the question than most
 
 
-def ranked(
+def score_candidates(
     query: Query,
-    asked: Asked,
+    asked: QueryTerms,
     candidates: Iterable[Candidate],
     likeness: Mapping[int, float] | None,
     weights: Weights = WEIGHTS,
-) -> list[Ranked]:
+) -> list[ScoredHit]:
     """The candidates, the likeliest first. `likeness` says how like the question each is, in standard deviations."""
-    span = span_of(query.text, query.today)
+    span = parse_span(query.text, query.today)
     now = asks_about_now(query.text)
     rows = [(each, _reason(query, asked, each, likeness, span, now=now)) for each in candidates]
     alone = _found([(each, reason, _odds(reason, weights)) for each, reason in rows])
@@ -80,27 +80,27 @@ def ranked(
     out = []
     for each, reason, odds in alone:
         page = support[each.hit.path]
-        out.append(Ranked(each.number, each.hit, odds + weights.support * page, reason, page))
-    return _repeats_later(best_first(out), weights)
+        out.append(ScoredHit(each.number, each.hit, odds + weights.support * page, reason, page))
+    return _repeats_later(sort_by_odds(out), weights)
 
 
 def _reason(
     query: Query,
-    asked: Asked,
+    asked: QueryTerms,
     candidate: Candidate,
     likeness: Mapping[int, float] | None,
     span: Span | None,
     *,
     now: bool,
-) -> Reason:
+) -> Factors:
     day = candidate.day
-    words, phrase = held(asked, candidate)
-    return Reason(
+    words, phrase = bm25_score(asked, candidate)
+    return Factors(
         words * _QUIET.get(candidate.kind, 1.0),
         None if likeness is None else likeness.get(candidate.number, _UNKNOWN),
         phrase,
         names(asked, candidate.hit.key) if candidate.hit.key else 0.0,
-        nearness(span, day) if span and day is not None else 0.0,
+        date_proximity(span, day) if span and day is not None else 0.0,
         0.5 ** (max(0, query.today - day) / _MONTHS_HALF) if now and day is not None and query.today else 0.0,
     )
 
@@ -113,7 +113,7 @@ def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
     return {path: _together(some) for path, some in pages.items()}
 
 
-def weighed_again(rows: Sequence[Ranked], more: Sequence[float], weights: Weights) -> list[Ranked]:
+def rescore(rows: Sequence[ScoredHit], more: Sequence[float], weights: Weights) -> list[ScoredHit]:
     """More was found that speaks for each of these: it adds to its odds, and so to those of its page."""
     alone = [row.odds - weights.support * row.support + each for row, each in zip(rows, more, strict=True)]
     support = page_support((row.hit.path, odds) for row, odds in zip(rows, alone, strict=True))
@@ -123,7 +123,7 @@ def weighed_again(rows: Sequence[Ranked], more: Sequence[float], weights: Weight
     ]
 
 
-def before_the_rest(best: Sequence[Ranked], rest: Iterable[Ranked]) -> list[Ranked]:
+def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[ScoredHit]:
     """Those that were looked at again, then the others, none of which comes to stand above them by its odds."""
     last = best[-1].odds
     return [*best, *(row._replace(odds=last) if row.odds > last else row for row in rest)]
@@ -136,7 +136,7 @@ def _together(odds: Sequence[float]) -> float:
     return best + _CLOSE * math.log(sum(math.exp((each - best) / _CLOSE) for each in odds))
 
 
-def _found(rows: list[tuple[Candidate, Reason, float]]) -> list[tuple[Candidate, Reason, float]]:
+def _found(rows: list[tuple[Candidate, Factors, float]]) -> list[tuple[Candidate, Factors, float]]:
     """Those with any ground for a hit. Something is always nearest, however far it is: likeness alone has to be there,
     and not to be dwarfed by what holds the words themselves."""
     best = max((odds for _, _, odds in rows), default=0.0)
@@ -144,7 +144,7 @@ def _found(rows: list[tuple[Candidate, Reason, float]]) -> list[tuple[Candidate,
     return [row for row in rows if row[1].words > 0 or ((row[1].meaning or 0.0) >= _ALIKE and row[2] >= enough)]
 
 
-def _odds(reason: Reason, weights: Weights) -> float:
+def _odds(reason: Factors, weights: Weights) -> float:
     words, meaning, phrase, key, date, recent = reason
     return (
         weights.words * words
@@ -156,17 +156,17 @@ def _odds(reason: Reason, weights: Weights) -> float:
     )
 
 
-def _repeats_later(rows: Sequence[Ranked], weights: Weights) -> list[Ranked]:
+def _repeats_later(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
     """The same text on other pages comes after what says something else as likely."""
     seen: dict[str, int] = {}
-    out: list[Ranked] = []
+    out: list[ScoredHit] = []
     for each in rows:
         text = each.hit.text
         times = seen.get(text, 0)
         seen[text] = times + 1
         out.append(each._replace(odds=each.odds - weights.repeated * times, repeats=times) if times else each)
-    return out if len(seen) == len(out) else best_first(out)
+    return out if len(seen) == len(out) else sort_by_odds(out)
 
 
-def best_first(rows: Iterable[Ranked]) -> list[Ranked]:
+def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return sorted(rows, key=lambda each: (-each.odds, each.hit.path, each.hit.start))

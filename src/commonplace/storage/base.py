@@ -17,8 +17,8 @@ from .author import Author
 from .deltas import ABSENT, Change
 
 if TYPE_CHECKING:
-    from ..index.handle import Following
-    from ..index.sync import Territory
+    from ..index.handle import IndexHandle
+    from ..index.sync import IndexScope
     from .tokens import Call, Token
 
 __all__ = ["ABSENT"]
@@ -266,7 +266,7 @@ class Storage(Protocol):
 
     def open_transcript(self, path: str) -> Transcript: ...
 
-    def open_index(self, territory: Territory) -> Following:
+    def open_index(self, scope: IndexScope) -> IndexHandle:
         """Return a handle on the search index of these pages, which also watches them for changes."""
         ...
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..formats.timestamps import sort_key
 from ..home import Home
-from ..index.tokenizer import query_words
+from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
 from .define import Answer, Maybe, Parameter, Reply, Tool, toolset, with_warning
 
@@ -359,7 +359,7 @@ def words_of(query: str) -> list[str]:
     plain = re.sub(r"[_\-\s]+", " ", query).strip()
     if not plain:
         raise InvalidArgument("Query must not be empty")
-    pairs = (word for word in query_words(plain) if not word.isascii())
+    pairs = (word for word in tokenize_query(plain) if not word.isascii())
     return [*dict.fromkeys([*plain.casefold().split(" "), *pairs])]
 
 

@@ -11,7 +11,7 @@ from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedK
 from ..formats.scanner import one_line
 from ..formats.timestamps import sort_key
 from ..home import Home
-from ..index.tokenizer import query_words
+from ..index.tokenizer import tokenize_query
 from ..model import Json, Record
 from ..storage.layout import stem
 from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
@@ -128,7 +128,7 @@ def _score(asked: str, record: Record) -> tuple[int, int]:
     """First the kind of match, then the source's weights summed: a whole query in the key beats everything."""
     query, key, content = asked.casefold(), record.key.casefold(), record.text.casefold()
     whole_key, whole_content = query in key, query in content
-    terms = dict.fromkeys([*query.split(), *(w for w in query_words(asked) if not w.isascii())])
+    terms = dict.fromkeys([*query.split(), *(w for w in tokenize_query(asked) if not w.isascii())])
     weight = whole_key * _WHOLE_IN_KEY + whole_content * _WHOLE_IN_CONTENT
     weight += sum((term in key) * _TERM_IN_KEY + (term in content) * _TERM_IN_CONTENT for term in terms)
     return (2 if whole_key else int(whole_content)), weight

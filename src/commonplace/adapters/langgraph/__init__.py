@@ -276,7 +276,7 @@ class CommonplaceStore(BaseStore):
 
     def _look(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
         listing = self._items.below(prefix, only_pages=only_pages)
-        for note in listing.notes:
+        for note in listing.warnings:
             logger.warning(note)
         return listing
 

@@ -26,7 +26,7 @@ from ...storage.names import coded, file_name, is_plain
 from ...storage.records import parse
 
 if TYPE_CHECKING:
-    from ...index.handle import View
+    from ...index.handle import IndexView
 
 Namespace = tuple[str, ...]
 Paths = bool | tuple[str, ...] | None  # what of a value is embedded: None: what the store says, False: nothing
@@ -64,7 +64,7 @@ class Listing(NamedTuple):
     records: list[Record]
     stamps: Mapping[str, int]
     stale: bool
-    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
 
 class Items:
@@ -154,11 +154,11 @@ class Items:
         folder = self.folder_of(prefix)
         self._home.check()
 
-        def ask(view: View) -> Listing:
+        def ask(view: IndexView) -> Listing:
             records = [] if only_pages else view.index.records(folder)
-            return Listing(folder, records, view.index.stamps(folder), view.stale, view.notes)
+            return Listing(folder, records, view.index.stamps(folder), view.stale, view.warnings)
 
-        return self._home.index.ask(ask, folder)
+        return self._home.index.query(ask, folder)
 
     def item(self, record: Record, namespace: Namespace | None = None) -> Stored:
         where = self.namespace(record.path) if namespace is None else namespace

@@ -29,7 +29,7 @@ def _directions() -> tuple[Array, Array]:
     return found[0], found[1:]
 
 
-def placed(tokens: Array) -> Array:
+def project_tokens(tokens: Array) -> Array:
     """Where tokens lie along each direction."""
     middle, directions = _directions()
     length = np.linalg.norm(tokens, axis=1, keepdims=True)
@@ -37,12 +37,12 @@ def placed(tokens: Array) -> Array:
     return found
 
 
-def kept(tokens: Array) -> bytes:
+def pack_tokens(tokens: Array) -> bytes:
     """A text as it is kept: the side of the middle on which each token lies, along each direction."""
-    return np.packbits(placed(tokens) > 0, axis=1).tobytes()
+    return np.packbits(project_tokens(tokens) > 0, axis=1).tobytes()
 
 
-def closeness(
+def maxsim(
     question: Array, kept: Mapping[int, bytes], beside: Mapping[int, Sequence[int]] = _NOTHING
 ) -> dict[int, float]:
     """How like a question (its tokens, `placed`) each text is, as it was kept. None of the texts is empty.

@@ -15,26 +15,26 @@ if TYPE_CHECKING:
 
 class StaticEmbedder:
     provider = "static"
-    quick = True
-    batch = 2048
+    is_fast = True
+    batch_size = 2048
 
     def __init__(self) -> None:
         self._model = _loaded()
         self.model = self._model.name
         self.space = self._model.name
 
-    def takes(self, text: str) -> bool:
+    def accepts(self, text: str) -> bool:
         return True
 
-    def passages(self, texts: Sequence[str], *, waiting: bool = False) -> Vectors:
+    def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._model.encode(texts)
 
-    def question(self, text: str) -> Vectors:
+    def embed_query(self, text: str) -> Vectors:
         vector: Vectors = self._model.encode([text])[0]
         return vector
 
-    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
-        return self._model.closeness(question, texts)
+    def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
+        return self._model.maxsim(question, texts)
 
 
 @cache

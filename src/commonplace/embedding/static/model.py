@@ -125,7 +125,7 @@ class StaticModel:
         vectors /= np.maximum(lengths, 1e-12)[:, None]
         return vectors
 
-    def closeness(self, question: str, texts: Sequence[str]) -> list[float]:
+    def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
         """How like a question each text is token by token, from 0 to 1: as each token of the question is to the one
         most like it, the more of it the more it tells. Nothing where single characters are tokens: they tell little.
         """

@@ -155,7 +155,7 @@ class OfFolder:
                 raise StaleVersion(path) from error
 
     def done(self) -> None:
-        self.home.index.look_again()
+        self.home.index.invalidate()
 
 
 def _replace(place: str, found: bytes | None, page: Copy) -> None:

@@ -137,7 +137,7 @@ def carry_out(home: Home, steps: Plan, items: dict[str, Item], spool: Spool, *, 
             put_rows(home, home.storage, steps, items, spool)
         else:
             _put_files(home, steps, items, spool)
-    home.index.look_again()
+    home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]
 
 

@@ -17,7 +17,7 @@ from ...formats.records import fields_of
 from ...formats.timestamps import parse as parse_time
 from ...formats.timestamps import sort_key
 from ...home import LARGE
-from ...index.sync import LARGEST
+from ...index.sync import MAX_PAGE_CHARACTERS
 from ...model import Record, Skill
 from ...storage.layout import FIXED_NAMES, FIXED_PAGES, Place, stem
 from ...storage.names import file_name
@@ -116,8 +116,8 @@ _KINDS: dict[str, Callable[[Survey, Leaf, Place], Iterator[Finding]]] = {
 
 def _size(_: Survey, leaf: Leaf) -> Iterator[Finding]:
     length = len(leaf.text)
-    if length > LARGEST:
-        what = f"has {length} characters: only the first {LARGEST} are searched"
+    if length > MAX_PAGE_CHARACTERS:
+        what = f"has {length} characters: only the first {MAX_PAGE_CHARACTERS} are searched"
         yield Finding("oversize", leaf.path, what, "split it up")
     elif leaf.info.st_size > LARGE and not (leaf.place and leaf.place.kind in _ONLY_READ):
         size = leaf.info.st_size // 1000
@@ -170,7 +170,7 @@ def _secrets(_: Survey, leaf: Leaf) -> Iterator[Finding]:
     """Told by what they are, never by what they say. Of each kind the first."""
     from ...secrets import find
 
-    text = leaf.text[:LARGEST]
+    text = leaf.text[:MAX_PAGE_CHARACTERS]
     for first in {secret.rule: secret for secret in reversed(find(text))}.values():
         advice = f"take it out and keep it in a password manager; {_next_step(first.rule)}, if others may have read it"
         history = "; `commonplace forget` removes a note or a page from history, too"

@@ -11,7 +11,7 @@ from ...errors import CommonplaceError, Conflict, NotFound, OutsideHome, Storage
 from ...formats import blocks
 from ...formats.timestamps import sort_key
 from ...home import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Home
-from ...index.base import silent
+from ...index.base import ignore_progress
 from ...index.files import open_index
 from ...storage.author import Author, current_write, write_as
 from ...storage.deltas import Change
@@ -83,9 +83,9 @@ def _index(home: Home, finding: Finding) -> str:
     """By words alone: vectors follow with the next search, and those of the same text are used again."""
     (how,) = finding.about
     if how == "damaged":
-        fresh, _ = open_index(os.path.join(home.root, INDEX_FOLDER), home.index.territory.fingerprint, damaged="doctor")
+        fresh, _ = open_index(os.path.join(home.root, INDEX_FOLDER), home.index.scope.fingerprint, damaged="doctor")
         fresh.close()
-    home.index.build(silent, anew=how == "wrong")
+    home.index.build(ignore_progress, anew=how == "wrong")
     return "made anew from the pages" if how != "behind" else "brought up to date"
 
 

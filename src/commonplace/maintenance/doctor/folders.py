@@ -74,7 +74,7 @@ def unread(found: Survey) -> Iterator[Finding]:
     for entry in found.entries():
         if entry.kind != "file" or entry.name[0] == "." or not entry.name.lower().endswith(_PAGES):
             continue
-        if not is_unicode(entry.path) or found.territory.place(entry.path) or found.is_directive(entry.path):
+        if not is_unicode(entry.path) or found.scope.place(entry.path) or found.is_directive(entry.path):
             continue
         if entry.path.startswith(skills) and _owner(entry.path, skills) in folders:
             continue  # what a skill brings along is read by whoever follows the skill
@@ -116,7 +116,7 @@ def _may_search(mode: int) -> int:
 def _is_exposed(found: Survey, entry: Entry, who: int) -> bool:
     if entry.kind != "file" or not stat.S_IMODE(entry.info.st_mode) & who & 0o066 or not is_unicode(entry.path):
         return False
-    return _in_ours(entry.path) or found.territory.place(entry.path) is not None or found.is_directive(entry.path)
+    return _in_ours(entry.path) or found.scope.place(entry.path) is not None or found.is_directive(entry.path)
 
 
 def _open(folder: Folder, pages: list[Entry], *, exposed: bool) -> Finding:
@@ -138,7 +138,7 @@ def leftovers(found: Survey) -> Iterator[Finding]:
         age = found.now - max(entry.info.st_mtime, entry.info.st_ctime)  # one that changed places has an old mtime
         if not page or age <= _UNFINISHED:
             continue
-        if found.territory.place(page) or found.is_directive(page) or page.startswith(f"{HISTORY_FOLDER}/"):
+        if found.scope.place(page) or found.is_directive(page) or page.startswith(f"{HISTORY_FOLDER}/"):
             yield _leftover(found.home, entry.path, page)
         else:
             what = f"is left by a killed process, and was to become {page}, which is no page of memory"

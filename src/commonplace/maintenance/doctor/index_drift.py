@@ -49,13 +49,13 @@ def index(found: Survey) -> Iterator[Finding]:
 
 def _seen(found: Survey, known: Known) -> set[str]:
     """What a sweep over the files would find changed."""
-    seen = found.home.storage.pages.changes(known.stamps, found.territory.roots())
+    seen = found.home.storage.pages.changes(known.stamps, found.scope.roots())
     return {*seen.changed, *seen.removed}
 
 
 def stem(found: Survey) -> str:
     """What the files of the index of this home are called, by this version and these settings."""
-    return f"words-{SCHEMA}-{found.territory.fingerprint}"
+    return f"words-{SCHEMA}-{found.scope.fingerprint}"
 
 
 def _known(place: str) -> Known:

@@ -86,7 +86,7 @@ def index(found: Survey) -> Iterator[Finding]:
     wait for it, and the next search catches up."""
     storage = found.home.storage
     assert isinstance(storage, PostgresStorage)
-    opened = PostgresIndex(storage.database, found.territory.fingerprint)
+    opened = PostgresIndex(storage.database, found.scope.fingerprint)
     standing = opened.standing()
     known = Known(opened.stamps(), opened.versions(), dict(standing.warnings))
     if not standing.followed and not known.versions:

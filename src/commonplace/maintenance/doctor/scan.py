@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 from ...errors import CommonplaceError, PageNotFound
 from ...formats.json_text import is_unicode
 from ...home import Home
-from ...index.sync import Territory
+from ...index.sync import IndexScope
 from ...model import Page
 from ...settings import OURS
 from ...storage.folder.atomic import page_of_leftover
@@ -102,8 +102,8 @@ class Survey:
         self.read = self.home.storage.pages.read
 
     @cached_property
-    def territory(self) -> Territory:
-        return self.home.index.territory
+    def scope(self) -> IndexScope:
+        return self.home.index.scope
 
     @cached_property
     def agents(self) -> list[str]:
@@ -135,10 +135,10 @@ def survey(home: Home, now: float) -> Survey:
         from .postgres import Rows
 
         rows = Rows(home.storage)
-        found.folders += _walk(home, found.territory, rows.folder)
+        found.folders += _walk(home, found.scope, rows.folder)
         found.read = rows.reader([entry.path for entry, _ in pages(found)])
         return found
-    found.folders += _walk(home, found.territory, lambda path: _folder(home, path))
+    found.folders += _walk(home, found.scope, lambda path: _folder(home, path))
     for name in OURS:
         if not os.path.islink(os.path.join(home.root, name)):
             found.folders += _folder(home, name)
@@ -151,7 +151,7 @@ def pages(found: Survey) -> Iterator[tuple[Entry, Place | None]]:
         for entry in (*folder.entries, *folder.extra):
             if entry.kind in ("link", "folder") or entry.name[0] == "." or not is_unicode(entry.path):
                 continue
-            place = found.territory.place(entry.path)
+            place = found.scope.place(entry.path)
             if place or found.is_directive(entry.path):
                 yield entry, place
 
@@ -170,9 +170,9 @@ def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | N
     return Leaf(entry.path, place, entry.info, page.text, page.version)
 
 
-def _walk(home: Home, territory: Territory, opened: Callable[[str], Iterator[Folder]]) -> Iterator[Folder]:
+def _walk(home: Home, scope: IndexScope, opened: Callable[[str], Iterator[Folder]]) -> Iterator[Folder]:
     """Every folder that memory is in or could be put into, each before those in it. No link is followed."""
-    roots = territory.roots()
+    roots = scope.roots()
     extra = {root.path for root in roots if root.pattern}
     ours = {root.path for root in roots if not root.pattern} | {home.layout.directives}
     if home.layout.base or home.settings.layout == "native":

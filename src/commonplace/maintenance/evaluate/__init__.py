@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from ...errors import CommonplaceError, InvalidArgument, InvalidChoice, NotFound, Unavailable
 from ...home import Home
-from ...index.base import Index, Progress, silent
-from ...index.embedding_service import Meaning
-from ...index.handle import View
+from ...index.base import Index, Progress, ignore_progress
+from ...index.embedding_service import EmbeddingService
+from ...index.handle import IndexView
 from ...model import EVERYTHING, Hit, Query
 from ...search.pipeline import SearchResult, require_search, run_query
 from ...settings import PROVIDERS, SearchSettings
@@ -77,7 +77,7 @@ def measure(
     """
     if limit is not None and limit < 1:
         raise InvalidArgument(f"the limit must be 1 or more, not {limit}: it says how many questions are asked")
-    items, settings, tell = items_of(file), _settings(home, provider), progress or silent
+    items, settings, tell = items_of(file), _settings(home, provider), progress or ignore_progress
     if not are_conversations(items):
         return _of_memory(home, spread(own_questions(items), limit), settings, tell)
     with tempfile.TemporaryDirectory(prefix="commonplace-eval-") as folder:
@@ -157,13 +157,13 @@ def _measured(
 ) -> Report:
     """Both runs see one state of the index."""
 
-    def ask(view: View) -> tuple[list[SearchResult], list[SearchResult], tuple[str, ...]]:
+    def ask(view: IndexView) -> tuple[list[SearchResult], list[SearchResult], tuple[str, ...]]:
         queries = [_query(home, question, settings, hits) for question in questions]
-        ours = _answers(view.index, queries, Meaning(settings), "search", tell)
-        theirs = _answers(view.index, queries, Meaning(SearchSettings(provider="none")), "words alone", tell)
+        ours = _answers(view.index, queries, EmbeddingService(settings), "search", tell)
+        theirs = _answers(view.index, queries, EmbeddingService(SearchSettings(provider="none")), "words alone", tell)
         return ours, theirs, home.warnings(view)
 
-    ours, theirs, warnings = home.index.ask(ask)
+    ours, theirs, warnings = home.index.query(ask)
     pairs = [
         (reading(question.evidence, mine.hits), reading(question.evidence, other.hits))
         for question, mine, other in zip(questions, ours, theirs, strict=True)
@@ -194,15 +194,17 @@ def _query(home: Home, question: Question, settings: SearchSettings, hits: int) 
     return Query(question.text, home.viewer(), hits, cut, EVERYTHING, home.today().toordinal())
 
 
-def _answers(index: Index, queries: list[Query], meaning: Meaning, name: str, tell: Progress) -> list[SearchResult]:
+def _answers(
+    index: Index, queries: list[Query], embedding: EmbeddingService, name: str, tell: Progress
+) -> list[SearchResult]:
     """The answers, once everything is embedded: half an index would be measured as half a search."""
     try:
-        meaning.build(index, tell)
+        embedding.build(index, tell)
     except Unavailable:
         tell(name, 0, len(queries))  # the answers say why, each for itself
     found = []
     for number, query in enumerate(queries, start=1):
-        found.append(run_query(index, query, meaning))
+        found.append(run_query(index, query, embedding))
         tell(name, number, len(queries))
     return found
 

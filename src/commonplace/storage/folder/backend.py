@@ -18,8 +18,8 @@ from .tokens import FolderTokens
 from .transcripts import FolderTranscript
 
 if TYPE_CHECKING:
-    from ...index.handle import Following
-    from ...index.sync import Territory
+    from ...index.handle import IndexHandle
+    from ...index.sync import IndexScope
 
 
 class FolderStorage:
@@ -71,10 +71,10 @@ class FolderStorage:
     def open_transcript(self, path: str) -> FolderTranscript:
         return FolderTranscript(self.folder, self._locks, path)
 
-    def open_index(self, territory: Territory) -> Following:
-        from ...index.handle import Follower
+    def open_index(self, scope: IndexScope) -> IndexHandle:
+        from ...index.handle import SqliteIndexHandle
 
-        return Follower(os.path.join(self.folder, INDEX_FOLDER), self.pages, territory)
+        return SqliteIndexHandle(os.path.join(self.folder, INDEX_FOLDER), self.pages, scope)
 
     def check(self) -> None:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):

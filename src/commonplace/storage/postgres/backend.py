@@ -19,8 +19,8 @@ from .transcripts import PostgresTranscript
 from .url import parse_url, replica_address
 
 if TYPE_CHECKING:
-    from ...index.handle import Following
-    from ...index.sync import Territory
+    from ...index.handle import IndexHandle
+    from ...index.sync import IndexScope
 
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
@@ -77,10 +77,10 @@ class PostgresStorage:
     def open_transcript(self, path: str) -> PostgresTranscript:
         return PostgresTranscript(self.database, path)
 
-    def open_index(self, territory: Territory) -> Following:
+    def open_index(self, scope: IndexScope) -> IndexHandle:
         from .index_handle import PostgresIndexHandle
 
-        handle = PostgresIndexHandle(self.database, self._pages, territory)
+        handle = PostgresIndexHandle(self.database, self._pages, scope)
         if not self.database.address.search:
             return handle
         from .replica import ReplicaIndexHandle

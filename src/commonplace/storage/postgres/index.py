@@ -10,7 +10,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from ...index.base import Asking, Candidate, Corpus, Coverage, Embedded, Entry, Finder, Pending, Tokens
+from ...index.base import (
+    BatchQuery,
+    Candidate,
+    CorpusStats,
+    Coverage,
+    Entry,
+    PassageEmbedding,
+    PendingBatch,
+    Retriever,
+    TokenVectors,
+)
 from ...index.rows import candidate_of, record_of
 from ...model import Filters, Record, Viewer
 from .connection import Database
@@ -51,15 +61,15 @@ class PostgresIndex:
         self._tables = Tables(database, f"{SCHEMA}-{fingerprint}")
         self._spaces = Spaces(self._tables)
 
-    def writing(self) -> AbstractContextManager[None]:
-        return self._tables.writing()
+    def write_transaction(self) -> AbstractContextManager[None]:
+        return self._tables.write_transaction()
 
     def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
         """What some work answers that writes, tried again from its beginning when another writer got in its way."""
         return self._tables.written(work, patience)
 
-    def reading(self) -> AbstractContextManager[None]:
-        return self._tables.reading()
+    def read_transaction(self) -> AbstractContextManager[None]:
+        return self._tables.read_transaction()
 
     def standing(self) -> Standing:
         """Up to which number the pages and the index are, and what is wrong with pages."""
@@ -96,11 +106,11 @@ class PostgresIndex:
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
         apply(self._tables, entries, removed)
 
-    def ask(self, asking: Asking) -> Finder:
+    def fetch(self, asking: BatchQuery) -> Retriever:
         """In one round trip: see `Fetched`."""
         return ask(self._tables, self._spaces, self, asking)
 
-    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         owners, values = seen_owners(viewer)
         condition, more = allowed_passages(viewer, filters)
         values |= more | {"words": list(weights), "terms": terms_of(list(weights)), "limit": limit}
@@ -109,7 +119,7 @@ class PostgresIndex:
             SELECT id FROM by_words ORDER BY place"""
         return [row[0] for row in self._tables.rows(sql, values, QUESTION)]
 
-    def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+    def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {CANDIDATE} FROM commonplace.index_passages AS passages JOIN commonplace.index_owners AS owners
             ON owners.tenant = %(tenant)s AND owners.territory = %(territory)s AND owners.id = owner
@@ -117,7 +127,7 @@ class PostgresIndex:
             ORDER BY passages.id"""
         return [candidate_of(row) for row in self._tables.rows(sql, {"ids": list(numbers)})] if numbers else []
 
-    def before(self, number: int) -> str:
+    def preceding_text(self, number: int) -> str:
         sql = f"""
             WITH asked AS MATERIALIZED (
               SELECT path, first FROM commonplace.index_passages WHERE {OWN} AND id = %(id)s)
@@ -126,7 +136,7 @@ class PostgresIndex:
             ORDER BY last DESC LIMIT 1"""
         return next((row[0] for row in self._tables.rows(sql, {"id": number})), "")
 
-    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+    def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         owners, values = seen_owners(viewer)
         sql = f"""WITH {owners}, {FREQUENT} SELECT size.passages, length, term, frequent.passages
             FROM size LEFT JOIN frequent ON frequent.passages > 0"""
@@ -134,30 +144,32 @@ class PostgresIndex:
         frequency = {found: int(times) for _, _, found, times in rows if found is not None}
         known = {word: frequency[term(word)] for word in words if term(word) in frequency}
         passages, length = rows[0][:2]
-        return Corpus(int(passages), length / passages if passages else 1.0, known)
+        return CorpusStats(int(passages), length / passages if passages else 1.0, known)
 
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
         return self._spaces.nearest(space, question, viewer, filters, limit)
 
-    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        return self._spaces.likeness(space, question, numbers)
+    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        return self._spaces.cosines(space, question, numbers)
 
-    def spread(self, space: str) -> tuple[float, float] | None:
-        return self._spaces.spread(space)
+    def similarity_stats(self, space: str) -> tuple[float, float] | None:
+        return self._spaces.similarity_stats(space)
 
-    def pending(self, space: str, limit: int) -> Pending | None:
-        return self._spaces.pending(space, limit)
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
+        return self._spaces.next_pending(space, limit)
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
-        return self._spaces.tokens(space, numbers)
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
+        return self._spaces.token_vectors(space, numbers)
 
-    def add_vectors(self, space: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+    def add_vectors(
+        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
+    ) -> None:
         self.written(lambda: self._spaces.add(space, pending, embedded))
 
-    def fits(self, space: str, dims: int) -> bool:
-        return self._spaces.fits(space, dims)
+    def accepts_dimensions(self, space: str, dims: int) -> bool:
+        return self._spaces.accepts_dimensions(space, dims)
 
     def coverage(self, space: str) -> Coverage:
         return self._spaces.coverage(space)
@@ -168,10 +180,10 @@ class PostgresIndex:
     def drop_space(self, space: str) -> None:
         self.written(lambda: self._spaces.drop(space))
 
-    def put_in_place(self, new: str, space: str) -> None:
-        self.written(lambda: self._spaces.put_in_place(new, space))
+    def promote_space(self, new: str, space: str) -> None:
+        self.written(lambda: self._spaces.promote_space(new, space))
 
-    def quicken(self, space: str) -> bool:
+    def build_ann_index(self, space: str) -> bool:
         """Make an index of a space's vectors where there are very many; whether there is one now."""
         tables = self._tables
         for each in large_spaces(tables.database):

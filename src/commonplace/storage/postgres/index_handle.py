@@ -12,9 +12,9 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, TypeVar
 
 from ...errors import LockTimeout, NotFound, StorageError
-from ...index.base import Index, Progress, tell_asker
-from ...index.handle import View
-from ...index.sync import Territory, catch_up, rebuild, refresh
+from ...index.base import Index, Progress, report_progress
+from ...index.handle import IndexView
+from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from .connection import Database
 from .index import PostgresIndex
 from .index_tables import AT_ONCE, PATIENCE
@@ -22,8 +22,8 @@ from .listen import listen
 from .pages import PostgresPages
 
 if TYPE_CHECKING:
-    from ...index.embedding_service import Meaning
-    from ...index.handle import Starts, Told
+    from ...index.embedding_service import EmbeddingService
+    from ...index.handle import OnChange, OnStart
 
 Answer = TypeVar("Answer")
 _LATEST = 2**62  # after every number that was given out
@@ -35,17 +35,17 @@ _TRIES = 10  # of a long build that others get in the way of
 
 
 class PostgresIndexHandle:
-    def __init__(self, database: Database, pages: PostgresPages, territory: Territory) -> None:
-        self.territory, self._pages, self._database = territory, pages, database
-        self._index = PostgresIndex(database, territory.fingerprint)
+    def __init__(self, database: Database, pages: PostgresPages, scope: IndexScope) -> None:
+        self.scope, self._pages, self._database = scope, pages, database
+        self._index = PostgresIndex(database, scope.fingerprint)
         self._rested = 0.0
         self._lock = Lock()
 
-    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
         """What the index answers, after it caught up with the pages."""
-        return question(self._caught_up(tell_asker))
+        return question(self._caught_up(report_progress))
 
-    def touched(self, paths: Iterable[str]) -> None:
+    def update(self, paths: Iterable[str]) -> None:
         """Pages were just written: follow them, and what others wrote, unless somebody is at it already or writing
         goes on and on. The next question reads the rest; so a failure costs nothing either."""
         started = time.monotonic()
@@ -58,29 +58,29 @@ class PostgresIndexHandle:
 
     def purge(self) -> None:
         """Leave nothing of what was removed from pages."""
-        self._caught_up(tell_asker)
+        self._caught_up(report_progress)
         self._index.purge()
 
-    def look_again(self) -> None:
+    def invalidate(self) -> None:
         """The next question looks at the pages: as every question does here."""
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
         """Bring the index up to date, or make it anew from the pages, and wait for it."""
         if anew:
             upto = self._pages.changed_since(_LATEST).seq
-            rebuild(self._index, self._pages, self.territory, progress)
+            rebuild(self._index, self._pages, self.scope, progress)
             self._index.written(lambda: setattr(self._index, "seq", upto))
         self._caught_up(progress)
         self._index.settle()
         return self._index
 
-    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
+    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         """Woken by the server's notices, or by asking every second where there are none."""
-        from ...index.watcher import How, Seen
+        from ...index.watcher import PageChanges, WatchMode
 
         bell, since = Event(), self._pages.changed_since(_LATEST).seq
         with listen(self._database, lambda seq: bell.set()):
-            starts(How(events=True))
+            on_start(WatchMode(events=True))
             while not stop.is_set():
                 if not bell.wait(_GLANCE):
                     continue
@@ -91,26 +91,26 @@ class PostgresIndexHandle:
                     news = self._pages.changed_since(0)
                 since = news.seq
                 if news.changed or news.removed:
-                    self.ask(lambda view: meaning.serve(view.index) if meaning else None)
-                    told(Seen(tuple(news.changed), tuple(news.removed)))
+                    self.query(lambda view: embedding.acquire(view.index) if embedding else None)
+                    on_change(PageChanges(tuple(news.changed), tuple(news.removed)))
 
     def close(self) -> None:
         """Connections are the database's own."""
 
-    def _caught_up(self, progress: Progress) -> View:
+    def _caught_up(self, progress: Progress) -> IndexView:
         standing = self._index.standing()
         if standing.written == standing.followed:
-            return View(self._index, False, (), standing.warnings)
+            return IndexView(self._index, False, (), standing.warnings)
         try:
             with self._lock:
                 self._look(standing.followed, progress)
         except LockTimeout:
             note = "another process is indexing many pages: the answer may miss some until it is done"
-            return View(self._index, True, (note,), tuple(self._index.warnings()))
+            return IndexView(self._index, True, (note,), tuple(self._index.warnings()))
         except _failures() as error:  # what is indexed already can still answer
             note = f"the index is behind ({error})"
-            return View(self._index, True, (note,), tuple(self._index.warnings()))
-        return View(self._index, False, (), tuple(self._index.warnings()))
+            return IndexView(self._index, True, (note,), tuple(self._index.warnings()))
+        return IndexView(self._index, False, (), tuple(self._index.warnings()))
 
     def _look(self, followed: int, progress: Progress) -> None:
         """Bring the index to where the pages are now."""
@@ -122,7 +122,7 @@ class PostgresIndexHandle:
         upto = self._pages.changed_since(_LATEST).seq
         for left in reversed(range(_TRIES)):
             try:
-                catch_up(self._index, self._pages, self.territory, None, progress=progress, batch=_MANY)
+                catch_up(self._index, self._pages, self.scope, None, progress=progress, batch=_MANY)
                 break
             except _conflicts():  # it goes on where it was
                 if not left:
@@ -135,7 +135,7 @@ class PostgresIndexHandle:
         def work() -> bool:
             news = self._pages.changed_since(self._index.seq, _SOME)
             paths = (*news.changed, *news.removed)
-            refresh(self._index, self._pages, self.territory, paths)
+            update_pages(self._index, self._pages, self.scope, paths)
             self._index.seq = news.seq
             return len(paths) == _SOME
 

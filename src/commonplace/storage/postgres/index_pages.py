@@ -7,9 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...index.base import Entry, weighed_length
+from ...index.base import Entry, weighted_length
 from ...index.rows import digest_of, passage_row, record_row
-from ...index.tokenizer import words
+from ...index.tokenizer import tokenize
 from ...model import Passage, Scope
 from .index_tables import Tables
 from .visibility import OWN, WHERE, term, terms_of
@@ -115,8 +115,8 @@ class _Change:
     def _new(self, entry: Entry, owner: int, passage: Passage, digest: bytes) -> None:
         counters = self._tables.counters
         counters.passages += 1
-        body, around = words(f"{passage.hint} {passage.text}"), words(passage.around)
-        length, tokens = weighed_length(len(body), len(around)), len(body) + len(around)
+        body, around = tokenize(f"{passage.hint} {passage.text}"), tokenize(passage.around)
+        length, tokens = weighted_length(len(body), len(around)), len(body) + len(around)
         kept = passage._replace(tags=tuple(map(_kept, passage.tags)))
         row = (*passage_row(entry, owner, kept, length), digest)
         more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space either side, for counting

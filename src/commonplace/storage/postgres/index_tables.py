@@ -83,7 +83,7 @@ class Tables:
         return counters
 
     @contextmanager
-    def reading(self) -> Iterator[None]:
+    def read_transaction(self) -> Iterator[None]:
         """One state for all that is asked; it begins with the first statement, since many blocks need none."""
         if getattr(self._here, "reads", False) or getattr(self._here, "counters", None):
             yield
@@ -105,7 +105,7 @@ class Tables:
             self._here.later = later
 
     @contextmanager
-    def writing(self) -> Iterator[None]:
+    def write_transaction(self) -> Iterator[None]:
         """All or nothing; one inside of another, in the same thread, is a part of it."""
         if getattr(self._here, "counters", None):
             yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...index.base import Asking, Candidate, Corpus, Finder, Tokens
+from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors
 from ...index.rows import candidate_of
 from ...model import Filters, Viewer
 from .index_tables import Tables
@@ -34,7 +34,7 @@ CANDIDATE = """passages.id, path, first, last, text, key, tags, at, day, kind, s
 class Fetched:
     """What one question asks of an index, fetched before. Whatever else is asked goes to the index itself."""
 
-    def __init__(self, index: Finder, asking: Asking, rows: Sequence[tuple[Any, ...]]) -> None:
+    def __init__(self, index: Retriever, asking: BatchQuery, rows: Sequence[tuple[Any, ...]]) -> None:
         self._index, self._asking = index, asking
         facts = rows[0][0]
         found = [row for row in rows if row[4] is not None]
@@ -54,13 +54,13 @@ class Fetched:
         """Whether the question met the spaces that it was made for: another process may have put others in place."""
         return all((space.id, space.dims) == self._spaces.get(name, (0, 0))[:2] for name, space in spaces.items())
 
-    def corpus(self, words: Sequence[str], viewer: Viewer) -> Corpus:
+    def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         return self._corpus
 
-    def words(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+    def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         if limit == self._asking.limit:
             return self._words
-        return self._index.words(weights, viewer, filters, limit)
+        return self._index.match_terms(weights, viewer, filters, limit)
 
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
@@ -69,26 +69,26 @@ class Fetched:
             return self._near[space]
         return self._index.nearest(space, question, viewer, filters, limit)
 
-    def likeness(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         known = self._like[space]
         found = {number: cosine for number in numbers if (cosine := known.get(number)) is not None}
         if others := [number for number in numbers if number not in known]:
-            found |= self._index.likeness(space, question, others)
+            found |= self._index.cosines(space, question, others)
         return found
 
-    def tokens(self, space: str, numbers: Sequence[int]) -> Tokens:
-        return self._index.tokens(space, numbers)
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
+        return self._index.token_vectors(space, numbers)
 
-    def spread(self, space: str) -> tuple[float, float] | None:
+    def similarity_stats(self, space: str) -> tuple[float, float] | None:
         return spread_of(self._spaces[space]) if space in self._spaces else None
 
-    def candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+    def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         known = [self._candidates[number] for number in sorted(set(numbers)) if number in self._candidates]
         others = [number for number in numbers if number not in self._candidates]
-        return [*known, *self._index.candidates(others)] if others else known
+        return [*known, *self._index.load_candidates(others)] if others else known
 
 
-def ask(tables: Tables, spaces: Spaces, index: Finder, asking: Asking) -> Fetched:
+def ask(tables: Tables, spaces: Spaces, index: Retriever, asking: BatchQuery) -> Fetched:
     while True:
         met = {name: spaces.last_seen(name) for name, _ in asking.questions}
         sql, values = _statement(asking, met)
@@ -100,7 +100,7 @@ def ask(tables: Tables, spaces: Spaces, index: Finder, asking: Asking) -> Fetche
             spaces.forget(name)
 
 
-def _statement(asking: Asking, spaces: Mapping[str, Space]) -> tuple[str, Values]:
+def _statement(asking: BatchQuery, spaces: Mapping[str, Space]) -> tuple[str, Values]:
     owners, values = seen_owners(asking.viewer)
     condition, more = allowed_passages(asking.viewer, asking.filters)
     values |= more | {
@@ -172,8 +172,8 @@ def _selected(questions: int, served: Sequence[int]) -> str:
       JOIN owners ON owners.id = passages.owner {joined}) ON true"""
 
 
-def _corpus_of(facts: Mapping[str, Any], asking: Asking) -> Corpus:
+def _corpus_of(facts: Mapping[str, Any], asking: BatchQuery) -> CorpusStats:
     frequency = facts["frequency"] or {}
     known = {word: int(frequency[term(word)]) for word in asking.words if term(word) in frequency}
     passages = int(facts["passages"])
-    return Corpus(passages, facts["length"] / passages if passages else 1.0, known)
+    return CorpusStats(passages, facts["length"] / passages if passages else 1.0, known)

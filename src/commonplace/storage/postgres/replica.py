@@ -12,16 +12,16 @@ from threading import Event
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ...errors import ConnectionLost, StorageError
-from ...index.base import Coverage, Index, Pending, Progress
-from ...index.handle import View
-from ...index.sync import Territory
+from ...index.base import Coverage, Index, PendingBatch, Progress
+from ...index.handle import IndexView
+from ...index.sync import IndexScope
 from .connection import Database
 from .index import PostgresIndex
 from .index_handle import PostgresIndexHandle
 
 if TYPE_CHECKING:
-    from ...index.embedding_service import Meaning
-    from ...index.handle import Starts, Told
+    from ...index.embedding_service import EmbeddingService
+    from ...index.handle import OnChange, OnStart
 
 Answer = TypeVar("Answer")
 _REST = 10.0  # seconds that a replica which is away is left alone: each try may cost a question the wait for it
@@ -31,12 +31,12 @@ class ReplicaIndexHandle:
     """Follows in the database itself, and asks the replica."""
 
     def __init__(self, follower: PostgresIndexHandle, replica: Database, database: Database) -> None:
-        self.territory: Territory = follower.territory
+        self.scope: IndexScope = follower.scope
         self._follower, self._replica, self._database = follower, replica, database
-        self._index = _OnReplica(replica, follower.territory.fingerprint)
+        self._index = _OnReplica(replica, follower.scope.fingerprint)
         self._away, self._until = "", 0.0
 
-    def ask(self, question: Callable[[View], Answer], below: str | None = None) -> Answer:
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
         from psycopg import errors
 
         try:
@@ -45,11 +45,11 @@ class ReplicaIndexHandle:
         except (_Behind, StorageError, errors.SerializationFailure, errors.DeadlockDetected):
             pass  # it is behind, or what it replays just now got in the way
         if not self._away:
-            return self._follower.ask(question, below)
+            return self._follower.query(question, below)
         note = f"the replica for searches did not answer ({self._away}): the database itself did"
-        return self._follower.ask(lambda view: question(replace(view, notes=(*view.notes, note))), below)
+        return self._follower.query(lambda view: question(replace(view, warnings=(*view.warnings, note))), below)
 
-    def _asked(self, question: Callable[[View], Answer]) -> Answer:
+    def _asked(self, question: Callable[[IndexView], Answer]) -> Answer:
         """Within one transaction, so that all of it comes to the same server where several share a name."""
         try:
             with self._replica.transaction(snapshot=True):
@@ -57,25 +57,25 @@ class ReplicaIndexHandle:
                 self._away = ""
                 if standing.followed != standing.written or standing.written < self._database.last_seq:
                     raise _Behind
-                return question(View(self._index, False, (), standing.warnings))
+                return question(IndexView(self._index, False, (), standing.warnings))
         except ConnectionLost as error:
             self._away, self._until = str(error), time.monotonic() + _REST
             raise
 
-    def touched(self, paths: Iterable[str]) -> None:
-        self._follower.touched(paths)
+    def update(self, paths: Iterable[str]) -> None:
+        self._follower.update(paths)
 
     def purge(self) -> None:
         self._follower.purge()
 
-    def look_again(self) -> None:
-        self._follower.look_again()
+    def invalidate(self) -> None:
+        self._follower.invalidate()
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
         return self._follower.build(progress, anew=anew)
 
-    def watch(self, stop: Event, told: Told, meaning: Meaning | None, starts: Starts) -> None:
-        self._follower.watch(stop, told, meaning, starts)
+    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
+        self._follower.watch(stop, on_change, embedding, on_start)
 
     def close(self) -> None:
         self._follower.close()
@@ -89,8 +89,8 @@ class _Behind(Exception):
 class _OnReplica(PostgresIndex):
     """The index as a replica has it: what is still to be written there is the database's own to do."""
 
-    def pending(self, space: str, limit: int) -> Pending | None:
-        if super().pending(space, limit) is not None:
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
+        if super().next_pending(space, limit) is not None:
             raise _Behind
         return None
 
@@ -100,7 +100,7 @@ class _OnReplica(PostgresIndex):
             raise _Behind
         return found
 
-    def writing(self) -> NoReturn:
+    def write_transaction(self) -> NoReturn:
         raise _Behind
 
     def written(self, work: Callable[[], Answer], patience: str = "") -> NoReturn:

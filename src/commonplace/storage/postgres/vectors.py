@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...formats.passages import meant
-from ...index.base import LINES, Coverage, Embedded, Pending, Tokens, nearest_turns
+from ...index.base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from ...model import Filters, Viewer
 from .binary import packing
 from .index_tables import Tables
@@ -62,7 +62,7 @@ class Spaces:
             row[0] for row in self._tables.rows(f"SELECT name FROM commonplace.index_spaces WHERE {OWN} ORDER BY id")
         ]
 
-    def fits(self, name: str, dims: int) -> bool:
+    def accepts_dimensions(self, name: str, dims: int) -> bool:
         """By the last look: whoever asks has just let the space catch up."""
         space = self.last_seen(name)
         return not space.vectors or space.dims == dims
@@ -77,7 +77,7 @@ class Spaces:
         space = self._noted(name, [] if row[0] is None else [tuple(row)])
         return Coverage(total - behind if space.id else 0, total, space.vectors)
 
-    def pending(self, name: str, limit: int) -> Pending | None:
+    def next_pending(self, name: str, limit: int) -> PendingBatch | None:
         """The passages after those it has seen, in one statement with the space itself."""
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s),
@@ -97,9 +97,9 @@ class Spaces:
         if not found:
             return None
         texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in found if new}
-        return Pending(space.seen, found[-1][0], texts, space.id)
+        return PendingBatch(space.seen, found[-1][0], texts, space.id)
 
-    def add(self, name: str, pending: Pending, embedded: Mapping[tuple[int, bytes], Embedded]) -> None:
+    def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
         """Within `writing`. Another process may have done some of it, or moved on."""
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space = self._made(name, dims)
@@ -147,7 +147,7 @@ class Spaces:
                 return sorted(found, key=lambda each: (-each[1], each[0]))
             near *= 4  # many stood for texts that are gone
 
-    def likeness(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         space = self.look(name)
         if not space.vectors or len(question) != space.dims or not numbers:
             return {}
@@ -158,14 +158,15 @@ class Spaces:
         values = {"question": text_of(question), "space": space.id, "ids": list(numbers)}
         return dict(self._tables.rows(sql, values))
 
-    def tokens(self, name: str, numbers: Sequence[int]) -> Tokens:
+    def token_vectors(self, name: str, numbers: Sequence[int]) -> TokenVectors:
         """In one statement: pairs of turns that stand beside each other, then the tokens of all that are named."""
         sql = f"""
             WITH pairs AS MATERIALIZED (
               SELECT passages.id, other.id AS other, other.first - passages.first AS further
               FROM commonplace.index_passages AS passages CROSS JOIN LATERAL (
                 SELECT id, first FROM commonplace.index_passages AS other WHERE {OWN} AND other.path = passages.path
-                AND other.first BETWEEN passages.first - {LINES} AND passages.first + {LINES}) AS other
+                AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES}
+                  AND passages.first + {NEIGHBOUR_LINES}) AS other
               WHERE {OWN} AND passages.id = ANY(%(ids)s) AND passages.source = 'session' AND other.id <> passages.id),
             named AS MATERIALIZED (
               SELECT id, owner, hash FROM commonplace.index_passages
@@ -180,9 +181,9 @@ class Spaces:
         with self._tables.apart():
             rows = self._tables.rows(sql, {"name": name, "ids": list(numbers)}, QUESTION)
         pairs = [row[:3] for row in rows if row[3] is None]
-        return Tokens({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, nearest_turns(pairs))
+        return TokenVectors({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, find_neighbour_turns(pairs))
 
-    def spread(self, name: str) -> tuple[float, float] | None:
+    def similarity_stats(self, name: str) -> tuple[float, float] | None:
         return spread_of(self.look(name))
 
     def drop(self, name: str) -> None:
@@ -192,7 +193,7 @@ class Spaces:
         gone = [row[0] for row in self._tables.write(sql, {"name": name})]
         self._tables.write(f"DELETE FROM commonplace.index_vectors WHERE {OWN} AND space = ANY(%(s)s)", {"s": gone})
 
-    def put_in_place(self, new: str, name: str) -> None:
+    def promote_space(self, new: str, name: str) -> None:
         """Within `writing`: a space takes the name, and the place, of another."""
         sql = f"SELECT 1 FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s"
         if not self._tables.write(sql, {"name": new}):

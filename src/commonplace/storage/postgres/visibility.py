@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...index.base import AROUND, SATURATION
+from ...index.base import BM25_K1, CONTEXT_WEIGHT
 from ...index.visibility import Sql, allowed, visible_rule
 from ...model import EVERYTHING, Filters, Viewer
 from ..globs import compile_glob
@@ -129,11 +129,11 @@ def found_by_words(condition: str, filters: Filters) -> str:
       AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM held WHERE NOT {plain})) AND {condition}),
     counted AS (
       SELECT id, 1 + mod(place - 1, words) AS word,
-        sum(CASE WHEN place <= words THEN 1 ELSE {AROUND} END)::float8 AS times
+        sum(CASE WHEN place <= words THEN 1 ELSE {CONTEXT_WEIGHT} END)::float8 AS times
       FROM held CROSS JOIN looked_up WHERE {plain} OR id IN (SELECT id FROM allowed) GROUP BY 1, 2),
     by_words AS MATERIALIZED (
       SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
-        SELECT id, sum(weights[word] * times / (times + {SATURATION}::float8) ORDER BY word) AS score
+        SELECT id, sum(weights[word] * times / (times + {BM25_K1}::float8) ORDER BY word) AS score
         FROM counted CROSS JOIN looked_up GROUP BY id) AS scored
       ORDER BY score DESC, id LIMIT %(limit)s)"""
 

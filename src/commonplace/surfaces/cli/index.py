@@ -13,7 +13,7 @@ import click
 
 from ...formats.timestamps import stamp
 from ...home import Home
-from ...index.watcher import How, Seen
+from ...index.watcher import PageChanges, WatchMode
 from .common import (
     ProgressBar,
     get_options,
@@ -70,18 +70,18 @@ def watch_command() -> None:
     home = open_memory().home
     with suppress(ValueError):  # signal handlers can only be set in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)
-    meaning = home.meaning if home.search_settings.enabled else None
+    meaning = home.embedding if home.search_settings.enabled else None
     try:
         home.index.watch(Event(), partial(_print_changes, home), meaning, partial(_print_method, home))
     except KeyboardInterrupt:
         return
 
 
-def _print_changes(home: Home, seen: Seen) -> None:
+def _print_changes(home: Home, seen: PageChanges) -> None:
     """Print the changed pages that this agent may see."""
     for change, paths in (("changed", seen.changed), ("removed", seen.removed)):
         for path in paths:
-            place = home.index.territory.place(path)
+            place = home.index.scope.place(path)
             if place and home.may_see(place):
                 print_text(_format_change(home, change, path))
     sys.stdout.flush()
@@ -94,7 +94,7 @@ def _format_change(home: Home, change: str, path: str) -> str:
     return separator.join((f"{home.now():%H:%M:%S}", change, path))
 
 
-def _print_method(home: Home, how: How) -> None:
+def _print_method(home: Home, how: WatchMode) -> None:
     """Say on standard error how the pages are watched. Failing to say it is not an error."""
     method = "" if how.events else f" by looking every second: {how.reason}"
     with suppress(OSError):

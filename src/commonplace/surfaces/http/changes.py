@@ -75,7 +75,7 @@ def _event(run: str, news: News) -> str:
 
 
 def _may_hear(memory: Memory, path: str) -> bool:
-    place = memory.home.index.territory.place(path)
+    place = memory.home.index.scope.place(path)
     return place is not None and memory.home.may_see(place)
 
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...index.watcher import Seen
+from ...index.watcher import PageChanges
 from ...memory import Memory
 from ..mcp.notifications import Notices
 
@@ -30,7 +30,7 @@ class Feed:
         self._kept: deque[News] = deque(maxlen=KEPT)
         self._waiting: set[asyncio.Event] = set()
 
-    def tell(self, seen: Seen) -> None:
+    def tell(self, seen: PageChanges) -> None:
         told = [*((path, "changed") for path in seen.changed), *((path, "removed") for path in seen.removed)]
         for path, kind in told:
             self.last += 1

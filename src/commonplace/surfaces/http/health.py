@@ -86,7 +86,7 @@ def recalled(home: Home) -> dict[str, Any]:
 
 
 def _named(home: Home, path: str) -> dict[str, Any]:
-    place = home.index.territory.place(path)
+    place = home.index.scope.place(path)
     return {"path": path, "title": title_of(home, path, place) if place else path}
 
 

@@ -143,7 +143,7 @@ def _tag_id(tag: str) -> str:
 
 def _nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
     for path in paths:
-        if place := home.index.territory.place(path):
+        if place := home.index.scope.place(path):
             yield Node(path, title_of(home, path, place), place.kind, str(place.scope), degrees[path])
 
 

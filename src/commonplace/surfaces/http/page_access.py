@@ -107,7 +107,7 @@ def names_of(paths: Iterable[str]) -> dict[str, str]:
 
 def known_pages(home: Home) -> list[str]:
     """The pages this agent may see, off the index: what was written this moment by others may not be among them."""
-    return home.visible(home.index.ask(lambda view: view.index.stamps()))
+    return home.visible(home.index.query(lambda view: view.index.stamps()))
 
 
 class Names:

@@ -55,7 +55,7 @@ def listed(home: Home, *, prefix: str = "", kind: str = "", limit: int = 200, af
     for path, at in home.visible_pages():
         if (since and (at, path) >= since) or not path.startswith(prefix):
             continue
-        place = home.index.territory.place(path)
+        place = home.index.scope.place(path)
         if place is None or (kind and place.kind != kind):
             continue
         if len(rows) == limit:

@@ -7,8 +7,8 @@ from typing import Any
 
 from ...index.recalls import unnoted
 from ...model import Hit
-from ...search.explain import why
-from ...search.highlight import in_utf16, marks
+from ...search.explain import explain_hit
+from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
 from ...tools.retrieval import as_row
 from .endpoints import (
@@ -133,14 +133,14 @@ def search(asked: Asked) -> dict[str, Any]:
 def _rows(asked: Asked, found: SearchResult) -> list[dict[str, Any]]:
     rows = [_row(asked, hit) for hit in found.hits]
     if asked.given.get("explain", True):
-        rows = [{**row, "why": why(each)} for row, each in zip(rows, found.ranked, strict=True)]
+        rows = [{**row, "why": explain_hit(each)} for row, each in zip(rows, found.ranked, strict=True)]
     return rows
 
 
 def _row(asked: Asked, hit: Hit) -> dict[str, Any]:
-    place = asked.home.index.territory.place(hit.path)
+    place = asked.home.index.scope.place(hit.path)
     title = hit.key or (title_of(asked.home, hit.path, place) if place else hit.path)
-    spans = in_utf16(hit.text, marks(hit.text, asked.given["q"]))
+    spans = to_utf16(hit.text, find_marks(hit.text, asked.given["q"]))
     return {**as_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
 

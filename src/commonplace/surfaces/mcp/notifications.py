@@ -23,7 +23,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ...errors import CommonplaceError
-from ...index.watcher import Seen
+from ...index.watcher import PageChanges
 from ...memory import Memory
 from .resources import CONTEXT, RECEIPT, path_of, uri_of
 
@@ -32,7 +32,7 @@ _MOST_SUBSCRIBED = 1000  # addresses, of one client
 _MOST_WATCHED = 32  # homes; those asked for longest ago are let go
 _PATIENCE = 5.0  # seconds for a client to take news; who does not read keeps nobody else from theirs
 Context = ServerRequestContext[Any, Any]
-Ear = Callable[[Seen], None]
+Ear = Callable[[PageChanges], None]
 Name = tuple[str, str, str]  # of a client: its session, and the home and agent it asked for
 
 
@@ -133,12 +133,12 @@ class Notices:
             self._watches.popitem(last=False)[1].stop.set()
         loop = asyncio.get_running_loop()
 
-        def tell(seen: Seen) -> None:
+        def tell(seen: PageChanges) -> None:
             telling = loop.create_task(self._tell(home.root, watched.known, seen))
             self._telling.add(telling)
             telling.add_done_callback(self._telling.discard)
 
-        def told(seen: Seen) -> None:
+        def told(seen: PageChanges) -> None:
             with suppress(RuntimeError):  # the server has ended meanwhile
                 loop.call_soon_threadsafe(tell, seen)
 
@@ -148,8 +148,8 @@ class Notices:
 
         def run() -> None:
             with suppress(CommonplaceError, OSError):  # searches look for themselves then
-                watched.known.update(home.index.ask(lambda view: view.index.stamps()))
-                meaning = home.meaning if home.search_settings.enabled else None
+                watched.known.update(home.index.query(lambda view: view.index.stamps()))
+                meaning = home.embedding if home.search_settings.enabled else None
                 home.index.watch(watched.stop, told, meaning, starts)
             with suppress(RuntimeError):
                 loop.call_soon_threadsafe(self._ended, home.root, watched)
@@ -176,7 +176,7 @@ class Notices:
         for root in [root for root in self._watches if root not in wanted]:
             self._watches.pop(root).stop.set()
 
-    async def _tell(self, root: str, known: set[str], seen: Seen) -> None:
+    async def _tell(self, root: str, known: set[str], seen: PageChanges) -> None:
         fresh = {path for path in seen.changed if path not in known} | set(seen.removed)
         known |= set(seen.changed)
         known -= set(seen.removed)
@@ -220,7 +220,7 @@ def may_hear(memory: Memory, uri: str) -> bool:
     path = path_of(uri)
     if path is None:
         return uri.partition("?")[0] in (CONTEXT, RECEIPT)
-    place = memory.home.index.territory.place(path)
+    place = memory.home.index.scope.place(path)
     return place is not None and memory.home.may_see(place)
 
 

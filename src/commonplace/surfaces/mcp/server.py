@@ -22,7 +22,7 @@ from mcp.shared.exceptions import MCPError
 
 from ... import __version__
 from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
-from ...index.base import Progress, silent
+from ...index.base import Progress, ignore_progress
 from ...memory import Memory
 from ...server.auth import GRANT, Doors
 from ...server.sessions import EVERYTHING, Asker, Handles, Serving
@@ -229,7 +229,7 @@ def _shakes_hands(context: Context) -> bool:
 def _teller(context: Context) -> Progress:
     """Progress of long work for whoever asked to be told; from the thread that does it."""
     if (context.meta or {}).get("progress_token") is None:
-        return silent
+        return ignore_progress
 
     before = 0  # of the kinds of work that are done: a client is told of one that only grows
     at: tuple[str, int] = ("", 0)

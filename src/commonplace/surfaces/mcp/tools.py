@@ -11,7 +11,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
-from ...index.base import Progress, reporting
+from ...index.base import Progress, report_progress_to
 from ...memory import Memory
 from ...server.sessions import Asker, Serving
 from ...storage.tokens import Grant
@@ -82,7 +82,7 @@ def sentence(outcome: catalog.Outcome) -> str:
 
 def _watched(call: Callable[[], catalog.Outcome], tell: Progress) -> Callable[[], catalog.Outcome]:
     def run() -> catalog.Outcome:
-        with reporting(tell):
+        with report_progress_to(tell):
             return call()
 
     return run
