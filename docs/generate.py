@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from commonplace.errors import range_words
 from commonplace.surfaces.cli import COMMANDS, cli
 from commonplace.tools.catalog import load
 from commonplace.tools.registry import OPERATIONS
@@ -27,8 +28,12 @@ def tools() -> str:
     """Every tool, read off its definition."""
     out = io.StringIO()
     out.write("# Tools\n\nMade by `./dev docs` from the definitions in `src/commonplace/tools`; do not edit.\n\n")
-    out.write("Any tool: `Memory(home).call(tool, arguments)`, or `commonplace call TOOL 'JSON'`. An argument that is\n")
-    out.write("`null` counts as not given. One that a tool does not take is ignored, and a `warning` says so; `warning`\n")
+    out.write(
+        "Any tool: `Memory(home).call(tool, arguments)`, or `commonplace call TOOL 'JSON'`. An argument that is\n"
+    )
+    out.write(
+        "`null` counts as not given. One that a tool does not take is ignored, and a `warning` says so; `warning`\n"
+    )
     out.write("also names pages that could not be read.\n")
     for name, form in FORMS.items():
         out.write(f"\n## {name}\n\nAnswers {form}.\n")
@@ -49,12 +54,20 @@ def _table(schema: dict[str, Any]) -> Iterator[str]:
         return
     yield "| parameter | type | default | |\n|---|---|---|---|\n"
     for name, field in schema["properties"].items():
-        kind = "any JSON" if isinstance(field["type"], list) else field["type"]
+        kinds = field["type"]
+        kind = kinds if isinstance(kinds, str) else "any JSON" if "object" in kinds else " or ".join(kinds)
         if "enum" in field and len(field["enum"]) < 6:
             kind = ", ".join(f"`{choice}`" for choice in field["enum"])
-        limits = f" From {field['minimum']} to {field['maximum']}." if "minimum" in field else ""
+        limits = _limits(field)
         default = "required" if name in schema["required"] else f"`{field['default']!r}`" if "default" in field else ""
         yield f"| `{name}` | {kind} | {default} | {field['description']}{limits} |\n"
+
+
+def _limits(field: dict[str, Any]) -> str:
+    if "minimum" not in field:
+        return ""
+    words = range_words(field["minimum"], field.get("maximum"))
+    return f" {words[0].upper()}{words[1:]}."
 
 
 def commands() -> str:
@@ -62,9 +75,13 @@ def commands() -> str:
     out = io.StringIO()
     out.write("# Commands\n\nMade by `./dev docs` from the commands themselves; do not edit.\n\n")
     out.write("`commonplace` and `cpl` are the same program; so is `python -m commonplace`.\n\n")
-    out.write("| exit status | meaning |\n|---|---|\n| 0 | done |\n| 1 | something nobody foresaw; of `doctor`: something was found |\n| 2 | the call's words or arguments are off |\n")
+    out.write(
+        "| exit status | meaning |\n|---|---|\n| 0 | done |\n| 1 | something nobody foresaw; of `doctor`: something was found |\n| 2 | the call's words or arguments are off |\n"
+    )
     out.write("| 3 | not found |\n| 4 | exists already, or changed meanwhile |\n| 5 | refused |\n")
-    out.write("| 6 | the disk or the files stand in the way |\n| 7 | the settings are wrong |\n| 8 | a model can not serve now |\n| 9 | an extra is not installed |\n| 130 | interrupted |\n")
+    out.write(
+        "| 6 | the disk or the files stand in the way |\n| 7 | the settings are wrong |\n| 8 | a model can not serve now |\n| 9 | an extra is not installed |\n| 130 | interrupted |\n"
+    )
     with click.Context(cli, info_name="commonplace", **cli.context_settings) as top:
         out.write(_help(cli, top))
         for name in COMMANDS:

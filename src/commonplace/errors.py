@@ -1,20 +1,34 @@
-"""Every error as a tree. Each has a code for programs, a sentence for people and an exit status for shells.
+"""Every error as data: a class, a code for programs, fields, and an exit status for shells.
 
-The sentence says what to do next. Below the surfaces nothing else is raised on purpose.
+The sentence for people is made from the fields and says what to do next. Code that needs a part of it reads the field;
+nothing parses a sentence. Below the surfaces nothing else is raised on purpose.
 """
 
 from __future__ import annotations
 
 
 class CommonplaceError(Exception):
-    """The root: catch this to catch everything commonplace raises on purpose."""
+    """The root: catch this to catch everything commonplace raises on purpose.
+
+    `problem` says what is wrong and `advice` what to do next. `path` and `line` (from 1) say where, if that is known.
+    """
 
     code = "ERROR"
     exit_status = 1
+    _after_place = ": "
+
+    def __init__(self, problem: str = "", *, path: str = "", line: int = 0, advice: str = "") -> None:
+        place = f"{path}:{line}" if line else path
+        what = f"{place}{self._after_place}{problem}" if place else problem
+        super().__init__(f"{what}: {advice}" if advice else what)
+        self.problem = problem
+        self.path = path
+        self.line = line
+        self.advice = advice
 
 
 class InvalidArgument(CommonplaceError):
-    """A caller asked in a way that can not be understood."""
+    """A caller asked in a way that cannot be understood."""
 
     code = "INVALID_ARGUMENT"
     exit_status = 2
@@ -25,19 +39,34 @@ class MissingArgument(InvalidArgument):
 
     code = "MISSING_ARGUMENT"
 
-    def __init__(self, field: str) -> None:
-        super().__init__(f"Missing required parameter: {field}")
+    def __init__(self, field: str, advice: str = "") -> None:
+        super().__init__(f"Missing required parameter: {field}", advice=advice)
         self.field = field
 
 
+class UnknownArgument(InvalidArgument):
+    """An argument has a name that is not taken here."""
+
+    code = "UNKNOWN_ARGUMENT"
+
+    def __init__(self, field: str, known: tuple[str, ...]) -> None:
+        takes = f"it takes {', '.join(known)}" if known else "it takes none"
+        super().__init__(f"the parameter {shorten(field)} is not known here", advice=takes)
+        self.field = field
+        self.known = known
+
+
 class WrongType(InvalidArgument):
-    """An argument is there but is not what the tool takes."""
+    """An argument has a value of another type than the one that is taken."""
 
     code = "WRONG_TYPE"
 
     def __init__(self, field: str, expected: str, got: str, value: object = None) -> None:
         super().__init__(f"Invalid parameter: {field} must be {expected}, not {got}")
-        self.field, self.expected, self.got, self.value = field, expected, got, value
+        self.field = field
+        self.expected = expected
+        self.got = got
+        self.value = value
 
 
 class InvalidChoice(InvalidArgument):
@@ -45,9 +74,50 @@ class InvalidChoice(InvalidArgument):
 
     code = "INVALID_CHOICE"
 
-    def __init__(self, field: str, choices: tuple[str, ...], got: str) -> None:
-        super().__init__(f"Invalid parameter: {field} must be one of {', '.join(choices)}, not {got!r}")
-        self.field, self.choices, self.got = field, choices, got
+    def __init__(self, field: str, choices: tuple[str, ...], got: object) -> None:
+        super().__init__(f"Invalid parameter: {field} must be one of {', '.join(choices)}, not {shorten(got)}")
+        self.field = field
+        self.choices = choices
+        self.got = got
+
+
+class OutOfRange(InvalidArgument):
+    """A number is too small or too large."""
+
+    code = "OUT_OF_RANGE"
+
+    def __init__(self, field: str, low: float | None, high: float | None, got: float) -> None:
+        super().__init__(f"Invalid parameter: {field} must be {range_words(low, high)}, not {got}")
+        self.field = field
+        self.low = low
+        self.high = high
+        self.got = got
+
+
+class MalformedArgument(InvalidArgument):
+    """A text or a list is not written as it has to be. `expected` says how it should look."""
+
+    code = "MALFORMED_ARGUMENT"
+
+    def __init__(self, field: str, expected: str) -> None:
+        super().__init__(f"{field} is not understood", advice=expected)
+        self.field = field
+        self.expected = expected
+
+
+def range_words(low: float | None, high: float | None) -> str:
+    """A range of numbers as an error says it."""
+    if high is None:
+        return f"{low} or more"
+    if low is None:
+        return f"{high} or less"
+    return f"from {low} to {high}"
+
+
+def shorten(value: object, length: int = 100) -> str:
+    """A value as an error repeats it: quoted, and cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= length else f"{text[:length]}…"
 
 
 class InvalidKey(InvalidArgument):
@@ -75,10 +145,10 @@ class KeyNotFound(NotFound):
 
 class PageNotFound(NotFound):
     code = "PAGE_NOT_FOUND"
+    _after_place = " "
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} does not exist")
-        self.path = path
+        super().__init__("does not exist", path=path)
 
 
 class Conflict(CommonplaceError):
@@ -96,10 +166,10 @@ class StaleVersion(Conflict):
     """Somebody wrote the page after it was read: read again, then write."""
 
     code = "STALE_VERSION"
+    _after_place = " "
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path} has changed since it was read: read it again, then write")
-        self.path = path
+        super().__init__("has changed since it was read", path=path, advice="read it again, then write")
 
 
 class Refused(CommonplaceError):
@@ -122,6 +192,11 @@ class HoldsSecret(Refused):
 
     code = "HOLDS_SECRET"
 
+    def __init__(self, problem: str, *, advice: str) -> None:
+        super().__init__(f"nothing was written: {problem}. {advice}")
+        self.problem = problem
+        self.advice = advice
+
 
 class NotAvailable(Refused):
     """The tool exists, but the settings switch it off for this agent."""
@@ -130,7 +205,7 @@ class NotAvailable(Refused):
 
 
 class StorageError(CommonplaceError):
-    """The disk, the permissions or the bytes on it stand in the way. Nothing was changed."""
+    """The disk, its permissions or the bytes on it are in the way. Nothing was changed."""
 
     code = "STORAGE_ERROR"
     exit_status = 6
@@ -140,6 +215,8 @@ class NotText(StorageError):
     """A page that is not UTF-8 text, or not a regular file."""
 
     code = "NOT_TEXT"
+
+    _after_place = " "  # "memory/a.md is not UTF-8 text"
 
 
 class InTheWay(StorageError):
@@ -152,10 +229,11 @@ class FolderInTheWay(InTheWay, NotText):
     """A folder stands where a page should be."""
 
     code = "FOLDER_IN_THE_WAY"
+    _after_place = ": "
 
 
 class BrokenFrontMatter(StorageError):
-    """The lines between the two `---` are not a YAML mapping."""
+    """The lines between the two `---` are not a YAML mapping. `line` is the page's."""
 
     code = "BROKEN_FRONT_MATTER"
 
@@ -173,31 +251,31 @@ class LockTimeout(StorageError):
 
 
 class ConnectionLost(StorageError):
-    """The database went away, or can not be reached: a restart, a failover, a network."""
+    """The database went away, or cannot be reached: a restart, a failover, a network."""
 
     code = "CONNECTION_LOST"
 
 
 class Unavailable(CommonplaceError):
-    """A model can not serve now: not installed, not reachable, not answering. Search goes on without it."""
+    """A model cannot serve now: not installed, not reachable, not answering. Search goes on without it."""
 
     code = "UNAVAILABLE"
     exit_status = 8
 
 
-class NotInstalled(CommonplaceError, ImportError):
-    """What is asked for needs a package that is not there: an extra of this one, with the command that installs it."""
+class NotInstalled(CommonplaceError, ImportError):  # type: ignore[misc]  # both have a path
+    """A feature needs a package that is not installed: one of our extras."""
 
     code = "NOT_INSTALLED"
     exit_status = 9
 
     def __init__(self, what: str, extra: str) -> None:
-        super().__init__(f"{what} needs more than is installed: run pip install 'commonplace[{extra}]'")
+        super().__init__(f"{what} needs more than is installed", advice=f"run pip install 'commonplace[{extra}]'")
         self.extra = extra
 
 
 class SettingsError(CommonplaceError):
-    """A settings file says something that is not understood: file, line, and what would be."""
+    """A settings file says something that is not understood."""
 
     code = "SETTINGS_ERROR"
     exit_status = 7

@@ -20,6 +20,7 @@ LAYERS = [
     "errors",
     "secrets",
     "formats",
+    "schema",
     "settings",
     "storage",
     "embedding",

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from ..errors import InvalidArgument, Refused, StorageError
+from ..errors import HoldsSecret, InvalidArgument, Refused, StorageError
 from ..home import Home
 from ..maintenance.backup.scope import oddity
 from ..maintenance.backup.spool import Item as Spooled
@@ -105,8 +105,10 @@ class _Compare:
         try:
             for file in files_of(self.home, item):
                 self._add_file(file)
+        except HoldsSecret as error:
+            self._miss(item.id, f"{error.problem}. {error.advice}")
         except (InvalidArgument, Refused, StorageError) as error:
-            self._miss(item.id, str(error).removeprefix("nothing was written: "))
+            self._miss(item.id, str(error))
 
     def _miss(self, what: str, why: str) -> None:
         self.plan.missed.append(Missed(what.removeprefix(self._source).lstrip("/ ") or what, why))

@@ -108,7 +108,7 @@ def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
 
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     reply = tool.invoke(home, arguments)
-    takes = tool.takes(arguments)
+    takes = tool.parameter_names(arguments)
     strange = [name for name, value in arguments.items() if name not in takes and value is not None]
     if not strange:
         return reply

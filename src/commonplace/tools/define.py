@@ -1,140 +1,111 @@
-"""How a tool is defined: a typed function with a docstring. Everything else about it is read off that.
+"""How a tool is defined: a typed function with a docstring. Its schema, its description and its answer are read off it.
 
-Parameters are annotated `Annotated[type, "what it is"]`, with `Clamp` where a number is brought into a range. A name
-that Python reserves ends in an underscore, which the tool's own parameter name does not have.
+Parameters are annotated `Annotated[type, "what it is"]`, with `Clamp` where a number is brought into a range, and the
+return type `Annotated[Reply, Answer(path=str, ...)]`. A name that Python reserves ends in an underscore, which the
+tool's own parameter does not have.
 """
 
 from __future__ import annotations
 
 import inspect
-import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
-from ..errors import CommonplaceError, InvalidChoice, MissingArgument, NotAvailable, WrongType
-from ..formats.json_text import checked, is_unicode, loads
+from ..errors import CommonplaceError, MissingArgument, NotAvailable, WrongType
+from ..formats.json_text import loads
 from ..home import Home
+from ..schema import ANY_JSON, Clamp, Schema, array, check, from_type, types_of
 
 Reply = dict[str, Any]
 Refusal = Callable[[CommonplaceError, str, Mapping[str, Any]], Reply]  # the error, the tool, what it was called with
+JSON_TEXT = "json_text"  # the field in which a value of any type comes as JSON text
 _REQUIRED = inspect.Parameter.empty
-_JSON_TYPES: dict[Any, str] = {
-    str: "string",
-    int: "integer",
-    float: "number",
-    bool: "boolean",
-    dict: "object",
-    list: "array",
-}
-_SPOKEN = {
-    "string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false",
-    "object": "an object", "array": "a list", "null": "null",
-}  # fmt: skip
-
-
-class Clamp(NamedTuple):
-    """A number outside the range counts as the nearest one inside."""
-
-    low: int
-    high: int
+_PLAIN_TYPES = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
+# Any value but null, one type a branch: what every client of JSON Schema understands.
+ANY_JSON_BRANCHES = [
+    *_PLAIN_TYPES,
+    {"type": "array", "items": {"anyOf": [*_PLAIN_TYPES, {"type": "array"}, {"type": "null"}]}},
+]
 
 
 class Parameter(NamedTuple):
+    """One parameter of a tool. `argument` is its name in Python."""
+
     name: str
     argument: str
-    kind: str  # a JSON type, or "any"
-    description: str
+    value_schema: Schema  # what a value has to be, without the default
     default: Any = _REQUIRED
-    choices: tuple[str, ...] = ()
     clamp: Clamp | None = None
-    text_or_list: bool = False
 
     @property
     def required(self) -> bool:
         return self.default is _REQUIRED
 
-    def schema(self) -> dict[str, Any]:
+    @property
+    def description(self) -> str:
+        return str(self.value_schema.get("description", ""))
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        return tuple(self.value_schema.get("enum", ()))
+
+    @property
+    def kind(self) -> str:
+        """Its JSON type, the first where it has two, or "any"."""
+        kinds = types_of(self.value_schema)
+        return "any" if kinds == types_of(ANY_JSON) else kinds[0]
+
+    def schema(self) -> Schema:
         """The JSON Schema of the parameter, flat."""
-        out: dict[str, Any] = {"description": self.description}
-        if self.kind == "any":
-            out["type"] = ["string", "number", "boolean", "array", "object"]
-            out["items"] = {}
-        else:
-            out["type"] = self.kind
-        if self.kind == "array":
-            out["items"] = {"type": "string"}
-        if self.choices:
-            out["enum"] = list(self.choices)
-        if self.clamp:
-            out["minimum"], out["maximum"] = self.clamp.low, self.clamp.high
+        schema = {"description": self.description, **self.value_schema}
         if not self.required and self.default is not None:
-            out["default"] = self.default
-        return out
+            schema["default"] = self.default
+        return schema
 
     def take(self, value: Any) -> Any:
-        """A given value as the function takes it; WrongType or InvalidChoice when it is not one."""
-        if self.kind == "any":
-            return _json(self.name, value)
-        if self.kind == "array" and isinstance(value, str) and self.text_or_list:
-            return _text(self.name, value)
-        if self.choices and isinstance(value, str) and value not in self.choices:
-            raise InvalidChoice(self.name, self.choices, value)
-        given = json_type(value)
-        if self.kind in ("integer", "number") and given in ("integer", "number"):
-            return self._number(value)
-        if given != self.kind:
-            raise WrongType(self.name, _SPOKEN[self.kind], _SPOKEN[given], value)
-        if self.kind == "array":
-            return [self._item(item) for item in value]
-        return _json(self.name, value) if self.kind == "object" else _text(self.name, value)
-
-    def _number(self, value: float) -> float:
-        if value != value or value in (float("inf"), float("-inf")):
-            raise WrongType(self.name, _SPOKEN[self.kind], repr(value))
-        if self.kind == "integer":
-            if int(value) != value:
-                raise WrongType(self.name, _SPOKEN["integer"], repr(value))
-            value = int(value)
-        return max(self.clamp.low, min(self.clamp.high, value)) if self.clamp else value
-
-    def _item(self, item: Any) -> str:
-        if not isinstance(item, str):
-            raise WrongType(self.name, "a list of strings", f"a list with {_SPOKEN[json_type(item)]} in it")
-        return str(_text(self.name, item))
+        """Return a given value as the function takes it; raise InvalidArgument when it does not fit the schema."""
+        if not self.clamp:
+            return check(self.value_schema, value, self.name)
+        number = check({"type": self.value_schema["type"]}, value, self.name)
+        return max(self.clamp.low, min(self.clamp.high, number))
 
 
-def json_type(value: Any) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, (list, tuple)):
-        return "array"
-    return next((name for kind, name in _JSON_TYPES.items() if type(value) is kind), "object")
+def parameters_of(run: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters of a tool's function, without the home, which comes first."""
+    hints = get_type_hints(run, include_extras=True)
+    signature = list(inspect.signature(run).parameters.values())[1:]
+    return tuple(_read_parameter(each, hints[each.name]) for each in signature)
 
 
-def _text(name: str, value: Any) -> Any:
-    if isinstance(value, str) and not is_unicode(value):
-        raise WrongType(name, "Unicode text", "text with half a character (a lone surrogate)")
-    return value
+def _read_parameter(each: inspect.Parameter, hint: Any) -> Parameter:
+    notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
+    clamp = next((note for note in notes if isinstance(note, Clamp)), None)
+    return Parameter(each.name.rstrip("_"), each.name, from_type(hint), each.default, clamp)
 
 
-def _json(name: str, value: Any) -> Any:
-    """The value as JSON keeps it, so that what is read back equals what the tool was given."""
-    try:
-        return checked(value)
-    except (TypeError, ValueError) as error:
-        raise WrongType(name, "a JSON value", f"something JSON can not hold ({error})") from error
-
-
-JSON_TEXT = "json_text"
+def bind(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments as the function takes them; null counts as not given."""
+    bound: dict[str, Any] = {}
+    for parameter in parameters:
+        value = arguments.get(parameter.name)
+        if value is not None:
+            bound[parameter.argument] = parameter.take(value)
+        elif parameter.required:
+            raise MissingArgument(parameter.name)
+    return bound
 
 
 def decode_json_text(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The arguments, with JSON text read where a parameter takes what it says; WrongType when it is not JSON."""
+    """Return the arguments with JSON text decoded, which a model sends where its API cannot ask for any object.
+
+    An object comes as its text. A value of any type, for which text is a value as well, comes as
+    `{"json_text": "[1, 2]"}`.
+    """
     texts = {each.name: _json_text(each.kind, arguments.get(each.name)) for each in parameters}
-    read = {name: _read_json_text(name, text) for name, text in texts.items() if text is not None}
-    return {**arguments, **read} if read else arguments
+    decoded = {name: _decode(name, text) for name, text in texts.items() if text is not None}
+    return {**arguments, **decoded} if decoded else arguments
 
 
 def _json_text(kind: str, value: Any) -> str | None:
@@ -145,7 +116,7 @@ def _json_text(kind: str, value: Any) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def _read_json_text(name: str, text: str) -> Any:
+def _decode(name: str, text: str) -> Any:
     try:
         value = loads(text)
     except ValueError as error:
@@ -155,13 +126,8 @@ def _read_json_text(name: str, text: str) -> Any:
     return value
 
 
-_PLAIN = [{"type": kind} for kind in ("string", "number", "boolean", "object")]
-# Any value but null, one type a branch: what every client of JSON Schema understands.
-ANY_JSON = [*_PLAIN, {"type": "array", "items": {"anyOf": [*_PLAIN, {"type": "array"}, {"type": "null"}]}}]
-
-
 class Maybe(NamedTuple):
-    """A field that is there only where there is something to say."""
+    """A field of an answer that may be left out."""
 
     kind: Any
 
@@ -176,11 +142,11 @@ class Answer:
         """The fields of both."""
         return Answer(**(self.fields | other.fields))
 
-    def loosely(self) -> Answer:
-        """The same fields, none of which has to be there."""
+    def with_optional_fields(self) -> Answer:
+        """The same fields, each of which may be left out."""
         return Answer(**{name: Maybe(_bare(kind)) for name, kind in self.fields.items()})
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         return {
             "type": "object",
             "properties": {name: _answer_schema(_bare(kind)) for name, kind in self.fields.items()},
@@ -188,20 +154,26 @@ class Answer:
         }
 
 
-# What any answer may say beside what was asked for.
-ASIDE = Answer(warning=Maybe(str), conflict=Maybe(str))
+# What any answer may have beside what was asked for.
+EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str))
+
+
+def answer_of(run: Callable[..., Any]) -> Answer:
+    """What a tool's function answers, by its return annotation."""
+    notes = get_args(get_type_hints(run, include_extras=True)["return"])
+    return next(note for note in notes if isinstance(note, Answer)) | EXTRAS
 
 
 def _bare(kind: Any) -> Any:
     return kind.kind if isinstance(kind, Maybe) else kind
 
 
-def _answer_schema(kind: Any) -> dict[str, Any]:
+def _answer_schema(kind: Any) -> Schema:
     if isinstance(kind, Answer):
         return kind.schema()
     if isinstance(kind, list):
-        return {"type": "array", "items": _answer_schema(kind[0])}
-    return {"type": _JSON_TYPES[kind]} if kind in _JSON_TYPES else {"anyOf": ANY_JSON}
+        return array(_answer_schema(kind[0]))
+    return {"anyOf": ANY_JSON_BRANCHES} if kind is object else from_type(kind)
 
 
 @dataclass(frozen=True)
@@ -222,95 +194,52 @@ class Tool:
     def parameters(self) -> tuple[Parameter, ...]:
         return parameters_of(self.run)
 
-    def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
-        return self.run(home, **bind(self.parameters, arguments))
-
-    def takes(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The names of what it takes, when it is called like this."""
-        return [parameter.name for parameter in self.parameters]
-
     @cached_property
     def answer(self) -> Answer:
         """What it answers when all goes well."""
         return answer_of(self.run)
 
-    def schema(self) -> dict[str, Any]:
-        """The JSON Schema of the arguments: one flat object."""
+    def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
+        return self.run(home, **bind(self.parameters, arguments))
+
+    def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
+        """The names of what it takes, when it is called with these arguments."""
+        return [parameter.name for parameter in self.parameters]
+
+    def schema(self) -> Schema:
+        """The JSON Schema of the arguments: one flat object. An unknown argument is ignored, with a warning."""
         return {
             "type": "object",
             "properties": {parameter.name: parameter.schema() for parameter in self.parameters},
             "required": [parameter.name for parameter in self.parameters if parameter.required],
+            "additionalProperties": True,
         }
 
 
-def bind(parameters: tuple[Parameter, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The given arguments as the function takes them; null counts as not given."""
-    bound: dict[str, Any] = {}
-    for parameter in parameters:
-        value = arguments.get(parameter.name)
-        if value is not None:
-            bound[parameter.argument] = parameter.take(value)
-        elif parameter.required:
-            raise MissingArgument(parameter.name)
-    return bound
-
-
-def parameters_of(run: Callable[..., Any]) -> tuple[Parameter, ...]:
-    hints = get_type_hints(run, include_extras=True)
-    signature = list(inspect.signature(run).parameters.values())[1:]
-    return tuple(_parameter(each, hints[each.name]) for each in signature)
-
-
-def answer_of(run: Callable[..., Any]) -> Answer:
-    notes = get_args(get_type_hints(run, include_extras=True)["return"])
-    return next(note for note in notes if isinstance(note, Answer)) | ASIDE
-
-
-def _parameter(each: inspect.Parameter, hint: Any) -> Parameter:
-    kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    options = [part for part in _options(kind) if part is not types.NoneType]
-    clamp = next((note for note in notes if isinstance(note, Clamp)), None)
-    description = next((note for note in notes if isinstance(note, str)), "")
-    choices = get_args(options[0]) if get_origin(options[0]) is Literal else ()
-    types_ = ["string" if choices else _json_name(option) for option in options]
-    return Parameter(
-        each.name.rstrip("_"), each.name, "array" if "array" in types_ else types_[0], description, each.default,
-        tuple(choices), clamp, text_or_list=set(types_) == {"array", "string"},
-    )  # fmt: skip
-
-
-def _options(kind: Any) -> tuple[Any, ...]:
-    return get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
-
-
-def _json_name(kind: Any) -> str:
-    return _JSON_TYPES.get(get_origin(kind) or kind, "any")
-
-
-def always(_home: Home) -> NotAvailable | None:
+def always_available(_home: Home) -> NotAvailable | None:
     return None
 
 
 @dataclass(frozen=True)
 class Toolset:
-    """Tools of one family, with the form in which that family says no."""
+    """Tools of one family, with the form in which that family refuses."""
 
     name: str
     tools: dict[str, Tool]
     refuse: Refusal
-    unavailable: Callable[[Home], NotAvailable | None] = field(default=always)
+    unavailable: Callable[[Home], NotAvailable | None] = field(default=always_available)
 
 
 def toolset(
     name: str,
     tools: list[Tool],
     refuse: Refusal,
-    unavailable: Callable[[Home], NotAvailable | None] = always,
+    unavailable: Callable[[Home], NotAvailable | None] = always_available,
 ) -> Toolset:
     return Toolset(name, {tool.name or tool.run.__name__: tool for tool in tools}, refuse, unavailable)
 
 
 def with_warning(reply: Reply, *sentences: str) -> Reply:
-    """The reply, saying also what did not go as it should."""
-    told = [sentence for sentence in (reply.get("warning", ""), *sentences) if sentence]
-    return {**reply, "warning": "; ".join(dict.fromkeys(told))} if told else reply
+    """Return the reply with these warnings added to those it has."""
+    warnings = [sentence for sentence in (reply.get("warning", ""), *sentences) if sentence]
+    return {**reply, "warning": "; ".join(dict.fromkeys(warnings))} if warnings else reply

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
-from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotAvailable
+from ..errors import CommonplaceError, MissingArgument, NotAvailable
 from ..formats import blocks, daily
 from ..formats.scanner import unescape
 from ..home import Home
+from ..schema import AtLeast
 from ..storage.names import topic_name
 from .define import Answer, Reply, Tool, toolset, with_warning
 
@@ -17,11 +18,9 @@ Told = Annotated[Reply, Answer(success=bool, content=str)]
 
 
 def recall(
-    home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them."] = 3
+    home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them.", AtLeast(0)] = 3
 ) -> Told:
     """Read your memory: what is known about the world, your curated memory, and your latest days."""
-    if days < 0:
-        raise InvalidArgument(f"days must be 0 or more, not {days}")
     warnings: list[str] = []
     parts = [
         *_world(home, warnings),

@@ -10,8 +10,9 @@ from ..formats import blocks
 from ..formats.timestamps import sort_key, stamp
 from ..home import Home
 from ..model import Block
+from ..schema import Clamp
 from ..storage.names import refuse_null
-from .define import Answer, Clamp, Reply, Tool, toolset, with_warning
+from .define import Answer, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
 Content = Annotated[str, "What to keep, as Markdown."]

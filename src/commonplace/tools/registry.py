@@ -17,7 +17,8 @@ from ..formats.timestamps import sort_key
 from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
-from .define import Answer, Maybe, Parameter, Reply, Tool, toolset, with_warning
+from ..schema import one_of
+from .define import Answer, Maybe, Parameter, Reply, Tool, bind, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]
@@ -177,7 +178,7 @@ def deleteSkill(home: Home, name: Name) -> Done:
 
 def search(
     home: Home, query: Words
-) -> Annotated[Reply, Answer(success=bool, results=[(_RECORD | _SKILL).loosely() | Answer(scope=str)])]:
+) -> Annotated[Reply, Answer(success=bool, results=[(_RECORD | _SKILL).with_optional_fields() | Answer(scope=str)])]:
     """find by words in global memories, skills and all channels"""
     words = words_of(query)
     shared, warnings = _records(home, home.layout.globals)
@@ -228,7 +229,7 @@ class OperationTool(Tool):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        found = {"op": Parameter("op", "op", "string", "The operation.", choices=tuple(OPERATIONS))}
+        found = {"op": Parameter("op", "op", {**one_of(*OPERATIONS), "description": "The operation."})}
         for tool in OPERATIONS.values():
             for parameter in tool.parameters:
                 default = None if parameter.required else parameter.default
@@ -241,8 +242,8 @@ class OperationTool(Tool):
         every = Answer()
         for tool in OPERATIONS.values():
             every |= tool.answer
-        results = Answer(results=Maybe([(_RECORD | _SKILL | Answer(scope=str)).loosely()]))
-        return every.loosely() | results | Answer(success=bool)
+        results = Answer(results=Maybe([(_RECORD | _SKILL | Answer(scope=str)).with_optional_fields()]))
+        return every.with_optional_fields() | results | Answer(success=bool)
 
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
         op = arguments.get("op")
@@ -250,10 +251,17 @@ class OperationTool(Tool):
             raise MissingArgument("op")
         if not isinstance(op, str) or op not in OPERATIONS:
             raise UnknownOperation(f"Unknown operation: {op}")
-        return OPERATIONS[op].invoke(home, arguments)
+        # The schema is one for all operations: a wrong type is refused in arguments that this one does not use, too.
+        bound = bind(self.parameters, arguments)
+        operation = OPERATIONS[op]
+        for parameter in operation.parameters:
+            if parameter.required and parameter.argument not in bound:
+                raise MissingArgument(parameter.name)
+        used = {parameter.argument for parameter in operation.parameters}
+        return operation.run(home, **{name: value for name, value in bound.items() if name in used})
 
-    def takes(self, arguments: Mapping[str, Any]) -> list[str]:
-        return ["op", *OPERATIONS[arguments["op"]].takes(arguments)]
+    def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
+        return ["op", *OPERATIONS[arguments["op"]].parameter_names(arguments)]
 
 
 def _signature(tool: Tool) -> str:

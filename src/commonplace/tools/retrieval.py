@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import CommonplaceError, InvalidArgument, NotAvailable, PageNotFound, Refused
+from ..errors import CommonplaceError, NotAvailable, PageNotFound, Refused
 from ..formats.transcripts import as_said
 from ..home import Home
 from ..model import Hit, Page
-from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
+from ..schema import AtLeast, Clamp
+from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -66,11 +67,9 @@ def memory_get(
     home: Home,
     path: Annotated[str, "The page, as a search result names it."],
     from_: Annotated[int, "The first line to read, counted from 1."] = 1,
-    lines: Annotated[int | None, "How many lines to read."] = None,
+    lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
-    if lines is not None and lines < 1:
-        raise InvalidArgument(f"lines must be 1 or more, not {lines}")
     text = _page(home, path).text
     shown = text.removesuffix("\n").split("\n") if text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page

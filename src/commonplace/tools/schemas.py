@@ -1,7 +1,7 @@
-"""Tools as different model APIs want them described. All are read off the same definitions.
+"""Tools as different model APIs want them described, all read off the same definitions.
 
 A strict description binds the model to the schema. Each API takes only a part of JSON Schema for that: what it does not
-take is said in words, and an object of any shape is asked for as JSON text (`unfold` takes it).
+take is said in words, and an object of any shape is asked for as JSON text, which `define.decode_json_text` reads.
 """
 
 from __future__ import annotations
@@ -10,102 +10,119 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, range_words
 from ..home import Home
+from ..schema import Schema
 from .catalog import TOOLSETS, Offer, offers
-from .define import ANY_JSON, JSON_TEXT, Parameter
+from .define import ANY_JSON_BRANCHES, JSON_TEXT, Parameter
 
-Described = dict[str, Any]
+Description = dict[str, Any]
 _AS_TEXT = 'An object, as JSON text: {"name": "value"}.'
 _ANY_AS_TEXT = "A list or an object, as JSON text."
 # What Anthropic takes in one request, over all of its strict tools.
-_MOST_STRICT, _MOST_OPTIONAL, _MOST_UNIONS = 20, 24, 16
+_ANTHROPIC_MAX_STRICT_TOOLS = 20
+_ANTHROPIC_MAX_OPTIONAL_PARAMETERS = 24
+_ANTHROPIC_MAX_UNIONS = 16
 
 
 def describe(
     shape: str, toolsets: Sequence[str] = TOOLSETS, home: Home | None = None, *, strict: bool = False
-) -> list[Described]:
+) -> list[Description]:
     """The tools of some toolsets in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
     if shape not in SHAPES:
         raise InvalidArgument(f"Unknown format: {shape}. There are {', '.join(SHAPES)}")
     if strict and shape not in STRICT:
         raise InvalidArgument(f"{shape} has no strict form: leave strict out, or use {', '.join(STRICT)}")
-    found = offers(toolsets, home)
-    return STRICT[shape](found) if strict else [SHAPES[shape](offer) for offer in found]
+    offered = offers(toolsets, home)
+    return STRICT[shape](offered) if strict else [SHAPES[shape](offer) for offer in offered]
 
 
-def strict_schema(parameters: Sequence[Parameter]) -> Described:
+def strict_schema(parameters: Sequence[Parameter]) -> Schema:
     """The arguments as OpenAI wants them for `strict`: all are required, and null stands for one that is not given."""
     return {
         "type": "object",
-        "properties": {each.name: _or_null(each) for each in parameters},
+        "properties": {each.name: _nullable(each) for each in parameters},
         "required": [each.name for each in parameters],
         "additionalProperties": False,
     }
 
 
-def _openai(offer: Offer) -> Described:
+def _openai(offer: Offer) -> Description:
     function = {"name": offer.name, "description": offer.description, "parameters": offer.tool.schema()}
     return {"type": "function", "function": function}
 
 
-def _openai_strict(found: list[Offer]) -> list[Described]:
-    described = [(_openai(offer), strict_schema(offer.tool.parameters)) for offer in found]
-    return [{**tool, "function": {**tool["function"], "parameters": s, "strict": True}} for tool, s in described]
+def _openai_strict(offered: list[Offer]) -> list[Description]:
+    described = []
+    for offer in offered:
+        tool = _openai(offer)
+        tool["function"] |= {"parameters": strict_schema(offer.tool.parameters), "strict": True}
+        described.append(tool)
+    return described
 
 
-def _responses(offer: Offer) -> Described:
-    # Where nothing is said, that API takes a function for strict.
+def _responses(offer: Offer) -> Description:
+    # A function that says nothing counts as strict in that API.
     return {"type": "function", **_openai(offer)["function"], "strict": False}
 
 
-def _responses_strict(found: list[Offer]) -> list[Described]:
-    return [{"type": "function", **tool["function"]} for tool in _openai_strict(found)]
+def _responses_strict(offered: list[Offer]) -> list[Description]:
+    return [{"type": "function", **tool["function"]} for tool in _openai_strict(offered)]
 
 
-def _anthropic(offer: Offer) -> Described:
+def _anthropic(offer: Offer) -> Description:
     return {"name": offer.name, "description": offer.description, "input_schema": offer.tool.schema()}
 
 
-def _anthropic_strict(found: list[Offer]) -> list[Described]:
-    """As many as one request may have, in their order; the others as ever."""
-    out: list[Described] = []
-    tools = optional = unions = 0
-    for offer in found:
+def _anthropic_strict(offered: list[Offer]) -> list[Description]:
+    """As many strict tools as one request may have, in their order; the others are described as usual."""
+    described: list[Description] = []
+    tools = 0
+    optional = 0
+    unions = 0
+    for offer in offered:
         parameters = offer.tool.parameters
-        more = sum(not each.required for each in parameters), sum(each.kind == "any" for each in parameters)
-        fits = tools < _MOST_STRICT and optional + more[0] <= _MOST_OPTIONAL and unions + more[1] <= _MOST_UNIONS
-        described = _anthropic(offer)
-        if fits:
-            tools, optional, unions = tools + 1, optional + more[0], unions + more[1]
-            described = {**described, "input_schema": _closed(parameters), "strict": True}
-        out.append(described)
-    return out
+        more_optional = optional + sum(not each.required for each in parameters)
+        more_unions = unions + sum(each.kind == "any" for each in parameters)
+        tool = _anthropic(offer)
+        if (
+            tools < _ANTHROPIC_MAX_STRICT_TOOLS
+            and more_optional <= _ANTHROPIC_MAX_OPTIONAL_PARAMETERS
+            and more_unions <= _ANTHROPIC_MAX_UNIONS
+        ):
+            tools += 1
+            optional = more_optional
+            unions = more_unions
+            tool |= {"input_schema": _anthropic_strict_schema(parameters), "strict": True}
+        described.append(tool)
+    return described
 
 
-def _closed(parameters: Sequence[Parameter]) -> Described:
-    """The arguments as Anthropic wants them for `strict`: what may be left out still may, and nothing else comes in."""
+def _anthropic_strict_schema(parameters: Sequence[Parameter]) -> Schema:
+    """The arguments as Anthropic wants them for `strict`: optional ones may be left out, unknown ones may not come."""
     return {
         "type": "object",
         "properties": {
-            each.name: {"description": _said(each, "Left out, it counts as {}."), **_kind(each)} for each in parameters
+            each.name: {"description": _in_words(each, "Left out, it counts as {}."), **_strict_type(each)}
+            for each in parameters
         },
         "required": [each.name for each in parameters if each.required],
         "additionalProperties": False,
     }
 
 
-def _or_null(parameter: Parameter) -> Described:
-    said, kind = {"description": _said(parameter, "Null counts as {}.")}, _kind(parameter)
+def _nullable(parameter: Parameter) -> Schema:
+    description = {"description": _in_words(parameter, "Null counts as {}.")}
+    kind = _strict_type(parameter)
     if parameter.required:
-        return {**said, **kind}
-    return {**said, "anyOf": [*kind.get("anyOf", [kind]), {"type": "null"}]}
+        return {**description, **kind}
+    return {**description, "anyOf": [*kind.get("anyOf", [kind]), {"type": "null"}]}
 
 
-def _kind(parameter: Parameter) -> Described:
+def _strict_type(parameter: Parameter) -> Schema:
     """The type of a parameter with nothing but what every strict form takes."""
     if parameter.kind == "any":
-        return {"anyOf": [*({"type": kind} for kind in ("string", "number", "boolean")), _wrapped()]}
+        return {"anyOf": [*({"type": kind} for kind in ("string", "number", "boolean")), _wrapped_json_text()]}
     if parameter.kind == "object":
         return {"type": "string"}
     if parameter.kind == "array":
@@ -113,7 +130,7 @@ def _kind(parameter: Parameter) -> Described:
     return {"type": parameter.kind, "enum": list(parameter.choices)} if parameter.choices else {"type": parameter.kind}
 
 
-def _wrapped() -> Described:
+def _wrapped_json_text() -> Schema:
     return {
         "type": "object",
         "properties": {JSON_TEXT: {"description": _ANY_AS_TEXT, "type": "string"}},
@@ -122,28 +139,37 @@ def _wrapped() -> Described:
     }
 
 
-def _said(parameter: Parameter, absent: str) -> str:
-    """What a strict schema can not say but in words."""
-    said = [parameter.description]
+def _in_words(parameter: Parameter, absent: str) -> str:
+    """The description, with what a strict schema cannot say."""
+    words = [parameter.description]
     if parameter.kind == "object":
-        said.append(_AS_TEXT)
-    if parameter.clamp:
-        said.append(f"From {parameter.clamp.low} to {parameter.clamp.high}.")
+        words.append(_AS_TEXT)
+    if "minimum" in parameter.value_schema:
+        limits = range_words(parameter.value_schema["minimum"], parameter.value_schema.get("maximum"))
+        words.append(f"{limits[0].upper()}{limits[1:]}.")
     if not parameter.required and parameter.default is not None:
-        said.append(absent.format(json.dumps(parameter.default)))
-    return " ".join(said)
+        words.append(absent.format(json.dumps(parameter.default)))
+    return " ".join(words)
 
 
-def _one_type_each(schema: Described) -> Described:
-    """The same arguments, with no property of several types: some clients know only the other way to say it."""
+def _one_type_each(schema: Schema) -> Schema:
+    """The same arguments with `anyOf` in place of a list of types, which some clients do not know."""
     properties = {
-        name: {"description": field["description"], "anyOf": ANY_JSON} if isinstance(field["type"], list) else field
+        name: _branches(field) if isinstance(field["type"], list) else field
         for name, field in schema["properties"].items()
     }
     return {**schema, "properties": properties}
 
 
-def _mcp(offer: Offer) -> Described:
+def _branches(field: Schema) -> Schema:
+    branches = ANY_JSON_BRANCHES
+    if "object" not in field["type"]:
+        items = {"items": field["items"]}
+        branches = [{"type": kind, **(items if kind == "array" else {})} for kind in field["type"]]
+    return {"description": field["description"], "anyOf": branches}
+
+
+def _mcp(offer: Offer) -> Description:
     tool = offer.tool
     hints = {
         "readOnlyHint": tool.reads_only,
@@ -160,46 +186,47 @@ def _mcp(offer: Offer) -> Described:
     }
 
 
-def _gemini(offer: Offer) -> Described:
-    described: Described = {"name": offer.name, "description": offer.description}
+def _gemini(offer: Offer) -> Description:
+    described: Description = {"name": offer.name, "description": offer.description}
     parameters = offer.tool.parameters
     if not parameters:  # an object without properties is refused
         return described
-    properties = {each.name: _gemini_type(each) for each in parameters}
+    properties = {each.name: _gemini_schema(each) for each in parameters}
     required = [each.name for each in parameters if each.required]
     described["parameters"] = {"type": "OBJECT", "properties": properties, "required": required}
     return described
 
 
-def _gemini_type(parameter: Parameter) -> Described:
+def _gemini_schema(parameter: Parameter) -> Schema:
     """A parameter in the subset of OpenAPI that Gemini reads: types in capitals, no defaults, no object without
     properties; beside `anyOf` nothing may stand, so each of its branches is described."""
-    said = _said(parameter._replace(clamp=None), "Left out, it counts as {}.")
-    kind = _kind(parameter)
+    bare = dict(parameter.value_schema)
+    limits: Schema = {name: bare.pop(name) for name in ("minimum", "maximum") if name in bare}
+    description = _in_words(parameter._replace(value_schema=bare), "Left out, it counts as {}.")
+    kind = _strict_type(parameter)
     if "anyOf" in kind:
-        return {"anyOf": [{"description": said, **_capitals(branch)} for branch in kind["anyOf"]]}
-    limits = {"minimum": parameter.clamp.low, "maximum": parameter.clamp.high} if parameter.clamp else {}
-    return {"description": said, **_capitals(kind), **limits}
+        return {"anyOf": [{"description": description, **_capital_types(branch)} for branch in kind["anyOf"]]}
+    return {"description": description, **_capital_types(kind), **limits}
 
 
-def _capitals(schema: Described) -> Described:
+def _capital_types(schema: Schema) -> Schema:
     out = {name: value for name, value in schema.items() if name != "additionalProperties"}
     out["type"] = schema["type"].upper()
     if "items" in schema:
-        out["items"] = _capitals(schema["items"])
+        out["items"] = _capital_types(schema["items"])
     if "properties" in schema:
-        out["properties"] = {name: _capitals(each) for name, each in schema["properties"].items()}
+        out["properties"] = {name: _capital_types(each) for name, each in schema["properties"].items()}
     return out
 
 
-SHAPES: dict[str, Callable[[Offer], Described]] = {
+SHAPES: dict[str, Callable[[Offer], Description]] = {
     "openai": _openai,
     "openai-responses": _responses,
     "anthropic": _anthropic,
     "gemini": _gemini,
     "mcp": _mcp,
 }
-STRICT: dict[str, Callable[[list[Offer]], list[Described]]] = {
+STRICT: dict[str, Callable[[list[Offer]], list[Description]]] = {
     "openai": _openai_strict,
     "openai-responses": _responses_strict,
     "anthropic": _anthropic_strict,

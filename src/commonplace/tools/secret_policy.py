@@ -22,7 +22,7 @@ def guarded(given: Arguments, setting: str) -> tuple[Arguments, str]:
         return given, ""
     names = ", ".join(dict.fromkeys(secret.rule for secret in found))
     if setting == "refuse":
-        raise HoldsSecret(f"nothing was written: the text holds what looks like a secret ({names}). Leave it out")
+        raise HoldsSecret(f"the text holds what looks like a secret ({names})", advice="Leave it out")
     if setting == "redact":
         clean = {field: _redacted(value, named.get(field, "")) for field, value in given.items()}
         return clean, f"what looks like a secret was left out ({names})"

@@ -13,8 +13,9 @@ from ..formats.timestamps import sort_key
 from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record
+from ..schema import Clamp
 from ..storage.layout import stem
-from .define import Answer, Clamp, Maybe, Reply, Tool, toolset, with_warning
+from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 SESSION_HANDOFF_KEY = "session-handoff"
 SCRATCHPAD_KEY = "scratchpad"

@@ -191,7 +191,7 @@ class MemoryFiles:
         if any(len(part.encode()) > _LONGEST_NAME for part in spot.page.split("/")):
             raise InvalidArgument(f"Path {spot.given[:60]}… has a name that is too long: {_LONGEST_NAME} bytes at most")
         if self._clean("path", spot.given) != spot.given:  # a name with a part left out would be another name
-            raise HoldsSecret("nothing was written: the path holds what looks like a secret. Use another name")
+            raise HoldsSecret("the path holds what looks like a secret", advice="Use another name")
 
     def _require(self, spot: Spot) -> Kind:
         kind = self._tree.kind(spot.place)

@@ -244,7 +244,7 @@ class CommonplaceStore(BaseStore):
         named = {"key": op.key, "namespace": [*namespace]}
         given, warning = guarded({**named, "value": _value(op.value, namespace, op.key)}, self._home.settings.secrets)
         if any(given[name] != as_said for name, as_said in named.items()):  # under another name nobody would find it
-            raise HoldsSecret("nothing was written: a namespace or a key looks like a secret. Use another name")
+            raise HoldsSecret("a namespace or a key looks like a secret", advice="Use another name")
         if warning:
             logger.warning(warning)
         index: Paths = None if op.index is None else tuple(op.index) if op.index else False

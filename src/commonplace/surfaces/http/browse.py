@@ -11,24 +11,10 @@ from ...formats.html import html
 from ...formats.transcripts import turns
 from ...home import Home
 from ...model import Record
+from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...storage.layout import stem
 from . import page_access as seen
-from .endpoints import (
-    LONGEST_PATH,
-    TEXT,
-    WHOLE,
-    YES,
-    Asked,
-    Endpoint,
-    Given,
-    Parameter,
-    array,
-    closed,
-    of,
-    one_of,
-    whole,
-    words,
-)
+from .endpoints import MAX_PATH_CHARACTERS, Asked, Endpoint, Given, Parameter
 from .link_graph import MOST, as_json, web
 from .page_access import agents, page_at, record_folders, sight
 
@@ -200,55 +186,60 @@ def _said(line: int, said: str, at: str, role: str) -> Said:
 
 
 _NAMES = array(TEXT)
-_STATUS = of(
+_STATUS = object_of(
     {
         "version": TEXT,
         "home": TEXT,
         "agent": TEXT,
         "agents": _NAMES,
         "role": TEXT,
-        "read_only": YES,
-        "may_export": YES,
+        "read_only": BOOLEAN,
+        "may_export": BOOLEAN,
         "channels": _NAMES,
         "users": _NAMES,
-        "pages": WHOLE,
+        "pages": INTEGER,
         "search": TEXT,
-        "index_up_to_date": YES,
+        "index_up_to_date": BOOLEAN,
         "warnings": _NAMES,
     },
-    passages=WHOLE,
+    passages=INTEGER,
     layout=TEXT,
     timezone=TEXT,
 )
-_RECORD = of({"key": TEXT, "category": TEXT, "tags": _NAMES, "value": TEXT, "cut": YES, "updated": TEXT, "path": TEXT})
-_OUTLINE = of(
+_RECORD = object_of(
+    {"key": TEXT, "category": TEXT, "tags": _NAMES, "value": TEXT, "cut": BOOLEAN, "updated": TEXT, "path": TEXT}
+)
+_OUTLINE = object_of(
     {
         "agents": _NAMES,
-        "days": array(of({"date": TEXT, "path": TEXT, "title": TEXT}, entries=WHOLE)),
-        "topics": array(of({"name": TEXT, "path": TEXT})),
+        "days": array(object_of({"date": TEXT, "path": TEXT, "title": TEXT}, entries=INTEGER)),
+        "topics": array(object_of({"name": TEXT, "path": TEXT})),
         "globals": array(_RECORD),
-        "channels": array(of({"name": TEXT, "records": array(_RECORD)})),
+        "channels": array(object_of({"name": TEXT, "records": array(_RECORD)})),
         "skills": array(
-            of({"name": TEXT, "description": TEXT, "owner": TEXT, "path": TEXT, "progress": WHOLE, "updated": TEXT})
+            object_of(
+                {"name": TEXT, "description": TEXT, "owner": TEXT, "path": TEXT, "progress": INTEGER, "updated": TEXT}
+            )
         ),
-        "sessions": array(of({"id": TEXT, "path": TEXT, "at": TEXT}, turns=WHOLE, title=TEXT)),
-        "directives": array(of({"name": TEXT, "path": TEXT, "mine": YES})),
-        "summaries": array(of({"path": TEXT, "title": TEXT})),
+        "sessions": array(object_of({"id": TEXT, "path": TEXT, "at": TEXT}, turns=INTEGER, title=TEXT)),
+        "directives": array(object_of({"name": TEXT, "path": TEXT, "mine": BOOLEAN})),
+        "summaries": array(object_of({"path": TEXT, "title": TEXT})),
         "working": array(_RECORD),
-        "others": array(of({"path": TEXT, "title": TEXT})),
+        "others": array(object_of({"path": TEXT, "title": TEXT})),
         "warnings": _NAMES,
     }
 )
-_MAP = of(
+_MAP = object_of(
     {
-        "nodes": array(of({"id": TEXT, "label": TEXT, "kind": TEXT, "scope": TEXT, "size": WHOLE})),
-        "edges": array(of({"a": TEXT, "b": TEXT, "why": one_of("link", "tag", "key"), "label": TEXT})),
-        "left_out": WHOLE,
+        "nodes": array(object_of({"id": TEXT, "label": TEXT, "kind": TEXT, "scope": TEXT, "size": INTEGER})),
+        "edges": array(object_of({"a": TEXT, "b": TEXT, "why": one_of("link", "tag", "key"), "label": TEXT})),
+        "left_out": INTEGER,
     }
 )
-_TURN = of({"line": WHOLE, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT, "html": TEXT})
-_RENDER = closed(
-    {"text": words("Markdown.")}, path=words("Where it stands, for links to pages beside it.", most=LONGEST_PATH)
+_TURN = object_of({"line": INTEGER, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT, "html": TEXT})
+_RENDER = closed_object(
+    {"text": plain_text("Markdown.")},
+    path=plain_text("Where it stands, for links to pages beside it.", max_length=MAX_PATH_CHARACTERS),
 )
 
 
@@ -316,7 +307,7 @@ ENDPOINTS = [
         "/v1/map",
         lambda asked: as_json(web(asked.home, asked.given.get("limit", MOST))),
         "Which pages hang together: by links, keys and tags.",
-        takes=[Parameter("limit", whole(1, MOST), "How many pages at the most.")],
+        takes=[Parameter("limit", integer(1, MOST), "How many pages at the most.")],
         answers={200: Given("A graph.", _MAP)},
     ),
     Endpoint(
@@ -325,7 +316,7 @@ ENDPOINTS = [
         session,
         "A transcript as turns; secrets are taken out.",
         takes=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
-        answers={200: Given("What was said.", of({"path": TEXT, "turns": array(_TURN)}))},
+        answers={200: Given("What was said.", object_of({"path": TEXT, "turns": array(_TURN)}))},
         problems=[404, 422],
     ),
     Endpoint(
@@ -334,6 +325,6 @@ ENDPOINTS = [
         render,
         "Markdown as HTML that is safe to show.",
         body=_RENDER,
-        answers={200: Given("Sanitised HTML.", of({"html": TEXT}))},
+        answers={200: Given("Sanitised HTML.", object_of({"html": TEXT}))},
     ),
 ]

@@ -10,8 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...memory import Memory
+from ...schema import TEXT
 from .dispatch import Interface
-from .endpoints import TEXT, Asked, Endpoint, Given, Parameter
+from .endpoints import Asked, Endpoint, Given, Parameter
 from .feeds import Feed, News
 from .problems import Problem
 

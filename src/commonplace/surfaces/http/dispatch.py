@@ -18,6 +18,7 @@ from starlette.routing import Route
 from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import checked
 from ...memory import Memory
+from ...schema import check
 from ...server.auth import GRANT
 from ...server.sessions import Asker
 from ...storage.tokens import ROLES, Grant, Outcome
@@ -29,7 +30,6 @@ from .feeds import Feeds
 from .limits import READ_TIMEOUT_SECONDS, read_body
 from .problems import Problem, as_problem, problem
 from .sign_in_codes import Keys
-from .validation import fit
 
 Answer = TypeVar("Answer")
 
@@ -146,8 +146,7 @@ async def body_in(endpoint: Endpoint, request: Request) -> Any:
     except UnicodeDecodeError as error:
         raise Problem(400, "the body is not UTF-8 text") from error
     value = text if endpoint.body_media == MARKDOWN else _json(text)
-    fit(endpoint.body, value, "the body")
-    return value
+    return check(endpoint.body, value, "the body")
 
 
 def _json(text: str) -> Any:

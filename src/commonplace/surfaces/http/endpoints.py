@@ -12,18 +12,18 @@ from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
-from ...errors import InvalidArgument
+from ...errors import InvalidArgument, MissingArgument, UnknownArgument, WrongType, shorten
 from ...home import Home
 from ...memory import Memory
+from ...schema import NO_NULL_CHARACTER, WORDS, Schema, check, plain_text
 from ...server.sessions import Asker
 from ...storage.tokens import Grant, Role
-from .validation import fit
 
-Schema = dict[str, Any]
 Where = Literal["query", "path", "header"]
-JSON, MARKDOWN = "application/json", "text/markdown"
+JSON = "application/json"
+MARKDOWN = "text/markdown"
 _DIGITS = re.compile(r"[-+]?[0-9][0-9.eE+-]*")
-_TRUE, _FALSE = ("true", "1"), ("false", "0")
+_BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
 class Parameter(NamedTuple):
@@ -36,6 +36,19 @@ class Parameter(NamedTuple):
     @property
     def repeats(self) -> bool:
         return self.schema.get("type") == "array"
+
+    @property
+    def value_schema(self) -> Schema:
+        """What a value has to be. Text in an address has no null character, where nothing else says how it looks."""
+        schema = self.schema if self.where == "header" else _without_null_character(self.schema)
+        return {"description": self.description, **schema}
+
+
+def _without_null_character(schema: Schema) -> Schema:
+    if schema.get("type") == "array":
+        return {**schema, "items": _without_null_character(schema["items"])}
+    is_free = schema.get("type") == "string" and not {"pattern", "enum"} & schema.keys()
+    return {**schema, "pattern": NO_NULL_CHARACTER} if is_free else schema
 
 
 class Asked(NamedTuple):
@@ -115,96 +128,56 @@ class Endpoint:
 
 
 def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
-    """What was given in the address, as it was declared; InvalidArgument for what was not."""
+    """Return what the address gives, as the endpoint declares it; raise InvalidArgument for anything else."""
     known = {each.name: each for each in endpoint.takes if each.where == "query"}
-    strange = [name for name, _ in query if name not in known]
-    if strange:
-        takes = f"it takes {', '.join(known)}" if known else "it takes none"
-        raise InvalidArgument(f"the parameter {strange[0]!a} is not known here: {takes}")
-    out: dict[str, Any] = {}
+    for name, _ in query:
+        if name not in known:
+            raise UnknownArgument(name, tuple(known))
+    values: dict[str, Any] = {}
     for name, parameter in known.items():
-        values = [value for key, value in query if key == name]
-        if parameter.required and not values:
-            raise InvalidArgument(f"the parameter {name} is missing: {parameter.description}")
-        if len(values) > 1 and not parameter.repeats:
-            raise InvalidArgument(f"the parameter {name} is given more than once")
-        if values:
-            out[name] = _read(parameter, values)
-    out |= {each.name: _read(each, [path[each.name]]) for each in endpoint.takes if each.where == "path"}
-    return out
+        texts = [text for key, text in query if key == name]
+        if parameter.required and not texts:
+            raise MissingArgument(name, parameter.description)
+        if len(texts) > 1 and not parameter.repeats:
+            raise InvalidArgument(f"the parameter {name} is given more than once", advice="give it once")
+        if texts:
+            values[name] = _read_value(parameter, texts)
+    for parameter in endpoint.takes:
+        if parameter.where == "path":
+            values[parameter.name] = _read_value(parameter, [path[parameter.name]])
+    return values
 
 
-def _read(parameter: Parameter, values: list[str]) -> Any:
-    value = values if parameter.repeats else _as(parameter.schema.get("type"), values[0], parameter.name)
-    fit({"description": parameter.description, **parameter.schema}, value, parameter.name)
-    return value
+def _read_value(parameter: Parameter, texts: list[str]) -> Any:
+    value = texts if parameter.repeats else _from_text(parameter, texts[0])
+    return check(parameter.value_schema, value, parameter.name)
 
 
-def _as(kind: Any, text: str, name: str) -> Any:
-    if kind == "boolean":
-        if text not in (*_TRUE, *_FALSE):
-            raise InvalidArgument(f"{name} must be true or false")
-        return text in _TRUE
-    if kind in ("integer", "number"):
-        try:
-            return int(_digits(text)) if kind == "integer" else _number(_digits(text))
-        except ValueError as error:
-            raise InvalidArgument(f"{name} must be a {'whole ' * (kind == 'integer')}number") from error
+def _from_text(parameter: Parameter, text: str) -> Any:
+    """A value of the declared type, as text in an address has it."""
+    kind = parameter.schema.get("type", "")
+    try:
+        if kind == "boolean":
+            return _BOOLEANS[text]
+        if kind == "integer":
+            return int(_require_digits(text))
+        if kind == "number":
+            return float(_require_digits(text))
+    except (KeyError, ValueError) as error:
+        raise WrongType(parameter.name, WORDS[kind], shorten(text), text) from error
     return text
 
 
-def _digits(text: str) -> str:
-    """As it is; ValueError for what only Python takes for a number: 1_000, and digits of other scripts."""
+def _require_digits(text: str) -> str:
+    """Return the text; ValueError for what only Python takes for a number: 1_000, and digits of other scripts."""
     if not _DIGITS.fullmatch(text):
         raise ValueError(text)
     return text
 
 
-def _number(text: str) -> float:
-    value = float(text)
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ValueError(text)
-    return value
-
-
-def array(items: Schema) -> Schema:
-    return {"type": "array", "items": items}
-
-
-def of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Schema:
-    """An object with these fields; those in `required` are always there."""
-    always = dict(required or {})
-    return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
-
-
-def closed(required: Mapping[str, Schema], **optional: Schema) -> Schema:
-    """The same, with nothing else in it: what a body has to look like."""
-    return {**of(required, **optional), "additionalProperties": False}
-
-
-def one_of(*choices: str) -> Schema:
-    return {"type": "string", "enum": [*choices]}
-
-
-def whole(least: int, most: int) -> Schema:
-    return {"type": "integer", "minimum": least, "maximum": most}
-
-
-def words(description: str, *, least: int = 0, most: int | None = None) -> Schema:
-    """Text in a body, of so many characters."""
-    bounds = ({"minLength": least} if least else {}) | ({"maxLength": most} if most is not None else {})
-    return {"type": "string", **bounds, "pattern": NO_NULL, "description": description}
-
-
-NO_NULL = r"^[^\x00]*$"
-LONGEST_PATH = 1500  # characters
-TEXT: Schema = {"type": "string"}
-WHOLE: Schema = {"type": "integer"}
-WHOLE_OR_NULL: Schema = {"type": ["integer", "null"]}
-NUMBER: Schema = {"type": "number"}
-YES: Schema = {"type": "boolean"}
-ANY: Schema = {}
-PAGE = words("The page.", least=1, most=LONGEST_PATH)
+MAX_PATH_CHARACTERS = 1500
+INTEGER_OR_NULL: Schema = {"type": ["integer", "null"]}
+PAGE = plain_text("The page.", min_length=1, max_length=MAX_PATH_CHARACTERS)
 DAY: Schema = {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"}
 MOMENT: Schema = {
     "description": "A day like 2026-03-14, or a time like 2026-03-14T09:30:00Z.",

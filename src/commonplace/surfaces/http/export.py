@@ -15,8 +15,9 @@ from starlette.responses import Response, StreamingResponse
 from ...errors import CommonplaceError, Refused
 from ...home import Home
 from ...maintenance.backup import Format, export_to
+from ...schema import TEXT, one_of
 from .dispatch import Interface, in_thread
-from .endpoints import TEXT, Asked, Endpoint, Given, Parameter, one_of
+from .endpoints import Asked, Endpoint, Given, Parameter
 from .problems import Problem
 
 _WAITING = 16  # pieces that nobody has taken yet

@@ -10,9 +10,10 @@ from ...home import Home
 from ...index.recalls import recalls
 from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
+from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
 from ...storage.base import INDEX_FOLDER
 from .browse import held_to_own
-from .endpoints import ANY, TEXT, WHOLE, WHOLE_OR_NULL, YES, Asked, Endpoint, Given, array, of
+from .endpoints import INTEGER_OR_NULL, Asked, Endpoint, Given
 from .page_access import title_of
 
 _MOST_DAYS = 366
@@ -90,15 +91,19 @@ def _named(home: Home, path: str) -> dict[str, Any]:
     return {"path": path, "title": title_of(home, path, place) if place else path}
 
 
-_FINDING = of({"check": TEXT, "about": TEXT, "path": TEXT, "line": WHOLE, "what": TEXT, "advice": TEXT, "fixable": YES})
-_COUNTED = of({"path": TEXT, "title": TEXT}, times=WHOLE, last=TEXT)
-_HEALTH = of(
+_FINDING = object_of(
+    {"check": TEXT, "about": TEXT, "path": TEXT, "line": INTEGER, "what": TEXT, "advice": TEXT, "fixable": BOOLEAN}
+)
+_COUNTED = object_of({"path": TEXT, "title": TEXT}, times=INTEGER, last=TEXT)
+_HEALTH = object_of(
     {
         "findings": array(_FINDING),
         "index": ANY,
-        "sizes": of({"pages": WHOLE, "bytes": WHOLE, "history_bytes": WHOLE_OR_NULL, "index_bytes": WHOLE_OR_NULL}),
-        "growth": array(of({"day": TEXT, "pages": WHOLE, "bytes": WHOLE, "changes": WHOLE})),
-        "recalled": of({"most": array(_COUNTED), "never": array(_COUNTED), "since": TEXT}),
+        "sizes": object_of(
+            {"pages": INTEGER, "bytes": INTEGER, "history_bytes": INTEGER_OR_NULL, "index_bytes": INTEGER_OR_NULL}
+        ),
+        "growth": array(object_of({"day": TEXT, "pages": INTEGER, "bytes": INTEGER, "changes": INTEGER})),
+        "recalled": object_of({"most": array(_COUNTED), "never": array(_COUNTED), "since": TEXT}),
         "notes": array(TEXT),
     }
 )

@@ -6,31 +6,17 @@ from typing import Any
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...maintenance import timeline
+from ...schema import BOOLEAN, TEXT, array, closed_object, integer, object_of, one_of
 from ...settings import FILE as SETTINGS
 from ...storage.base import ABSENT
 from ...storage.deltas import Change
 from ...storage.diff import opcodes
-from .endpoints import (
-    LONGEST_PATH,
-    MOMENT,
-    PAGE,
-    TEXT,
-    YES,
-    Asked,
-    Endpoint,
-    Given,
-    Parameter,
-    array,
-    closed,
-    of,
-    one_of,
-    whole,
-)
+from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter
 from .page_access import sight_to_write
 
 _AROUND = 3  # lines shown around what changed
 _MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference
-_CHANGE = of(
+_CHANGE = object_of(
     {
         "id": TEXT,
         "at": TEXT,
@@ -45,12 +31,12 @@ _CHANGE = of(
         "version": TEXT,
     }
 )
-_HUNKS = array(of({"op": one_of("same", "add", "remove", "skip"), "text": TEXT}))
+_HUNKS = array(object_of({"op": one_of("same", "add", "remove", "skip"), "text": TEXT}))
 _ID = {"type": "string", "pattern": "^[0-9a-f]{4,16}$"}
-_UNDO = closed({"changes": {**array(_ID), "minItems": 1, "maxItems": 500, "description": "Ids."}})
+_UNDO = closed_object({"changes": {**array(_ID), "minItems": 1, "maxItems": 500, "description": "Ids."}})
 _WHEN = {"description": "A change's id, a day or a time.", "anyOf": [_ID, *MOMENT["anyOf"]]}
-_RESTORE = closed({"path": PAGE, "when": _WHEN})
-_UNDONE = of({"path": TEXT, "changes": array(TEXT), "done": YES, "problem": TEXT})
+_RESTORE = closed_object({"path": PAGE, "when": _WHEN})
+_UNDONE = object_of({"path": TEXT, "changes": array(TEXT), "done": BOOLEAN, "problem": TEXT})
 
 
 def changes(asked: Asked) -> dict[str, Any]:
@@ -175,15 +161,15 @@ def restore(asked: Asked) -> dict[str, Any]:
 _LIST = [
     Parameter(
         "what",
-        {"type": "string", "minLength": 1, "maxLength": LONGEST_PATH},
+        {"type": "string", "minLength": 1, "maxLength": MAX_PATH_CHARACTERS},
         "A page, or a key; everything, if not said.",
     ),
     Parameter("since", MOMENT, "Only from then on."),
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
-    Parameter("limit", whole(1, 1000), "How many at the most; 100 if not said."),
+    Parameter("limit", integer(1, 1000), "How many at the most; 100 if not said."),
     Parameter("before", _ID, "Go on after this change."),
 ]
-_ONE = of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
+_ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
 ENDPOINTS = [
     Endpoint(
         "GET",
@@ -192,7 +178,7 @@ ENDPOINTS = [
         "Who changed what, newest first.",
         takes=_LIST,
         tag="history",
-        answers={200: Given("Some changes.", of({"changes": array(_CHANGE), "more": YES}))},
+        answers={200: Given("Some changes.", object_of({"changes": array(_CHANGE), "more": BOOLEAN}))},
         problems=[404],
     ),
     Endpoint(
@@ -213,7 +199,7 @@ ENDPOINTS = [
         tag="history",
         body=_UNDO,
         needs="write",
-        answers={200: Given("What was done, page by page.", of({"undone": array(_UNDONE)}))},
+        answers={200: Given("What was done, page by page.", object_of({"undone": array(_UNDONE)}))},
         problems=[404, 409],
     ),
     Endpoint(
@@ -224,7 +210,7 @@ ENDPOINTS = [
         tag="history",
         body=_RESTORE,
         needs="write",
-        answers={200: Given("Whether it changed.", of({"path": TEXT, "changed": YES, "version": TEXT}))},
+        answers={200: Given("Whether it changed.", object_of({"path": TEXT, "changed": BOOLEAN, "version": TEXT}))},
         problems=[404, 409, 412, 422],
     ),
 ]

@@ -12,13 +12,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...errors import CommonplaceError
+from ...schema import BOOLEAN, TEXT, array, object_of
 from ...server.sessions import Asker, Serving
 from ...storage.backends import in_database
 from ...storage.names import is_plain
 from ...storage.tokens import Grant
 from .auth import HOMES, UNREADABLE, no_token
 from .dispatch import Interface, as_response, body_in, in_thread
-from .endpoints import TEXT, YES, Asked, Endpoint, Given, array, given_to, of
+from .endpoints import Asked, Endpoint, Given, given_to
 from .problems import Problem
 
 _MOST = 1000
@@ -97,7 +98,7 @@ async def _note(interface: Interface, request: Request, grants: list[Grant]) -> 
         await in_thread(lambda: interface.server.doors.note(asker, grant, ENDPOINTS[0].name, "ok", remote))
 
 
-_HOMES: Any = of({"homes": array(of({"name": TEXT, "default": YES}))})
+_HOMES: Any = object_of({"homes": array(object_of({"name": TEXT, "default": BOOLEAN}))})
 ENDPOINTS = [
     Endpoint(
         "GET",

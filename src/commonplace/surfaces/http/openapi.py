@@ -7,13 +7,16 @@ from functools import cache
 from typing import Any
 
 from ... import __version__
+from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import Parameter as Argument
-from .endpoints import JSON, NO_NULL, TEXT, WHOLE, Asked, Endpoint, Given, Parameter, Schema, of
+from .endpoints import JSON, Asked, Endpoint, Given, Parameter
 from .problems import MEDIA
 from .tools import CALL
 
-_PROBLEM = of({"type": TEXT, "title": TEXT, "status": WHOLE, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT)
+_PROBLEM = object_of(
+    {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT
+)
 _WHO = [
     Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")
     for name, description in (
@@ -84,17 +87,9 @@ def _name(endpoint: Endpoint) -> str:
 def _parameter(each: Parameter) -> dict[str, Any]:
     said: dict[str, Any] = {
         "name": each.name, "in": each.where, "required": each.required, "description": each.description,
-        "schema": each.schema if each.where == "header" else _without_null(each.schema),
+        "schema": {name: value for name, value in each.value_schema.items() if name != "description"},
     }  # fmt: skip
     return said | ({"style": "form", "explode": True} if each.repeats else {})
-
-
-def _without_null(schema: Schema) -> Schema:
-    """Text in an address is text without a null, where nothing else says what it looks like."""
-    if schema.get("type") == "array":
-        return {**schema, "items": _without_null(schema["items"])}
-    is_free = schema.get("type") == "string" and not {"pattern", "enum"} & schema.keys()
-    return {**schema, "pattern": NO_NULL} if is_free else schema
 
 
 def _answer(given: Given) -> dict[str, Any]:
@@ -117,11 +112,8 @@ def _problems(endpoint: Endpoint, also: Iterable[str] = ()) -> dict[str, Any]:
 
 def _tool(call: Endpoint, offer: catalog.Offer) -> dict[str, Any]:
     """A tool under its own path; one whose plain name is another's here has that of its toolset before it."""
-    body = {
-        "type": "object",
-        "properties": {each.name: _argument(each) for each in offer.tool.parameters},
-        "required": [each.name for each in offer.tool.parameters if each.required],
-    }
+    schema = offer.tool.schema()
+    body = {**schema, "properties": {each.name: _argument(each) for each in offer.tool.parameters}}
     return {
         "operationId": f"call_{offer.name}",
         "summary": offer.tool.description.partition("\n")[0],
@@ -138,17 +130,16 @@ def _tool(call: Endpoint, offer: catalog.Offer) -> dict[str, Any]:
 
 def _argument(argument: Argument) -> Schema:
     """An argument as it is taken: null counts as not given, a number out of range as the nearest one in it."""
-    said = dict(argument.schema())
-    low, high = said.pop("minimum", None), said.pop("maximum", None)
-    if low is not None:
-        said["description"] += f" From {low} to {high}."
-    kinds = said.pop("type")
-    kinds = [kinds] if isinstance(kinds, str) else [*kinds]
-    kinds += ["string"] if argument.text_or_list and "string" not in kinds else []
-    said["type"] = kinds if argument.required else [*kinds, "null"]
-    if "enum" in said and not argument.required:
-        said["enum"] = [*said["enum"], None]
-    return said
+    schema = argument.schema()
+    if argument.clamp:
+        del schema["minimum"]
+        del schema["maximum"]
+        schema["description"] += f" From {argument.clamp.low} to {argument.clamp.high}."
+    if not argument.required:
+        schema["type"] = [*types_of(schema), "null"]
+        if "enum" in schema:
+            schema["enum"] = [*schema["enum"], None]
+    return schema
 
 
 def openapi(_: Asked) -> dict[str, Any]:

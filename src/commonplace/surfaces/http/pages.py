@@ -15,32 +15,13 @@ from ...formats.transcripts import as_said
 from ...home import Home
 from ...maintenance import timeline
 from ...model import Page, Record
+from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...storage.author import Author, write_as
 from ...storage.base import ABSENT
 from ...storage.deltas import as_text
 from ...storage.merge import Part, parts
 from ...tools.secret_policy import guarded
-from .endpoints import (
-    JSON,
-    LONGEST_PATH,
-    MARKDOWN,
-    MOMENT,
-    PAGE,
-    TEXT,
-    WHOLE,
-    YES,
-    Asked,
-    Endpoint,
-    Given,
-    Parameter,
-    Reply,
-    array,
-    closed,
-    of,
-    one_of,
-    whole,
-    words,
-)
+from .endpoints import JSON, MARKDOWN, MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter, Reply
 from .page_access import Names, Sight, page_at, record_folders, sight, sight_to_write, size_of, title_of
 from .problems import Problem
 
@@ -170,10 +151,10 @@ def _marked(part: Part) -> str:
 
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
-_LISTED = of(
-    {"path": TEXT, "kind": TEXT, "scope": TEXT, "title": TEXT, "at": TEXT}, key=TEXT, tags=array(TEXT), size=WHOLE
+_LISTED = object_of(
+    {"path": TEXT, "kind": TEXT, "scope": TEXT, "title": TEXT, "at": TEXT}, key=TEXT, tags=array(TEXT), size=INTEGER
 )
-_PAGE = of(
+_PAGE = object_of(
     {
         "path": TEXT,
         "text": TEXT,
@@ -182,13 +163,13 @@ _PAGE = of(
         "title": TEXT,
         "html": TEXT,
         "front": {"type": "object"},
-        "links": array(of({"target": TEXT, "text": TEXT}, path=TEXT)),
+        "links": array(object_of({"target": TEXT, "text": TEXT}, path=TEXT)),
     },
     version=TEXT,
     at=TEXT,
     as_of=TEXT,
 )
-_WRITTEN = of({"path": TEXT, "version": TEXT, "created": YES}, warning=TEXT, conflict=TEXT)
+_WRITTEN = object_of({"path": TEXT, "version": TEXT, "created": BOOLEAN}, warning=TEXT, conflict=TEXT)
 _H1, _MARKUP = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL), re.compile(r"<[^>]*>")
 _LONGEST_TITLE = 200  # characters
 _TAG = re.compile(r'(W/)?"([^"]*)"')
@@ -364,19 +345,21 @@ def merge(asked: Asked) -> dict[str, Any]:
     return merged(asked.home, body["path"], body["base"], body["text"])._asdict()
 
 
-_PART = of({"kind": one_of("same", "mine", "theirs", "conflict"), "text": TEXT}, base=TEXT, theirs=TEXT, mine=TEXT)
-_MERGE = closed(
+_PART = object_of(
+    {"kind": one_of("same", "mine", "theirs", "conflict"), "text": TEXT}, base=TEXT, theirs=TEXT, mine=TEXT
+)
+_MERGE = closed_object(
     {
         "path": PAGE,
-        "base": words("The version that was read and then changed.", most=100),
-        "text": words("What the page shall say."),
+        "base": plain_text("The version that was read and then changed.", max_length=100),
+        "text": plain_text("What the page shall say."),
     }
 )
-_MERGED = of({"text": TEXT, "conflicts": WHOLE, "current": TEXT, "theirs": TEXT, "parts": array(_PART)})
+_MERGED = object_of({"text": TEXT, "conflicts": INTEGER, "current": TEXT, "theirs": TEXT, "parts": array(_PART)})
 _LISTING = [
-    Parameter("prefix", {"type": "string", "maxLength": LONGEST_PATH}, "Only paths that begin like this."),
+    Parameter("prefix", {"type": "string", "maxLength": MAX_PATH_CHARACTERS}, "Only paths that begin like this."),
     Parameter("kind", _KIND, "Only pages of this kind."),
-    Parameter("limit", whole(1, 1000), "How many at the most; 200 if not said."),
+    Parameter("limit", integer(1, 1000), "How many at the most; 200 if not said."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
 _AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, also=(MARKDOWN,))
@@ -388,7 +371,7 @@ ENDPOINTS = [
         "The pages you may see, newest first.",
         takes=_LISTING,
         tag="pages",
-        answers={200: Given("Some pages.", of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))},
+        answers={200: Given("Some pages.", object_of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))},
         problems=[404],
     ),
     Endpoint(
@@ -412,7 +395,7 @@ ENDPOINTS = [
         "Write a page whole, if it is as you read it.",
         tag="pages",
         takes=[_PATH, *_CONDITIONS],
-        body=TEXT,
+        body=plain_text("The whole page."),
         body_media=MARKDOWN,
         needs="write",
         answers={200: Given("Written.", _WRITTEN, headers=("ETag",)), 201: Given("Made.", _WRITTEN, headers=("ETag",))},

@@ -7,62 +7,47 @@ from typing import Any
 
 from ...index.recalls import unnoted
 from ...model import Hit
+from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.explain import explain_hit
 from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
 from ...tools.retrieval import as_row
-from .endpoints import (
-    ANY,
-    DAY,
-    NUMBER,
-    TEXT,
-    WHOLE,
-    WHOLE_OR_NULL,
-    YES,
-    Asked,
-    Endpoint,
-    Given,
-    Parameter,
-    array,
-    of,
-    one_of,
-    whole,
-)
+from .endpoints import DAY, INTEGER_OR_NULL, Asked, Endpoint, Given, Parameter
 from .page_access import title_of
 
-_HIT = of(
+_HIT = object_of(
     {
         "path": TEXT,
-        "from": WHOLE,
-        "to": WHOLE,
+        "from": INTEGER,
+        "to": INTEGER,
         "text": TEXT,
         "score": NUMBER,
         "source": TEXT,
         "citation": TEXT,
         "scope": TEXT,
         "title": TEXT,
-        "marks": array(array(WHOLE)),
+        "marks": array(array(INTEGER)),
     },
     key=TEXT,
     tags=array(TEXT),
     at=TEXT,
     why={"type": "object", "additionalProperties": NUMBER},
 )
-_FOUND = of(
+_FOUND = object_of(
     {
         "hits": array(_HIT),
         "provider": TEXT,
         "model": TEXT,
         "mode": TEXT,
-        "fallback": YES,
-        "stale": YES,
+        "fallback": BOOLEAN,
+        "stale": BOOLEAN,
         "warnings": array(TEXT),
         "took_ms": NUMBER,
     }
 )
-_RECEIPT = of(
-    {"tokens": WHOLE, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
-    budget=WHOLE_OR_NULL,
+_RECEIPT = object_of(
+    {"tokens": INTEGER, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
+    budget=INTEGER_OR_NULL,
 )
 _DAYS = {
     "description": "A day like 2026-03-14, a month like 2026-03, a year, today or yesterday.",
@@ -81,9 +66,9 @@ _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 _TAKES = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
-    Parameter("limit", whole(1, 100), "How many hits at the most."),
+    Parameter("limit", integer(1, 100), "How many hits at the most."),
     Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
-    Parameter("keyword", YES, "By words alone, without meaning."),
+    Parameter("keyword", BOOLEAN, "By words alone, without meaning."),
     Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
     Parameter("agent_filter", _NAME, "Only what belongs to this agent."),
     Parameter("channel", _NAME, "Only the records of this channel."),
@@ -96,7 +81,7 @@ _TAKES = [
         {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*\x00]*(\*\*?[^*\x00]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
-    Parameter("explain", YES, "Whether to say why each hit stands where it does; yes, if not said."),
+    Parameter("explain", BOOLEAN, "Whether to say why each hit stands where it does; yes, if not said."),
 ]
 
 
@@ -173,9 +158,9 @@ ENDPOINTS = [
         takes=[
             Parameter("user", _NAME, "For whom."),
             Parameter("channel", _NAME, "In which channel."),
-            Parameter("budget", whole(0, 10**9), "How many tokens at the most."),
+            Parameter("budget", integer(0, 10**9), "How many tokens at the most."),
             Parameter("query", {"type": "string", "maxLength": 2000}, "What is recalled for it."),
         ],
-        answers={200: Given("The text, and its receipt.", of({"text": TEXT, "receipt": _RECEIPT}))},
+        answers={200: Given("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))},
     ),
 ]

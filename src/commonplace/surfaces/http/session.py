@@ -5,9 +5,10 @@ from __future__ import annotations
 from starlette.requests import Request
 from starlette.responses import Response
 
+from ...schema import TEXT, closed_object, object_of, plain_text
 from .auth import SESSION
 from .dispatch import Interface, as_response, body_in
-from .endpoints import TEXT, Asked, Endpoint, Given, Reply, closed, of, words
+from .endpoints import Asked, Endpoint, Given, Reply
 from .problems import Problem
 
 
@@ -27,8 +28,8 @@ ENDPOINTS = [
         SESSION,
         None,
         "A key for a code that `commonplace web` put into the address; good for as long as the server runs.",
-        body=closed({"code": words("From the address.", least=1, most=200)}),
-        answers={200: Given("Send it as Authorization: Bearer.", of({"key": TEXT}))},
+        body=closed_object({"code": plain_text("From the address.", min_length=1, max_length=200)}),
+        answers={200: Given("Send it as Authorization: Bearer.", object_of({"key": TEXT}))},
         streams=session,
         is_open=True,
         tag="access",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...schema import ANY, TEXT, array, object_of, one_of
 from ...tools import catalog
 from ...tools import schemas as shapes
-from .endpoints import ANY, TEXT, Asked, Endpoint, Given, Parameter, Reply, array, of, one_of
+from .endpoints import Asked, Endpoint, Given, Parameter, Reply
 from .problems import Problem, status_of
 
 _TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
-_TOOL = of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
+_TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
 def tools(asked: Asked) -> dict[str, Any]:
@@ -63,7 +64,7 @@ ENDPOINTS = [
         "The tools you may call, with their schemas.",
         takes=[_TOOLSET],
         tag="tools",
-        answers={200: Given("The tools.", of({"tools": array(_TOOL)}))},
+        answers={200: Given("The tools.", object_of({"tools": array(_TOOL)}))},
     ),
     CALL,
 ]

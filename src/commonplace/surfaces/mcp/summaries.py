@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...tools.define import ASIDE
+from ...tools.define import EXTRAS
 
 _SHORT = 200  # characters that may as well be repeated
 _LISTS = ("results", "matches", "skills", "channels", "keys")
@@ -15,7 +15,7 @@ _MOST_NAMED = 5
 
 def in_short(reply: dict[str, Any]) -> str:
     data = reply["data"] if isinstance(reply.get("data"), dict) else reply
-    told = [_listed(data) or _said(data) or _written(data) or "Done.", *(reply.get(name, "") for name in ASIDE.fields)]
+    told = [_listed(data) or _said(data) or _written(data) or "Done.", *(reply.get(name, "") for name in EXTRAS.fields)]
     return "\n".join(part for part in told if part)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from commonplace import Memory
-from commonplace.errors import WrongType
+from commonplace.errors import OutOfRange, WrongType
 from commonplace.tools.catalog import TOOLSETS, offers
 from commonplace.tools.define import bind, decode_json_text
 from commonplace.tools.registry import OPERATIONS
@@ -83,7 +84,8 @@ def test_what_is_valid_under_a_strict_schema_is_never_of_a_wrong_type(shape: str
     tool = OPERATIONS[arguments["op"]] if offer.name == "MemoryTool" else offer.tool
     read = decode_json_text(offer.tool.parameters, arguments)
     wanted = [each for each in tool.parameters if read.get(each.name) is not None]
-    assert [*bind(tuple(wanted), read)] == [each.argument for each in wanted]
+    with suppress(OutOfRange):  # which a strict schema can only say in words
+        assert [*bind(wanted, read)] == [each.argument for each in wanted]
 
 
 @examples(15)
