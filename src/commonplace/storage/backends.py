@@ -22,6 +22,8 @@ BACKENDS = {
 class Backend(Protocol):
     """What a backend offers before a storage of it is open. A module `backend` has one as `BACKEND`."""
 
+    has_tenants: bool  # whether one server of it holds many memories, each with its own tokens
+
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> Storage: ...
 
     def open_tokens(self, address: str) -> TokenStore:
@@ -30,6 +32,26 @@ class Backend(Protocol):
 
     def display_name(self, address: str) -> str:
         """Return the address as it may be shown, without a password."""
+        ...
+
+    def absolute_address(self, address: str) -> str:
+        """Return an address that means the same in any working directory."""
+        ...
+
+    def check_address(self, address: str) -> None:
+        """Raise an error if the address cannot name a memory. Nothing is opened."""
+        ...
+
+    def require_ready(self, address: str) -> None:
+        """Raise an error that names the next step if something must be set up before a memory can be opened."""
+        ...
+
+    def may_exist(self, address: str) -> bool:
+        """Return False if there is certainly no memory at the address."""
+        ...
+
+    def create(self, address: str) -> None:
+        """Make the place for a new memory. One that exists stays as it is."""
         ...
 
 

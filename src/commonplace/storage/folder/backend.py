@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ... import settings as settings_of
-from ...errors import CommonplaceError, StorageError
+from ...errors import CommonplaceError, InvalidArgument, StorageError
 from ...model import Clock
 from ..base import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from .atomic import read_bytes_or_none, storage_errors
@@ -20,6 +20,9 @@ from .transcripts import FolderTranscript
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
+
+# A home may be part of a repository: its pages belong there, derived files do not.
+_GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
 
 
 class FolderStorage:
@@ -85,6 +88,8 @@ class FolderStorage:
 
 
 class FolderBackend:
+    has_tenants = False
+
     def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> FolderStorage:
         return FolderStorage(address, clock, on_write)
 
@@ -93,6 +98,33 @@ class FolderBackend:
 
     def display_name(self, address: str) -> str:
         return address
+
+    def absolute_address(self, address: str) -> str:
+        return os.path.abspath(os.path.expanduser(address))
+
+    def check_address(self, address: str) -> None:
+        scheme, is_url, _ = address.partition("://")
+        if is_url and scheme.isalnum():
+            raise InvalidArgument(
+                f"{scheme}:// is no memory: name a folder, or a database as postgresql://user@host/name"
+            )
+        if os.path.lexists(address) and not os.path.isdir(address):
+            raise StorageError(f"{address} is a file, not a folder: choose another --home")
+
+    def require_ready(self, address: str) -> None:
+        """A folder needs nothing to be set up."""
+
+    def may_exist(self, address: str) -> bool:
+        return os.path.isdir(address)
+
+    def create(self, address: str) -> None:
+        gitignore = os.path.join(address, ".gitignore")
+        try:
+            os.makedirs(address, mode=0o700, exist_ok=True)
+            with suppress(FileExistsError), open(gitignore, "x", encoding="utf-8") as file:
+                file.write(_GITIGNORE)
+        except OSError as error:
+            raise StorageError(f"{error.filename or address}: {error.strerror}") from error
 
 
 BACKEND = FolderBackend()

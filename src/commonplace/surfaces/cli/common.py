@@ -12,7 +12,7 @@ import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
 from ...home import Home
-from ...storage.backends import in_database
+from ...storage.backends import backend_of
 from ...storage.layout import MAIN
 
 if TYPE_CHECKING:
@@ -77,26 +77,19 @@ def current_folder() -> str:
 
 def absolute_home(home: str) -> str:
     """Return a home that means the same in any working directory: an absolute path, or a URL as it is."""
-    return home if in_database(home) else os.path.abspath(os.path.expanduser(home))
+    return backend_of(home).absolute_address(home)
 
 
 def home_exists(home: str) -> bool:
-    """Return False for a folder that does not exist. A database is always assumed to."""
-    return in_database(home) or os.path.isdir(home)
+    """Return False for a folder that does not exist. A database is not asked."""
+    return backend_of(home).may_exist(home)
 
 
 def require_usable_home(home: str) -> None:
     """Raise an error for a file, a URL with an unknown scheme, or a database without current tables."""
-    if in_database(home):
-        from .db import require_tables
-
-        require_tables(home)
-        return
-    scheme, is_url, _ = home.partition("://")
-    if is_url and scheme.isalnum():
-        raise InvalidArgument(f"{scheme}:// is no memory: name a folder, or a database as postgresql://user@host/name")
-    if os.path.lexists(home) and not os.path.isdir(home):
-        raise StorageError(f"{home} is a file, not a folder: choose another --home")
+    backend = backend_of(home)
+    backend.check_address(home)
+    backend.require_ready(home)
 
 
 def agent_name() -> str:

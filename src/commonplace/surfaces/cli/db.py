@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, StorageError
-from ...storage.backends import display_name, in_database
+from ...storage.backends import backend_of, display_name
 from ...storage.postgres.connection import Database
 from ...storage.postgres.hnsw import large_spaces, quicken
 from ...storage.postgres.logins import bind_login
@@ -17,11 +17,6 @@ from ...storage.postgres.migrate import Status, migrate, migration_status, requi
 from ...storage.postgres.url import parse_url, with_tenant
 from ...storage.postgres.visibility import EXACT
 from .common import global_options, home_path, print_reply, print_table, print_text
-
-
-def require_tables(url: str) -> None:
-    """Raise StorageError, naming the command that helps, if a database has no tables or those of another version."""
-    require_migrated(Database(parse_url(url)), display_name(url))
 
 
 @click.command("db")
@@ -42,7 +37,7 @@ def db_command(action: str, url: str | None, login: str | None, tenant: str | No
     them; let others in with GRANT commonplace_member TO them. Pages and history are never changed.
     """
     url = url or home_path()
-    if not in_database(url):
+    if not backend_of(url).has_tenants:
         raise InvalidArgument("name a database: commonplace db init postgresql://user@host/name")
     if action == "status":
         _show_status(url)
@@ -66,8 +61,8 @@ def _migrate(url: str, *, is_first: bool) -> None:
 
 def _quicken(url: str) -> None:
     """Build the vector indexes that a tenant lacks; each takes minutes."""
-    require_tables(url)
     database = Database(parse_url(url))
+    require_migrated(database, display_name(url))
     spaces = large_spaces(database)
     missing = [space for space in spaces if not space.quick]
     if missing and not all(quicken(database, space) for space in missing):
@@ -87,8 +82,8 @@ def _quicken(url: str) -> None:
 def _grant(url: str, login: str | None) -> None:
     if not login:
         raise InvalidArgument("name a login: commonplace db grant URL --to LOGIN --tenant NAME")
-    require_tables(url)
     database = Database(parse_url(url))
+    require_migrated(database, display_name(url))
     is_new = bind_login(database, login)
     created = f"Made the login {login}: give it a password (psql: \\password {login}). " if is_new else ""
     sentence = f"{created}{login} is for the tenant {database.tenant}, whatever it sends."

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from ...maintenance.doctor import CHECKS, Finding, Report, examine
-from ...storage.backends import in_database
-from .common import agent_name, global_options, home_path, print_reply, print_text, require_usable_home
+from ...storage.backends import backend_of
+from .common import agent_name, global_options, home_path, print_reply, print_text
 
 _MAX_SHOWN = 20  # findings of one kind; --json lists all
 
@@ -22,8 +22,7 @@ def doctor_command(fix: bool) -> None:
     """Check this memory, of all agents, and say what to do about each problem. Nothing is changed without --fix. The
     exit status is 1 if a problem remains."""
     home = home_path()
-    if not in_database(home):  # outdated tables of a database are a finding
-        require_usable_home(home)
+    backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
     report = examine(home, agent_name(), fix=fix)
     reply = {"findings": [_as_json(finding) for finding in report.findings], "checked": report.checked}
     print_reply(reply, partial(_print_report, report, fix=fix))

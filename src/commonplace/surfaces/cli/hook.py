@@ -16,8 +16,7 @@ import click
 
 from ...errors import InvalidArgument
 from ...home import Home
-from ...storage.backends import in_database
-from .common import agent_name, find_home, get_options, global_options, home_exists, require_usable_home, warn
+from .common import agent_name, find_home, get_options, global_options, home_exists, warn
 
 DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
 _INPUT_TIMEOUT_SECONDS = 2.0
@@ -94,8 +93,6 @@ def _open_home(event: dict[str, Any]) -> Home:
     if not isinstance(start, str) or not start:
         start = _current_folder()
     home = os.path.expanduser(get_options().get("home") or find_home(start, os.environ))
-    if in_database(home):
-        require_usable_home(home)
     return Home(home, agent_name())
 
 

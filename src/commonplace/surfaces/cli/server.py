@@ -10,7 +10,7 @@ import click
 
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...server.sessions import Serving
-from ...storage.backends import display_name, in_database, open_tokens
+from ...storage.backends import backend_of, display_name, open_tokens
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..http import LOOPBACK
 from .common import absolute_home, get_options, global_options, home_path, require_usable_home
@@ -126,7 +126,7 @@ def _serve(
 
 def _for_tenants(serving: Serving, *, is_open: bool, secret: str) -> Serving:
     """Serve all tenants of a database; refuse options that would let somebody in without naming a tenant."""
-    if not in_database(serving.home):
+    if not backend_of(serving.home).has_tenants:
         raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
     if is_open or secret or serving.homes:
         raise InvalidArgument(

@@ -10,10 +10,9 @@ from typing import Any
 
 import click
 
-from ...errors import InvalidArgument, SettingsError, StorageError
+from ...errors import InvalidArgument, SettingsError
 from ...home import Home
-from ...memory import Memory
-from ...storage.backends import display_name, in_database
+from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
@@ -33,8 +32,6 @@ from .common import (
     warn,
 )
 
-_GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
-
 
 @click.command("init")
 @click.argument("folder", required=False, metavar="[FOLDER|URL]")
@@ -45,42 +42,14 @@ def init_command(folder: str | None) -> None:
     named = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
     home = os.path.expanduser(named or os.path.join(os.getcwd(), FOLDER))
     require_usable_home(home)
-    existed = _init_database(home) if in_database(home) else _init_folder(absolute_home(home))
-    where = display_name(absolute_home(home))
+    address = absolute_home(home)
+    memory = Home(address, agent_name())
+    existed = bool(memory.storage.pages.list("", "", deep=True))
+    backend_of(home).create(address)
+    memory.welcome()
+    memory.close()
     done = "There is a memory" if existed else "Made a memory"
-    print_reply({"home": where, "created": not existed}, f"{done} in {where}.")
-
-
-def _init_folder(home: str) -> bool:
-    """Create a memory in a folder, and return whether there was one."""
-    existed = os.path.isdir(home) and bool(os.listdir(home))
-    try:
-        os.makedirs(home, mode=0o700, exist_ok=True)
-    except OSError as error:
-        raise StorageError(f"{home}: {error.strerror}") from error
-    Memory(home, agent_name())
-    _write_gitignore(os.path.join(home, ".gitignore"))
-    return existed
-
-
-def _init_database(url: str) -> bool:
-    """Create a memory for a tenant of a database, and return whether there was one."""
-    home = Home(url, agent_name())
-    existed = bool(home.storage.pages.list("", "", deep=True))
-    home.welcome()
-    home.close()
-    return existed
-
-
-def _write_gitignore(path: str) -> None:
-    """Keep derived files out of git: a home may be part of a repository."""
-    try:
-        with open(path, "x", encoding="utf-8") as file:
-            file.write(_GITIGNORE)
-    except FileExistsError:
-        return
-    except OSError as error:
-        raise StorageError(f"{path}: {error.strerror}") from error
+    print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")
 
 
 @click.command("completion")
