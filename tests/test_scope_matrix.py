@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.surfaces.mcp.notifications import may_hear
-from commonplace.surfaces.mcp.resources import uri_of
+from commonplace.surfaces.mcp.resources import page_uri
+from commonplace.surfaces.mcp.subscriptions import can_see
 from commonplace.testing import FrozenClock
 
 from .scopes import (
@@ -96,7 +96,7 @@ def test_nobody_is_told_of_changes_of_what_they_may_not_see(homes: Homes, person
     home, _, clock, (paths, _) = homes
     who = PEOPLE[person]
     with Memory(home, who.agent, clock=clock) as memory:
-        heard = {path for path in paths if may_hear(memory, uri_of(path))}
+        heard = {path for path in paths if can_see(memory, page_uri(path))}
     own = {path for path in heard if path.startswith("agents/")}
     assert bool(own) == (who.agent == OWNER)
     assert all(path.startswith("agents/ann/") for path in own)

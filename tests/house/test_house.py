@@ -80,6 +80,26 @@ def test_a_layer_imports_only_layers_above_it(module: Path) -> None:
             assert LAYERS.index(layer) <= here, f"{module} imports {layer}, which is below it"
 
 
+def imported_surfaces(module: Path) -> Iterator[str]:
+    """The names in `surfaces/` that a module imports anywhere in it."""
+    for node in ast.walk(ast.parse(module.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            inside = module.relative_to(SOURCE).parts[:-1]
+            base = inside[: len(inside) - node.level + 1]
+            path = [*base, *(node.module.split(".") if node.module else [])]
+            if path[:1] == ["surfaces"]:
+                yield from path[1:2] or (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("module", sorted(SOURCE.glob("surfaces/*/**/*.py")), ids=lambda path: path.stem)
+def test_no_surface_imports_another_but_the_command_line_starts_them(module: Path) -> None:
+    """They share what is in `server/`. `surfaces/application.py`, which the command line starts too, joins those
+    that one HTTP server serves."""
+    surface = module.relative_to(SOURCE / "surfaces").parts[0]
+    others = {name for name in imported_surfaces(module) if name != surface}
+    assert not others or surface == "cli", f"{module} imports {others}"
+
+
 def test_every_layer_is_known_and_described() -> None:
     architecture = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text()
     for module in modules():

@@ -9,9 +9,9 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace import Memory
-from commonplace.server.sessions import Serving
-from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.auth import Rules
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.auth import AccessRules
 
 from ..surfaces.http.api import Api
 
@@ -30,7 +30,7 @@ def asked(home: str) -> Iterator[Api]:
         memory.call("remember", {"content": "Ann prefers green tea, see [[people]]."})
         memory.call("update_world", {"topic": "people", "content": "# People\n\nAnn and Bob.\n"})
         memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "vim", "tags": ["tools"]})
-    with TestClient(application(Serving(home), Rules()), base_url="http://localhost") as client:
+    with TestClient(build_application(ServerOptions(home), AccessRules()), base_url="http://localhost") as client:
         yield Api(client)
 
 

@@ -11,8 +11,8 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import stamp
-from commonplace.server import sessions as serving
-from commonplace.server.sessions import Asker, Handles
+from commonplace.server import sessions
+from commonplace.server.sessions import Caller, MemoryPool
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.url import with_tenant
 from commonplace.storage.tokens import create, tenant_in
@@ -105,11 +105,11 @@ def test_a_token_is_revoked_by_its_own_tenant_alone(served: Web, keys: dict[str,
     access.revoke(access.list_tokens()[0].id, stamp(NOW))
     assert served.as_(keys["acme"]).post("tools/list").status_code == 401
     assert served.as_(keys["them"]).post("tools/list").status_code == 200
-    assert [call.tool for call in access.calls(10)] == []
+    assert [call.tool for call in access.recent_calls(10)] == []
     access.close()
     told(served.as_(keys["them"]))
     theirs = open_tokens(with_tenant(url, "them"))
-    assert [call.tool for call in theirs.calls(10)] == ["recall"], "in the log of who called, and in no other"
+    assert [call.tool for call in theirs.recent_calls(10)] == ["recall"], "in the log of who called, and in no other"
     theirs.close()
 
 
@@ -137,7 +137,7 @@ def test_a_server_that_runs_sees_new_settings(url: str, monkeypatch: pytest.Monk
         asked.call("remember", content="Ann prefers rooibos.")
         assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
         beside.home.storage.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
-        monkeypatch.setattr(serving, "_LOOKED", 0.0)
+        monkeypatch.setattr(sessions, "SETTINGS_CHECK_SECONDS", 0.0)
         asked.call("recall")  # whoever comes next may still be within the second
         wait_for(asked, "Unknown tool: memory_search")
         beside.home.storage.pages.remove("commonplace.yaml")
@@ -153,30 +153,30 @@ def wait_for(asked: Web, text: str) -> None:
 
 
 def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    handles, asker = Handles(), Asker(url)
-    assert handles.known(asker) is None
-    memory = handles.of(asker)
+    memories, caller = MemoryPool(), Caller(url)
+    assert memories.find_open(caller) is None
+    memory = memories.open(caller)
     looks: list[str] = []
     real = memory.home.storage.current_settings_version
     monkeypatch.setattr(memory.home.storage, "current_settings_version", lambda: looks.append("look") or real())  # type: ignore[func-returns-value]
-    assert all(handles.known(asker) is memory for _ in range(50))
+    assert all(memories.find_open(caller) is memory for _ in range(50))
     assert looks == []
-    handles._open[url, "main"] = handles._open[url, "main"]._replace(until=0.0)  # as if a second had gone by
-    assert handles.known(asker) is None
-    assert handles.of(asker) is memory
+    memories._open[url, "main"] = memories._open[url, "main"]._replace(fresh_until=0.0)  # as if a second had gone by
+    assert memories.find_open(caller) is None
+    assert memories.open(caller) is memory
     assert looks == ["look"]
-    handles.close()
+    memories.close()
 
 
 def test_a_look_at_settings_that_fails_closes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from commonplace.errors import ConnectionLost
 
-    handles, asker = Handles(), Asker(url)
-    memory = handles.of(asker)
+    memories, caller = MemoryPool(), Caller(url)
+    memory = memories.open(caller)
 
     def fails() -> object:
         raise ConnectionLost("away")
 
     monkeypatch.setattr(memory.home.storage, "current_settings_version", fails)
-    assert handles.of(asker) is memory
-    handles.close()
+    assert memories.open(caller) is memory
+    memories.close()

@@ -17,7 +17,7 @@ from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG, TOKENS
 from commonplace.storage.tokens import Token, create
-from commonplace.surfaces.http.auth import Rules
+from commonplace.surfaces.http.auth import AccessRules
 from commonplace.tools import catalog
 
 from .test_mcp_process import run
@@ -141,14 +141,14 @@ def test_a_writer_is_offered_everything(server: Web, access: TokenStore, role: s
 
 def test_the_token_of_the_command_line_holds_beside_the_others(home: Path, access: TokenStore) -> None:
     _, secret = made(access, role="read")
-    with web(home, Rules(token="s3cret")) as asked:
+    with web(home, AccessRules(token="s3cret")) as asked:
         assert asked.post("tools/list").status_code == asked.as_("s3cre").post("tools/list").status_code == 401
         assert not asked.as_("s3cret", agent="bob").call("remember", content="x")["isError"]
         assert "only reads" in sentence(asked.as_(secret).call("remember", content="x"))
 
 
 def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Path, access: TokenStore) -> None:
-    with web(home, Rules(is_open=False)) as asked:
+    with web(home, AccessRules(is_open=False)) as asked:
         assert asked.post("tools/list").status_code == 401
         assert asked.as_(made(access)[1]).post("tools/list").status_code == 200
         (home / TOKENS).unlink()
@@ -218,7 +218,7 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
     asked.call("quokka")
     asked.ask("resources/read", uri="commonplace://context?query=quokka")
     asked.ask("prompts/get", name="recall", arguments={"topic": "quokka"})
-    assert [(call.agent, call.tool, call.outcome) for call in access.calls(100)] == [
+    assert [(call.agent, call.tool, call.outcome) for call in access.recent_calls(100)] == [
         ("ann", "remember", "ok"),
         ("ann", "memory_get", "error"),
         ("", "recall", "refused"),
@@ -226,8 +226,8 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
         ("ann", "resources/read", "ok"),
         ("ann", "prompts/get", "ok"),
     ]
-    assert {(call.token, call.remote) for call in access.calls(100)} == {(writer.id, "testclient")}
-    assert access.calls(100)[0].session == "s-1"
+    assert {(call.token, call.remote) for call in access.recent_calls(100)} == {(writer.id, "testclient")}
+    assert access.recent_calls(100)[0].session == "s-1"
     written = (home / LOG).read_text()
     assert "quokka" not in written
     assert secret not in written

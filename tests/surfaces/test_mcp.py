@@ -17,8 +17,9 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp_types import PromptReference, ResourceTemplateReference, ResourceUpdatedNotification
 
 from commonplace import Memory
-from commonplace.server.sessions import Serving
-from commonplace.surfaces.mcp.server import MemoryServer
+from commonplace.server.service import MemoryService
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.mcp.server import McpServer
 from commonplace.tools import catalog
 
 pytestmark = pytest.mark.asyncio
@@ -29,12 +30,12 @@ PATIENCE = 20.0  # seconds within which news must have come, on however busy a m
 @asynccontextmanager
 async def served(home: Path, era: str = "2026-07-28", **given: Any) -> AsyncIterator[Client]:
     more = {name: given.pop(name) for name in ("message_handler",) if name in given}
-    server = MemoryServer(Serving(str(home), **given))
+    service = MemoryService(ServerOptions(str(home), **given))
     try:
-        async with Client(server.server, mode=era, **more) as client:
+        async with Client(McpServer(service).server, mode=era, **more) as client:
             yield client
     finally:
-        server.close()
+        service.close()
 
 
 def text_of(result: Any) -> str:

@@ -17,9 +17,9 @@ from mcp import MCPError
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, Refused
-from commonplace.server.sessions import Serving
+from commonplace.server.sessions import ServerOptions
 from commonplace.storage.folder.locks import lock
-from commonplace.surfaces.mcp import notifications as notices
+from commonplace.surfaces.mcp import subscriptions
 from commonplace.tools import catalog
 
 from .test_mcp import ERAS, PATIENCE, served, text_of
@@ -89,7 +89,7 @@ async def test_a_home_is_watched_only_while_somebody_listens(tmp_path: Path) -> 
 @pytest.mark.asyncio
 @pytest.mark.filterwarnings("ignore:resources/")
 async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(notices, "_MOST_SUBSCRIBED", 2)
+    monkeypatch.setattr(subscriptions, "MAX_SUBSCRIPTIONS", 2)
     async with served(tmp_path, "legacy") as client:
         for number in range(2):
             await client.subscribe_resource(f"commonplace://page/memory/{number}.md")
@@ -116,16 +116,16 @@ async def test_who_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(
 @pytest.mark.parametrize("name", ["agent", "user", "channel", "session", "home"])
 def test_a_name_with_half_a_character_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
     with pytest.raises(InvalidArgument, match=f"the {name} of a request is a name"):
-        Serving(str(tmp_path)).asker({f"commonplace/{name}": "cut \ud83d"}, None)
+        ServerOptions(str(tmp_path)).identify({f"commonplace/{name}": "cut \ud83d"}, None)
 
 
 def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
-    serves = Serving(str(tmp_path))
+    serves = ServerOptions(str(tmp_path))
     headers = {"commonplace-agent": "J%C3%B6rg"}
-    assert serves.asker({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
-    assert serves.asker({"commonplace/agent": ""}, headers).agent == "Jörg"
+    assert serves.identify({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
+    assert serves.identify({"commonplace/agent": ""}, headers).agent == "Jörg"
     with pytest.raises(Refused, match="comes from the agent Jörg, says its header"):
-        serves.asker({"commonplace/agent": "bob"}, headers)
+        serves.identify({"commonplace/agent": "bob"}, headers)
 
 
 def test_half_a_character_is_no_reason_not_to_answer(tmp_path: Path) -> None:

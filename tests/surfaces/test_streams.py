@@ -16,13 +16,13 @@ import uvicorn
 
 from commonplace import Memory
 from commonplace.formats.timestamps import stamp
-from commonplace.server import token_watchdog as lasting
-from commonplace.server.sessions import Serving
+from commonplace.server import token_watchdog
+from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
 from commonplace.storage.tokens import create
-from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.auth import Rules
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.auth import AccessRules
 
 from .web import ERA, Web
 
@@ -38,9 +38,11 @@ def access(home: Path) -> TokenStore:
 @pytest.fixture
 def address(home: Path, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that looks at its tokens often."""
-    monkeypatch.setattr(lasting, "_CHECK", 0.05)
+    monkeypatch.setattr(token_watchdog, "CHECK_SECONDS", 0.05)
     listening = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(application(Serving(str(home)), Rules()), log_level="error", timeout_graceful_shutdown=2)
+    config = uvicorn.Config(
+        build_application(ServerOptions(str(home)), AccessRules()), log_level="error", timeout_graceful_shutdown=2
+    )
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
@@ -86,23 +88,23 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStor
 def test_a_stream_ends_when_the_time_of_its_token_is_over(
     address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from commonplace.server import auth as doors
+    from commonplace.server import auth
 
     _, secret = create(access, NOW, agents=None, role="read", days=1)
     with listening_at(address, secret) as stream:
         assert stream.status_code == 200
-        real = doors.found
+        real = auth.found
         later = NOW + timedelta(days=2)
-        monkeypatch.setattr(doors, "found", lambda tokens, secret, now: real(tokens, secret, later))
+        monkeypatch.setattr(auth, "found", lambda tokens, secret, now: real(tokens, secret, later))
         for _ in stream.iter_raw():
             pass
 
 
 def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    from commonplace.server import auth as doors
+    from commonplace.server import auth
 
     token, secret = create(access, NOW, agents=None, role="read")
-    looks, many, real = list[bool](), threading.Event(), doors.found
+    looks, many, real = list[bool](), threading.Event(), auth.found
 
     def look(*given: Any) -> Any:
         found = real(*given)
@@ -111,7 +113,7 @@ def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, mo
             many.set()
         return found
 
-    monkeypatch.setattr(doors, "found", look)
+    monkeypatch.setattr(auth, "found", look)
     with listening_at(address, secret) as stream:
         assert many.wait(20), "it is looked at again and again"
         assert all(looks)

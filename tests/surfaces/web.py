@@ -12,9 +12,9 @@ from urllib.parse import quote
 
 from starlette.testclient import TestClient
 
-from commonplace.server.sessions import Serving
-from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.auth import Rules
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.auth import AccessRules
 
 ERA = "2026-07-28"
 _numbers = count(1)
@@ -60,7 +60,7 @@ class Web:
 
 
 @contextmanager
-def web(home: Path | str, rules: Rules = Rules(), **serving: Any) -> Iterator[Web]:  # noqa: B008
-    app = application(Serving(str(home), **serving), rules)
+def web(home: Path | str, rules: AccessRules = AccessRules(), **serving: Any) -> Iterator[Web]:  # noqa: B008
+    app = build_application(ServerOptions(str(home), **serving), rules)
     with TestClient(app, base_url="http://127.0.0.1") as client:
         yield Web(client)

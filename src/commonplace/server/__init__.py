@@ -1,1 +1,1 @@
-"""What the MCP and HTTP servers share: authentication, tokens and sessions."""
+"""What the MCP and HTTP servers share: sessions, authentication, the audit log and notifications of changed pages."""

@@ -1,7 +1,7 @@
-"""The doors of what is served: which caller a token lets into which memory, and the log of what they called.
+"""Authentication: which memory a token opens, and what its holder may do there.
 
-Tokens are asked for anew with every request, so that one that is revoked ends at once. A process that talks over
-standard input is its user's own: it comes by no door.
+Tokens are read again with every request, so that a revoked one ends at once. A client over standard input is the
+user's own process and needs none.
 """
 
 from __future__ import annotations
@@ -10,75 +10,73 @@ from collections.abc import Mapping
 from threading import Lock
 
 from ..errors import CommonplaceError, Refused
-from ..formats.timestamps import stamp
 from ..home import utc_now
 from ..model import Clock
 from ..storage.backends import open_tokens
 from ..storage.base import TokenStore
 from ..storage.postgres.url import with_tenant
-from ..storage.tokens import Call, Grant, Outcome, found, tenant_in
-from .sessions import Asker, Serving
+from ..storage.tokens import Grant, found, tenant_in
+from .sessions import Caller, ServerOptions
 
-GRANT = "commonplace.grant"  # where a request's scope carries it
-_MOST_OPEN = 64
-_LONGEST = 200  # characters of a name in the log
+GRANT = "commonplace.grant"  # the key in an ASGI scope under which a request carries its grant
+MAX_OPEN_STORES = 64
 
 
-class Doors:
-    def __init__(self, serving: Serving, clock: Clock = utc_now) -> None:
-        self._serving, self._clock = serving, clock
+class TokenStores:
+    """The tokens and audit logs of the homes in use, kept open."""
+
+    def __init__(self) -> None:
         self._open: dict[str, TokenStore] = {}
         self._lock = Lock()
 
-    def grant(self, headers: Mapping[str, str], secret: str, *, is_open: bool) -> Grant | None:
-        """What a caller may do who shows a secret, or none; None when that is nothing.
-
-        `is_open`: a memory without tokens is for everybody.
-        """
-        home = self._of_tenant(secret) if self._serving.tenants else self._home(headers)
-        if not home:
-            return None
-        tokens = self._access(home).list_tokens()
-        if not tokens and is_open and not self._serving.tenants:
-            return Grant(home=home)
-        token = found(tokens, secret, self._clock())
-        return Grant(token.id, home, token.agents, token.role) if token else None
-
-    def _of_tenant(self, secret: str) -> str:
-        """The memory of the tenant that a token names; empty when it names none. What it names opens nothing: the
-        token must be one of that tenant, whole."""
-        tenant = tenant_in(secret)
-        return with_tenant(self._serving.home, tenant) if tenant else ""
-
-    def _home(self, headers: Mapping[str, str]) -> str:
-        """The memory that the headers name. One that can not be is refused when the request itself is read."""
-        try:
-            return self._serving.home_of({}, headers)
-        except CommonplaceError:
-            return self._serving.home
-
-    def pass_on(self, asker: Asker, grant: Grant) -> None:
-        """Refused when a request that came in by one door means a memory behind another."""
-        if grant.home in (None, asker.home):
-            return
-        if grant.token or self._access(asker.home).list_tokens():
-            raise Refused("this memory has tokens of its own: name it in the header Commonplace-Home, with its token")
-
-    def note(self, asker: Asker, grant: Grant, tool: str, outcome: Outcome, remote: str) -> None:
-        names = (grant.token, asker.agent, tool, asker.session)
-        token, agent, tool, session = (name[:_LONGEST] for name in names)
-        self._access(asker.home).record_call(Call(stamp(self._clock()), token, agent, tool, session, outcome, remote))
-
-    def _access(self, home: str) -> TokenStore:
+    def get(self, home: str) -> TokenStore:
         with self._lock:
             if home not in self._open:
-                while len(self._open) >= _MOST_OPEN:
+                while len(self._open) >= MAX_OPEN_STORES:
                     self._open.pop(next(iter(self._open))).close()
                 self._open[home] = open_tokens(home)
             return self._open[home]
 
     def close(self) -> None:
         with self._lock:
-            for access in self._open.values():
-                access.close()
+            for store in self._open.values():
+                store.close()
             self._open.clear()
+
+
+class Authenticator:
+    def __init__(self, options: ServerOptions, stores: TokenStores, clock: Clock = utc_now) -> None:
+        self._options = options
+        self._stores = stores
+        self._clock = clock
+
+    def authenticate(self, headers: Mapping[str, str], secret: str, *, is_open: bool) -> Grant | None:
+        """Return what the holder of a secret may do, or None. `is_open`: a memory without tokens is for everybody."""
+        home = self._find_tenant(secret) if self._options.tenants else self._find_home(headers)
+        if not home:
+            return None
+        tokens = self._stores.get(home).list_tokens()
+        if not tokens and is_open and not self._options.tenants:
+            return Grant(home=home)
+        token = found(tokens, secret, self._clock())
+        return Grant(token.id, home, token.agents, token.role) if token else None
+
+    def _find_tenant(self, secret: str) -> str:
+        """Return the home of the tenant that a token names, or an empty string. The name alone opens nothing: the
+        whole token must be one of that tenant's."""
+        tenant = tenant_in(secret)
+        return with_tenant(self._options.home, tenant) if tenant else ""
+
+    def _find_home(self, headers: Mapping[str, str]) -> str:
+        """Return the home that the headers name. An invalid name is refused later, when the request is read."""
+        try:
+            return self._options.find_home({}, headers)
+        except CommonplaceError:
+            return self._options.home
+
+    def require_home(self, caller: Caller, grant: Grant) -> None:
+        """Refuse a request that was authenticated for one home and means another that has tokens of its own."""
+        if grant.home in (None, caller.home):
+            return
+        if grant.token or self._stores.get(caller.home).list_tokens():
+            raise Refused("this memory has tokens of its own: name it in the header Commonplace-Home, with its token")

@@ -1,4 +1,4 @@
-"""A stream ends with what let it in: when a token is revoked, or its time is over, though nobody closes the stream."""
+"""Ends open streams when the token that opened them is revoked or expires."""
 
 from __future__ import annotations
 
@@ -7,37 +7,38 @@ from collections.abc import Awaitable, Callable
 import anyio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-_CHECK = 2.0  # seconds from one look at a token to the next
+CHECK_SECONDS = 2.0
 
 
-async def while_it_holds(
-    app: ASGIApp, scope: Scope, receive: Receive, send: Send, holds: Callable[[], Awaitable[bool]]
+async def run_while_valid(
+    app: ASGIApp, scope: Scope, receive: Receive, send: Send, is_valid: Callable[[], Awaitable[bool]]
 ) -> None:
-    """Answer a request. One whose answer has begun is ended as soon as it would not be let in any more."""
-    has_begun = is_whole = False
+    """Answer a request. Once the answer has begun, end it as soon as `is_valid` says no."""
+    has_begun = False
+    is_complete = False
     failure: Exception | None = None
 
-    async def sent(message: Message) -> None:
-        nonlocal has_begun, is_whole
+    async def send_and_track(message: Message) -> None:
+        nonlocal has_begun, is_complete
         has_begun = True
-        is_whole = message["type"] == "http.response.body" and not message.get("more_body", False)
+        is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
         await send(message)
 
     async with anyio.create_task_group() as group:
 
-        async def look() -> None:
+        async def check() -> None:
             while True:
-                await anyio.sleep(_CHECK)
-                if has_begun and not await holds():
+                await anyio.sleep(CHECK_SECONDS)
+                if has_begun and not await is_valid():
                     group.cancel_scope.cancel()
 
-        group.start_soon(look)
+        group.start_soon(check)
         try:
-            await app(scope, receive, sent)
-        except Exception as error:  # noqa: BLE001  raised again below: a group would wrap it
+            await app(scope, receive, send_and_track)
+        except Exception as error:  # noqa: BLE001  raised again below: a task group would wrap it
             failure = error
         group.cancel_scope.cancel()
     if failure:
         raise failure
-    if has_begun and not is_whole:
+    if has_begun and not is_complete:
         await send({"type": "http.response.body", "body": b"", "more_body": False})

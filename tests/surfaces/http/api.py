@@ -11,10 +11,10 @@ from urllib.parse import quote
 import httpx
 from starlette.testclient import TestClient
 
-from commonplace.server.sessions import Serving
-from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.auth import Rules
-from commonplace.surfaces.http.sign_in_codes import Keys
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.auth import AccessRules
+from commonplace.surfaces.http.sign_in import SignInKeys
 
 
 class Api:
@@ -52,7 +52,7 @@ class Api:
 
 
 @contextmanager
-def api(home: Path, rules: Rules | None = None, keys: Keys | None = None, **more: Any) -> Iterator[Api]:
-    app = application(Serving(str(home), **more), rules or Rules(), keys)
+def api(home: Path, rules: AccessRules | None = None, keys: SignInKeys | None = None, **more: Any) -> Iterator[Api]:
+    app = build_application(ServerOptions(str(home), **more), rules or AccessRules(), keys)
     with TestClient(app, base_url="http://localhost") as client:
         yield Api(client)

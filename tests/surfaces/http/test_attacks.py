@@ -14,15 +14,16 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.server.sessions import Serving
+from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
 from commonplace.storage.tokens import Role, create
+from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard
 from commonplace.surfaces.http import limits
-from commonplace.surfaces.http.app import ENDPOINTS, application
-from commonplace.surfaces.http.auth import Rules
-from commonplace.surfaces.http.sign_in_codes import Keys
+from commonplace.surfaces.http.app import ENDPOINTS
+from commonplace.surfaces.http.auth import AccessRules
+from commonplace.surfaces.http.sign_in import SignInKeys
 
 from .api import Api, api
 
@@ -44,7 +45,7 @@ def path_of(endpoint: Any) -> str:
 
 @pytest.fixture
 def guarded(full: Path) -> Iterator[Api]:
-    with api(full, Rules(is_open=False)) as one:
+    with api(full, AccessRules(is_open=False)) as one:
         yield one
 
 
@@ -184,7 +185,7 @@ def test_a_token_for_some_agents_does_not_export_those_of_others(guarded: Api, f
 
 
 def test_a_server_that_only_reads_lets_nobody_write(full: Path) -> None:
-    with api(full, Rules(token="s3cret", read_only=True)) as one:
+    with api(full, AccessRules(token="s3cret", read_only=True)) as one:
         admin = one.as_("s3cret")
         assert admin.get("status")["read_only"] is True
         assert admin.put(PAGE, "x", If_Match="*").status_code == 403
@@ -256,7 +257,7 @@ def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.asyncio
 async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.05)
-    app = application(Serving(str(full)), Rules())
+    app = build_application(ServerOptions(str(full)), AccessRules())
     said: list[dict[str, Any]] = []
 
     async def receive() -> dict[str, Any]:
@@ -367,9 +368,9 @@ def test_a_hostile_page_runs_nothing_loads_nothing_and_forges_nothing(asked: Api
 
 def test_a_code_is_good_once_and_for_a_minute(full: Path) -> None:
     now = [0.0]
-    keys = Keys(lambda: now[0])
-    with api(full, Rules(is_open=False), keys) as one:
-        code, late = keys.code(), keys.code()
+    keys = SignInKeys(lambda: now[0])
+    with api(full, AccessRules(is_open=False), keys) as one:
+        code, late = keys.create_code(), keys.create_code()
         key = one.post("session", code=code)["key"]
         assert one.as_(key).get("status")["role"] == "admin"
         assert one.send("POST", "session", json={"code": code}).status_code == 403
@@ -379,7 +380,7 @@ def test_a_code_is_good_once_and_for_a_minute(full: Path) -> None:
         assert one.as_(key).get("status")["role"] == "admin", "a key holds as long as the server runs"
         for other in (code, late, f"{key}x", key[:-1]):
             assert one.as_(other).send("GET", "status").status_code == 401
-    with api(full, Rules(is_open=False)) as another:
+    with api(full, AccessRules(is_open=False)) as another:
         assert another.as_(key).send("GET", "status").status_code == 401
 
 

@@ -10,8 +10,8 @@ import pytest
 from commonplace import Memory
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import TOKENS
-from commonplace.surfaces.http.auth import Rules
-from commonplace.surfaces.http.sign_in_codes import Keys
+from commonplace.surfaces.http.auth import AccessRules
+from commonplace.surfaces.http.sign_in import SignInKeys
 
 from .api import Api, api
 from .test_attacks import token
@@ -34,7 +34,7 @@ def named(asked: Api) -> list[str]:
 
 def test_a_token_is_told_of_its_own_memory_and_of_no_other(shelf: Path) -> None:
     secrets = {name: token(shelf / name, role="read") for name in ("work", "private")}
-    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+    with api(shelf.parent / "own", AccessRules(is_open=False), homes=str(shelf)) as asked:
         for name, secret in secrets.items():
             other = "work" if name == "private" else "private"
             for home in ({}, {"home": name}, {"home": other}, {"home": "never"}, {"home": "../own"}):
@@ -51,7 +51,7 @@ def test_a_token_that_ended_is_told_of_nothing(shelf: Path) -> None:
     secret = token(shelf / "work")
     access = open_tokens(str(shelf / "work"))
     access.revoke(access.list_tokens()[0].id, "2026-03-14T00:00:00Z")
-    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+    with api(shelf.parent / "own", AccessRules(is_open=False), homes=str(shelf)) as asked:
         assert asked.as_(secret).send("GET", "homes").status_code == 401
 
 
@@ -64,15 +64,15 @@ def test_where_memories_are_open_all_without_tokens_are_named_and_one_with_token
 
 def test_who_may_do_everything_is_told_of_all_and_which_one_is_meant_by_silence(shelf: Path) -> None:
     token(shelf / "work")
-    with api(shelf / "work", Rules(token="s3cret", is_open=False), homes=str(shelf)) as asked:
+    with api(shelf / "work", AccessRules(token="s3cret", is_open=False), homes=str(shelf)) as asked:
         assert asked.as_("s3cret").get("homes")["homes"] == [
             {"name": "work", "default": True},
             {"name": "garden", "default": False},
             {"name": "private", "default": False},
         ]
-    keys = Keys()
-    with api(shelf.parent / "own", Rules(is_open=False), keys, homes=str(shelf)) as asked:
-        key = asked.post("session", code=keys.code())["key"]
+    keys = SignInKeys()
+    with api(shelf.parent / "own", AccessRules(is_open=False), keys, homes=str(shelf)) as asked:
+        key = asked.post("session", code=keys.create_code())["key"]
         assert named(asked.as_(key)) == ["", "garden", "private", "work"]
 
 
@@ -83,20 +83,20 @@ def test_a_server_of_one_memory_names_that_one(asked: Api) -> None:
 
 def test_asking_makes_no_memory_and_is_noted_where_the_token_is_of(shelf: Path, tmp_path: Path) -> None:
     secret = token(shelf / "work")
-    with api(tmp_path / "never", Rules(is_open=False), homes=str(shelf)) as asked:
+    with api(tmp_path / "never", AccessRules(is_open=False), homes=str(shelf)) as asked:
         assert named(asked.as_(secret, home="new")) == ["work"]
     assert not (tmp_path / "never").exists()
     assert not (shelf / "new").exists()
-    calls = open_tokens(str(shelf / "work")).calls(10)
+    calls = open_tokens(str(shelf / "work")).recent_calls(10)
     assert [(call.tool, call.outcome) for call in calls] == [("GET /v1/homes", "ok")]
-    assert open_tokens(str(shelf / "private")).calls(10) == []
+    assert open_tokens(str(shelf / "private")).recent_calls(10) == []
 
 
 def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:
     secret = token(shelf / "work")
     token(shelf / "private")
     (shelf / "private" / TOKENS).write_text("{")
-    with api(shelf.parent / "own", Rules(is_open=False), homes=str(shelf)) as asked:
+    with api(shelf.parent / "own", AccessRules(is_open=False), homes=str(shelf)) as asked:
         assert named(asked.as_(secret)) == ["work"]
         broken = asked.send("GET", "homes")
         assert broken.status_code == 503
@@ -105,7 +105,7 @@ def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shel
 
 @pytest.mark.parametrize(("agents", "role", "may"), [((), "admin", True), ((), "write", False), (("main",), "admin", False)])  # fmt: skip
 def test_status_says_who_may_export(full: Path, agents: tuple[str, ...], role: str, may: bool) -> None:
-    with api(full, Rules(is_open=False)) as asked:
+    with api(full, AccessRules(is_open=False)) as asked:
         one = asked.as_(token(full, *agents, role=role))  # type: ignore[arg-type]
         assert one.get("status")["may_export"] is may
         assert (one.send("GET", "export").status_code == 200) is may

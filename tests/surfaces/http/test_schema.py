@@ -11,9 +11,9 @@ from hypothesis import HealthCheck
 from schemathesis.checks import load_all_checks
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from commonplace.server.sessions import Serving
-from commonplace.surfaces.http.app import application
-from commonplace.surfaces.http.auth import Rules
+from commonplace.server.sessions import ServerOptions
+from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.http.openapi import document
 
 from ...examples import examples
@@ -39,7 +39,7 @@ schema.config.update(base_url="http://localhost")
 
 @pytest.fixture
 def app(full: Path) -> None:
-    later.app = application(Serving(str(full)), Rules(token=TOKEN))
+    later.app = build_application(ServerOptions(str(full)), AccessRules(token=TOKEN))
 
 
 @pytest.mark.slow

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ...errors import InvalidArgument, NotInstalled, StorageError
-from ...server.sessions import Serving
+from ...server.sessions import ServerOptions
 from ...storage.backends import backend_of, display_name, open_tokens
 from ...tools.catalog import EVERYDAY, TOOLSETS
 from ..http import LOOPBACK
@@ -107,9 +107,9 @@ def _serve(
     else:
         _require_token_if_public(serving.home, host, secret, is_open=is_open)
     try:
-        from ..http.app import run
-        from ..http.auth import Rules
-        from ..http.sign_in_codes import Keys
+        from ..application import serve_http
+        from ..http.auth import AccessRules
+        from ..http.sign_in import SignInKeys
     except ImportError as error:
         raise NotInstalled("a server", "web" if opens_browser else "mcp") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
@@ -118,13 +118,13 @@ def _serve(
     click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
         _announce_token(serving.home)
-    keys = Keys()
+    keys = SignInKeys()
     if opens_browser:
-        _open_browser(url, keys.code())
-    run(serving, Rules(tuple(sorted(names)), secret, is_open, read_only), listener, keys)
+        _open_browser(url, keys.create_code())
+    serve_http(serving, AccessRules(tuple(sorted(names)), secret, is_open, read_only), listener, keys)
 
 
-def _for_tenants(serving: Serving, *, is_open: bool, secret: str) -> Serving:
+def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
     """Serve all tenants of a database; refuse options that would let somebody in without naming a tenant."""
     if not backend_of(serving.home).has_tenants:
         raise InvalidArgument("--tenants is for a database: name one with --home, as postgresql://user@host/name")
@@ -182,7 +182,7 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> Serving:
+def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> ServerOptions:
     home = home_path()
     require_usable_home(home)
     toolsets = [name.strip() for name in tools.split(",") if name.strip()]
@@ -193,7 +193,7 @@ def _serving(user: str | None, channel: str | None, homes: str | None, answers: 
         raise InvalidArgument(f"there is no folder {homes}: --homes names a folder of memories")
     flags = {"agent": get_options().get("agent"), "user": user, "channel": channel}
     defaults = {name: os.environ.get(f"COMMONPLACE_{name.upper()}", "") for name in _IDENTITY}
-    return Serving(
+    return ServerOptions(
         absolute_home(home),
         {name: value for name, value in flags.items() if value},
         {name: value for name, value in defaults.items() if value},

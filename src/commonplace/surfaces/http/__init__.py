@@ -1,4 +1,6 @@
-"""Memory over HTTP: one application, guarded as a whole. `guard` lets in who may come in, `app` says what is where."""
+"""Memory over HTTP: the interface for programs under `/v1`, and the middleware in front of the whole application."""
 
 LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the addresses that only this machine reaches
-MCP = "/mcp"  # where the protocol is spoken
+MCP_PATH = "/mcp"
+SESSION_PATH = "/v1/session"
+HOMES_PATH = "/v1/homes"

@@ -1,14 +1,14 @@
-"""Who may talk to the server: requests for our own names, from our own pages or from programs, with a token.
+"""Middleware that authenticates every request: by the names this server has, by origin, and by token.
 
-A page on another site can send requests to this machine; the Host it believes in, or its Origin, gives it away. What a
-token allows goes along with the request, as a `Grant`. Without one there are only the page's own files, which hold
-nothing of anybody's memory, and the exchange of a code for a key. (The list of memories asks here itself, for each.)
+A page of another site can send requests to this machine, but its Host or Origin header gives it away. What a token
+allows travels with the request as a `Grant`. Only the files of the web page, which hold nothing of anybody's memory,
+and the exchange of a sign-in code need no token. The list of memories authenticates for each of them itself.
 """
 
 from __future__ import annotations
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
@@ -20,22 +20,20 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import CommonplaceError
-from ...server.auth import GRANT, Doors
-from ...server.token_watchdog import while_it_holds
+from ...server.auth import GRANT, Authenticator
+from ...server.token_watchdog import run_while_valid
 from ...storage.tokens import Grant
-from ..web import is_page
-from . import LOOPBACK, MCP
+from . import HOMES_PATH, LOOPBACK, MCP_PATH, SESSION_PATH
 from .limits import MAX_ADDRESS_BYTES
 from .problems import Problem, problem
-from .sign_in_codes import Keys
+from .sign_in import SignInKeys
 
-_BY_FLAG = Grant("--token")
-_NOBODY = Grant(role="read")
-SESSION, HOMES = "/v1/session", "/v1/homes"
-# What it is stands in no answer to a stranger: `commonplace token list` says it.
-UNREADABLE = "the tokens of this memory can not be read: look at the server"
-_OURS = ("same-origin", "none")  # where a browser may say that a request comes from
-_HEADERS = {
+FLAG_GRANT = Grant("--token")
+ANONYMOUS_GRANT = Grant(role="read")
+# The cause is for the operator alone: `commonplace token list` shows it.
+TOKENS_UNREADABLE = "the tokens of this memory cannot be read: look at the server"
+_SAME_SITE = ("same-origin", "none")  # values of Sec-Fetch-Site that our own page, or no page, sends
+_SECURITY_HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -45,10 +43,10 @@ _HEADERS = {
 }
 
 
-class Rules(NamedTuple):
-    """`hosts`: the names this server goes by. `token`: one that allows everything. `is_open`: whether a memory that has
-    no tokens is for everybody who can reach it, where there is no such one either. `read_only`: whether nobody may
-    change anything, whatever they show."""
+class AccessRules(NamedTuple):
+    """`hosts`: the names this server has. `token`: one that allows everything. `is_open`: whether a memory without
+    tokens is open to everybody who can reach the server, unless `token` is set. `read_only`: nobody may change
+    anything, whatever their token allows."""
 
     hosts: Sequence[str] = LOOPBACK
     token: str = ""
@@ -56,108 +54,150 @@ class Rules(NamedTuple):
     read_only: bool = False
 
 
-class Guard:
-    def __init__(self, app: ASGIApp, rules: Rules, doors: Doors, keys: Keys) -> None:
-        self._app, self._rules, self._doors, self._keys = app, rules, doors, keys
+class RequestAuthenticator:
+    """Finds the grant of a request by its headers: the token of the command line, a sign-in key, or a stored token."""
+
+    def __init__(self, rules: AccessRules, authenticator: Authenticator, keys: SignInKeys) -> None:
+        self._rules = rules
+        self._authenticator = authenticator
+        self._keys = keys
+
+    async def authenticate(self, headers: Headers) -> Grant | None:
+        """Return what the caller may do now, or None."""
+        grant = await self._find_grant(headers)
+        if grant and self._rules.read_only:
+            return grant._replace(role="read", is_held_to_reading=True)
+        return grant
+
+    async def _find_grant(self, headers: Headers) -> Grant | None:
+        secret = _bearer_token(headers)
+        rules = self._rules
+        if rules.token and hmac.compare_digest(secret.encode(), rules.token.encode()):
+            return FLAG_GRANT
+        if grant := self._keys.find_grant(secret):
+            return grant
+        is_open = rules.is_open and not rules.token
+
+        def authenticate() -> Grant | None:
+            return self._authenticator.authenticate(headers, secret, is_open=is_open)
+
+        return await anyio.to_thread.run_sync(authenticate)
+
+
+def _bearer_token(headers: Headers) -> str:
+    scheme, _, value = headers.get("authorization", "").partition(" ")
+    return value.strip() if scheme.lower() == "bearer" else ""
+
+
+class AuthMiddleware:
+    """`is_public`: whether a path is open to everybody."""
+
+    def __init__(
+        self, app: ASGIApp, rules: AccessRules, authenticator: RequestAuthenticator, is_public: Callable[[str], bool]
+    ) -> None:
+        self._app = app
+        self._rules = rules
+        self._authenticator = authenticator
+        self._is_public = is_public
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = await self._refusal(scope)
-        if answer or scope["path"].rstrip("/") != MCP:  # which has headers of its own
-            send = _sealed(send)
-        if answer or scope["path"].startswith("/v1") or not scope[GRANT].token:
-            await (answer or self._app)(scope, receive, send)
+        refusal = await self._check(scope)
+        if refusal or scope["path"].rstrip("/") != MCP_PATH:  # the MCP transport sets headers of its own
+            send = _with_security_headers(send)
+        if refusal:
+            await refusal(scope, receive, send)
+        elif scope["path"].startswith("/v1") or not scope[GRANT].token:
+            await self._app(scope, receive, send)
         else:
-            await while_it_holds(self._app, scope, receive, send, lambda: self._holds(scope))
 
-    async def _holds(self, scope: Scope) -> bool:
-        """Whether who was let in would be let in again."""
+            async def is_valid() -> bool:
+                return await self._is_still_valid(scope)
+
+            await run_while_valid(self._app, scope, receive, send, is_valid)
+
+    async def _is_still_valid(self, scope: Scope) -> bool:
         try:
-            return await self.grant(Headers(scope=scope)) is not None
+            return await self._authenticator.authenticate(Headers(scope=scope)) is not None
         except CommonplaceError:
             return False
 
-    async def _refusal(self, scope: Scope) -> Response | None:
-        """Why a request does not come in; None when it does, and then it carries its grant."""
+    async def _check(self, scope: Scope) -> Response | None:
+        """Return why a request is refused; None if it may pass, with its grant in the scope."""
         headers = Headers(scope=scope)
-        if not self._is_ours(_named(headers.get("host", ""))):
-            return problem(421, "this server does not go by that name: see --allow-host")
-        if not self._is_from_us(scope, headers):
-            return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
-        if "transfer-encoding" in headers and "content-length" in headers:  # what is a request to us is two to a proxy
-            said = "say how long the body is once: Content-Length, or Transfer-Encoding"
-            return problem(400, said, headers={"Connection": "close"})
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
-            return problem(414, "the address is too long: send less in it")
-        path = scope["path"]
-        if is_page(path) or path == HOMES or (path == SESSION and scope["method"] == "POST"):
-            scope[GRANT] = _NOBODY
+        if refusal := self._check_form(scope, headers):
+            return refusal
+        if self._needs_no_token(scope):
+            scope[GRANT] = ANONYMOUS_GRANT
             return None
         try:
-            grant = await self.grant(headers)
+            grant = await self._authenticator.authenticate(headers)
         except CommonplaceError:
-            return problem(503, UNREADABLE)
+            return problem(503, TOKENS_UNREADABLE)
         if grant is None:
-            return no_token().response()
+            return missing_token().response()
         scope[GRANT] = grant
-        if grant.token:  # so that a session is of use only with the token that began it
+        if grant.token:  # so that an MCP session can be used only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
         return None
 
-    def _is_ours(self, host: str) -> bool:
+    def _check_form(self, scope: Scope, headers: Headers) -> Response | None:
+        """Return why a request is refused before anybody looks at its token."""
+        if not self._is_own_host(_parse_host_header(headers.get("host", ""))):
+            return problem(421, "this server does not go by that name: see --allow-host")
+        if not self._is_own_origin(scope, headers):
+            return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
+        if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may see two requests in it
+            detail = "say how long the body is once: Content-Length, or Transfer-Encoding"
+            return problem(400, detail, headers={"Connection": "close"})
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
+            return problem(414, "the address is too long: send less in it")
+        return None
+
+    def _needs_no_token(self, scope: Scope) -> bool:
+        path = scope["path"]
+        return self._is_public(path) or path == HOMES_PATH or (path == SESSION_PATH and scope["method"] == "POST")
+
+    def _is_own_host(self, host: str) -> bool:
         return host.lower() in self._rules.hosts
 
-    def _is_from_us(self, scope: Scope, headers: Headers) -> bool:
-        """Whether no page of another site sends this. The interface is for our own page, down to the port."""
+    def _is_own_origin(self, scope: Scope, headers: Headers) -> bool:
+        """Return whether no page of another site sent this. Under /v1 even the port must be our own."""
         origins = [origin for origin in headers.getlist("origin") if origin]
-        if not all(self._is_ours(_host_of(origin)) for origin in origins):
+        if not all(self._is_own_host(_parse_host(origin)) for origin in origins):
             return False
         if not scope["path"].startswith("/v1"):
             return True
         own = headers.get("host", "").lower()
-        same = all(urlsplit(origin).netloc.lower() == own for origin in origins)
-        return same and headers.get("sec-fetch-site", "none").lower() in _OURS
-
-    async def grant(self, headers: Headers) -> Grant | None:
-        """What the caller may do now; None when that is nothing."""
-        kind, _, given = headers.get("authorization", "").partition(" ")
-        secret = given.strip() if kind.lower() == "bearer" else ""
-        rules = self._rules
-        if rules.token and hmac.compare_digest(secret.encode(), rules.token.encode()):
-            found: Grant | None = _BY_FLAG
-        elif not (found := self._keys.grant(secret)):
-            is_open = rules.is_open and not rules.token
-            found = await anyio.to_thread.run_sync(lambda: self._doors.grant(headers, secret, is_open=is_open))
-        return found._replace(role="read", is_held_to_reading=True) if found and rules.read_only else found
+        is_same = all(urlsplit(origin).netloc.lower() == own for origin in origins)
+        return is_same and headers.get("sec-fetch-site", "none").lower() in _SAME_SITE
 
 
-def no_token() -> Problem:
-    said = "send the header Authorization: Bearer TOKEN, with one that holds"
-    return Problem(401, said, {"WWW-Authenticate": "Bearer"})
+def missing_token() -> Problem:
+    detail = "send the header Authorization: Bearer TOKEN, with one that holds"
+    return Problem(401, detail, {"WWW-Authenticate": "Bearer"})
 
 
-def _sealed(send: Send) -> Send:
-    """Answers that nobody keeps, guesses at, or shows in a frame."""
-
-    async def sealed(message: Message) -> None:
+def _with_security_headers(send: Send) -> Send:
+    async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
             headers = MutableHeaders(scope=message)
-            for name, value in _HEADERS.items():
+            for name, value in _SECURITY_HEADERS.items():
                 headers.setdefault(name, value)
         await send(message)
 
-    return sealed
+    return send_with_headers
 
 
-def _named(host: str) -> str:
-    """The name in the header Host; empty where more stands in it than a name and a port."""
-    return "" if set(host) & set("@/\\?#") else _host_of(f"//{host}")
+def _parse_host_header(host: str) -> str:
+    """Return the name in the header Host; empty if the header holds more than a name and a port."""
+    return "" if set(host) & set("@/\\?#") else _parse_host(f"//{host}")
 
 
-def _host_of(address: str) -> str:
-    """The name in an address, without its port; empty when there is none."""
+def _parse_host(address: str) -> str:
+    """Return the host name in an address without its port, or an empty string."""
     try:
         return urlsplit(address).hostname or ""
     except ValueError:

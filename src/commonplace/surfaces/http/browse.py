@@ -245,7 +245,7 @@ _RENDER = closed_object(
 
 def status(asked: Asked) -> dict[str, Any]:
     home, grant = asked.home, asked.grant
-    every = [asked.asker.held["agent"]] if "agent" in asked.asker.held else seen.agents(home)
+    every = [asked.caller.fixed["agent"]] if "agent" in asked.caller.fixed else seen.agents(home)
     every = [*dict.fromkeys([*(grant.agents or ()), *every])]
     try:
         owners = {skill.owner for skill in home.skills.all()}

@@ -5,79 +5,98 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import AsyncIterator
+from typing import NamedTuple
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from ...memory import Memory
 from ...schema import TEXT
-from .dispatch import Interface
+from ...server.notifications import ChangeFeed, NumberedChange, can_see_page
+from .dispatch import Dispatcher
 from .endpoints import Asked, Endpoint, Given, Parameter
-from .feeds import Feed, News
 from .problems import Problem
 
-MEDIA = "text/event-stream"
-_BEAT = 15.0  # seconds after which a quiet stream says that it is there
-_CHECK = 2.0  # seconds after which a token is looked at again
-_HELLO = "retry: 2000\n\n"
+MEDIA_TYPE = "text/event-stream"
+HEARTBEAT_SECONDS = 15.0  # after which a quiet stream sends a comment
+TOKEN_CHECK_SECONDS = 2.0
+MAX_NUMBER_DIGITS = 18
+_RETRY = "retry: 2000\n\n"
 _RESET = "event: reset\ndata: {}\n\n"
+_HEARTBEAT = ": still here\n\n"
 
 
-async def changes(interface: Interface, request: Request, asked: Asked | None) -> Response:
+class Position(NamedTuple):
+    """How far a client has read a feed. `has_gap`: changes before it may have been missed."""
+
+    run: str
+    number: int
+    has_gap: bool = False
+
+
+async def stream_changes(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
     assert asked
-    if interface.feeds.is_full:
+    feeds = dispatcher.service.feeds
+    if feeds.is_full:
         raise Problem(503, "too many listen already: try again later", {"Retry-After": "30"})
-    feed = await interface.feeds.begun(asked.memory)
-    events = _events(interface, request, asked.memory, feed)
-    return StreamingResponse(events, media_type=MEDIA, headers={"X-Accel-Buffering": "no"})
+    feed = await feeds.start(asked.memory)
+    events = _stream_events(dispatcher, request, asked.memory, feed)
+    return StreamingResponse(events, media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
 
 
-async def _events(interface: Interface, request: Request, memory: Memory, feed: Feed) -> AsyncIterator[str]:
-    """Who comes back is told what it missed, or, where that is not known any more, to look at everything anew."""
-    interface.feeds.listening += 1
+async def _stream_events(
+    dispatcher: Dispatcher, request: Request, memory: Memory, feed: ChangeFeed
+) -> AsyncIterator[str]:
+    """Send what a returning client missed, or a reset if that is not known any more; then every change."""
+    feeds = dispatcher.service.feeds
+    feeds.readers += 1
     try:
-        run, number, missed = _resumed(feed, request.headers.get("last-event-id", ""))
-        yield _HELLO + (_RESET if missed else _at(run, number))
-        said = time.monotonic()
-        while not feed.closed and await interface.still(request):
-            told = ""
-            if feed.run != run or not feed.reaches(number):
-                run, number, told = feed.run, feed.last, _RESET
-            for news in feed.since(number):
-                number = news.number
-                told += _event(run, news) if _may_hear(memory, news.path) else ""
-            if not told and time.monotonic() - said >= _BEAT:
-                told = ": still here\n\n"
-            if told:
-                said = time.monotonic()
-                yield told
-            await feed.wait(_CHECK)
-            interface.feeds.of(memory)
+        position = _find_position(feed, request.headers.get("last-event-id", ""))
+        yield _RETRY + (_RESET if position.has_gap else _format_ready(position))
+        sent_at = time.monotonic()
+        while not feed.is_closed and await dispatcher.is_still_allowed(request):
+            position, events = _read_events(feed, memory, position)
+            if not events and time.monotonic() - sent_at >= HEARTBEAT_SECONDS:
+                events = _HEARTBEAT
+            if events:
+                sent_at = time.monotonic()
+                yield events
+            await feed.wait(TOKEN_CHECK_SECONDS)
+            feeds.get(memory)  # starts another watcher if the last one ended
     finally:
-        interface.feeds.listening -= 1
+        feeds.readers -= 1
 
 
-def _resumed(feed: Feed, last: str) -> tuple[str, int, bool]:
-    """Where a stream begins, and whether something may have been missed before."""
-    run, _, number = last.partition("-")
-    if run == feed.run and number.isdecimal() and len(number) < 19 and int(number) <= feed.last:
-        return run, int(number), not feed.reaches(int(number))
-    return feed.run, feed.last, bool(last)
+def _find_position(feed: ChangeFeed, last_event: str) -> Position:
+    """Return where a stream begins, by the id of the last event that the client has."""
+    run, _, number = last_event.partition("-")
+    is_number = number.isdecimal() and len(number) <= MAX_NUMBER_DIGITS
+    if run == feed.run and is_number and int(number) <= feed.last:
+        return Position(run, int(number), has_gap=not feed.reaches(int(number)))
+    return Position(feed.run, feed.last, has_gap=bool(last_event))
 
 
-def _at(run: str, number: int) -> str:
-    """Says where the stream is, so that who is cut off before anything happens can come back to here."""
-    return f"event: ready\nid: {run}-{number}\ndata: {{}}\n\n"
+def _read_events(feed: ChangeFeed, memory: Memory, position: Position) -> tuple[Position, str]:
+    """Return the events after a position that an agent may see, and the position after them."""
+    events = ""
+    if feed.run != position.run or not feed.reaches(position.number):
+        position = Position(feed.run, feed.last)
+        events = _RESET
+    for change in feed.read_after(position.number):
+        position = position._replace(number=change.number)
+        if can_see_page(memory, change.path):
+            events += _format_change(position.run, change)
+    return position, events
 
 
-def _event(run: str, news: News) -> str:
-    data = json.dumps({"path": news.path, "kind": news.kind}, ensure_ascii=False)
-    return f"event: change\nid: {run}-{news.number}\ndata: {data}\n\n"
+def _format_ready(position: Position) -> str:
+    """Return an event with the current position, so that a client can resume from it before anything changes."""
+    return f"event: ready\nid: {position.run}-{position.number}\ndata: {{}}\n\n"
 
 
-def _may_hear(memory: Memory, path: str) -> bool:
-    place = memory.home.index.scope.place(path)
-    return place is not None and memory.home.may_see(place)
+def _format_change(run: str, change: NumberedChange) -> str:
+    data = json.dumps({"path": change.path, "kind": change.kind}, ensure_ascii=False)
+    return f"event: change\nid: {run}-{change.number}\ndata: {data}\n\n"
 
 
 ENDPOINTS = [
@@ -87,8 +106,8 @@ ENDPOINTS = [
         None,
         "Changes as they happen: `change` with {path, kind}; `reset` when some were missed.",
         takes=[Parameter("Last-Event-ID", TEXT, "Where to go on from.", "header")],
-        answers={200: Given("Server-sent events, until the token ends.", TEXT, MEDIA)},
-        streams=changes,
+        answers={200: Given("Server-sent events, until the token ends.", TEXT, MEDIA_TYPE)},
+        streams=stream_changes,
         tag="history",
     ),
 ]

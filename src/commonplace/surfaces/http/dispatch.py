@@ -1,15 +1,16 @@
-"""The interface under `/v1`: every endpoint is run here, in a thread, for who asks, within limits, and noted."""
+"""Runs the endpoints under `/v1`: each in a thread, for its caller, within limits, and recorded in the audit log."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 import anyio
 import anyio.to_thread
 from starlette.applications import Starlette
+from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -17,124 +18,110 @@ from starlette.routing import Route
 
 from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import checked
-from ...memory import Memory
 from ...schema import check
 from ...server.auth import GRANT
-from ...server.sessions import Asker
+from ...server.service import MemoryService
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
-from ..mcp.server import MemoryServer
-from .auth import Guard
 from .endpoints import JSON, MARKDOWN, Asked, Endpoint, Reply, given_to
-from .feeds import Feeds
 from .limits import READ_TIMEOUT_SECONDS, read_body
 from .problems import Problem, as_problem, problem
-from .sign_in_codes import Keys
 
-Answer = TypeVar("Answer")
+Result = TypeVar("Result")
 
 
-class Interface:
-    """What all endpoints share: the memories that are open, who may come in, and the log."""
+class Dispatcher:
+    """Answers requests to endpoints out of one `MemoryService`.
 
-    def __init__(self, server: MemoryServer, keys: Keys) -> None:
-        self.server, self.keys, self.feeds = server, keys, Feeds(server.notices)
+    `authenticate` returns what the sender of some headers may do; `exchange_code` the key for a sign-in code.
+    """
 
-    async def still(self, request: Request) -> bool:
-        """Whether who asked may still do so: a token may end while an answer goes on."""
-        grant = await self.guard.grant(request.headers)
+    def __init__(
+        self,
+        service: MemoryService,
+        authenticate: Callable[[Headers], Awaitable[Grant | None]],
+        exchange_code: Callable[[str], str | None],
+    ) -> None:
+        self.service = service
+        self.authenticate = authenticate
+        self.exchange_code = exchange_code
+
+    async def is_still_allowed(self, request: Request) -> bool:
+        """Return whether the token of a request is still valid: it may end while a stream is open."""
+        grant = await self.authenticate(request.headers)
         return grant is not None and grant.token == grant_of(request).token
 
-    def watched_by(self, guard: Guard) -> None:
-        self.guard = guard
-
-    def asker(self, request: Request) -> Asker:
-        return self.server.serving.asker({}, request.headers, grant_of(request))
-
-    async def memory(self, asker: Asker, grant: Grant) -> Memory:
-        if grant.home not in (None, asker.home):
-            await in_thread(lambda: self.server.doors.pass_on(asker, grant))
-        known = self.server.handles.known(asker)
-        return known if known else await in_thread(lambda: self.server.handles.of(asker))
-
-    async def note(self, request: Request, what: str, outcome: Outcome) -> None:
-        """One line of the log, where a token let the caller in. Who can not say who asks stands in it by the token."""
-        grant = grant_of(request)
-        if not grant.token:
-            return
-        try:
-            asker = self.asker(request)
-        except CommonplaceError:
-            asker = Asker(grant.home or self.server.serving.home, agent="")
-        remote = request.client.host if request.client else ""
-        with anyio.CancelScope(shield=True):
-            await in_thread(lambda: self.server.doors.note(asker, grant, what, outcome, remote))
-
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
-        """The answer of an endpoint. What a caller did wrong is a problem, and every call is noted."""
+        """Return the answer of an endpoint; errors become problem details, and every call is recorded."""
         outcome: Outcome = "abandoned"
         try:
-            response = await self._answered(endpoint, request)
+            response = await self._run(endpoint, request)
             outcome = "ok" if response.status_code < 400 else "error"
             return response
         except (Problem, CommonplaceError) as error:
-            found = error if isinstance(error, Problem) else as_problem(error)
-            outcome = "refused" if found.status in (400, 403) else "error"
-            return found.response()
+            failure = error if isinstance(error, Problem) else as_problem(error)
+            outcome = "refused" if failure.status in (400, 403) else "error"
+            return failure.response()
         finally:
-            await self.note(request, _named(endpoint, request), outcome)
+            remote = request.client.host if request.client else ""
+            await self.service.record_call(
+                {}, request.headers, grant_of(request), _operation_name(endpoint, request), outcome, remote
+            )
 
-    async def _answered(self, endpoint: Endpoint, request: Request) -> Response:
+    async def _run(self, endpoint: Endpoint, request: Request) -> Response:
         if (endpoint.is_open or endpoint.means_no_memory) and endpoint.streams:
             return await endpoint.streams(self, request, None)
-        asked = await self.asked(endpoint, request)
+        asked = await self._read_request(endpoint, request)
         if endpoint.streams:
             return await endpoint.streams(self, request, asked)
         run = endpoint.run
         assert run
-        # Who went away does not wait for an answer; what was to be written is written whole all the same.
+        # A read is abandoned when its client goes away; a write is always finished.
         limit = None if endpoint.changes or endpoint.waits else READ_TIMEOUT_SECONDS
-        with anyio.move_on_after(limit) as waited:
-            found = await in_thread(lambda: run(asked), abandon=not endpoint.changes)
-        if waited.cancelled_caught:
+        with anyio.move_on_after(limit) as timeout:
+            answer = await run_in_thread(lambda: run(asked), abandon=not endpoint.changes)
+        if timeout.cancelled_caught:
             raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
-        return as_response(found)
+        return make_response(answer)
 
-    async def asked(self, endpoint: Endpoint, request: Request) -> Asked:
-        """A request that is as it was declared, from somebody who may ask it."""
+    async def _read_request(self, endpoint: Endpoint, request: Request) -> Asked:
+        """Return a request as its endpoint declares it, from a caller who may send it."""
         grant = grant_of(request)
-        require(grant, endpoint)
+        _require_role(grant, endpoint)
         given = given_to(endpoint, request.query_params.multi_items(), request.path_params)
-        body = await body_in(endpoint, request)
-        asker = self.asker(request)
-        return Asked(await self.memory(asker, grant), asker, grant, given, body, request.headers)
+        body = await parse_body(endpoint, request)
+        caller = self.service.options.identify({}, request.headers, grant)
+        memory = await self.service.open_memory(caller, grant)
+        return Asked(memory, caller, grant, given, body, request.headers)
 
 
-def _named(endpoint: Endpoint, request: Request) -> str:
-    """What the log calls a request: a tool by its name. One that there is not may be any text, and is not repeated."""
+def _operation_name(endpoint: Endpoint, request: Request) -> str:
+    """Return what the audit log calls a request: a tool by its name. An unknown name may be any text, and is not
+    repeated."""
     name = request.path_params.get("name", "")
     return name if name in (offer.name for offer in catalog.offers()) else endpoint.name
 
 
 def grant_of(request: Request) -> Grant:
-    found: Grant = request.scope[GRANT]
-    return found
+    grant: Grant = request.scope[GRANT]
+    return grant
 
 
-def require(grant: Grant, endpoint: Endpoint) -> None:
+def _require_role(grant: Grant, endpoint: Endpoint) -> None:
     if ROLES.index(grant.role) < ROLES.index(endpoint.needs):
         raise Problem(
             403, f"{endpoint.name} needs the role {endpoint.needs}, and this token only has {grant.role}: use another"
         )
 
 
-async def in_thread(run: Callable[[], Answer], *, abandon: bool = False) -> Answer:
+async def run_in_thread(run: Callable[[], Result], *, abandon: bool = False) -> Result:
     return await anyio.to_thread.run_sync(run, abandon_on_cancel=abandon)
 
 
-async def body_in(endpoint: Endpoint, request: Request) -> Any:
+async def parse_body(endpoint: Endpoint, request: Request) -> Any:
+    """Return the body of a request as its endpoint declares it; Problem or InvalidArgument if it is not that."""
     if endpoint.body is None:
-        await read_body(request)  # one that nobody asked for is read and left at that
+        await read_body(request)  # a body that is not expected is read and ignored
         return None
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media not in endpoint.takes_media:
@@ -145,76 +132,77 @@ async def body_in(endpoint: Endpoint, request: Request) -> Any:
         text = data.decode()
     except UnicodeDecodeError as error:
         raise Problem(400, "the body is not UTF-8 text") from error
-    value = text if endpoint.body_media == MARKDOWN else _json(text)
+    value = text if endpoint.body_media == MARKDOWN else _parse_json(text)
     return check(endpoint.body, value, "the body")
 
 
-def _json(text: str) -> Any:
+def _parse_json(text: str) -> Any:
     try:
-        return checked(json.loads(text, object_pairs_hook=_each_once))
+        return checked(json.loads(text, object_pairs_hook=_refuse_duplicates))
     except RecursionError as error:
         raise InvalidArgument("the body is not JSON: nested too deeply") from error
     except ValueError as error:
         raise InvalidArgument(f"the body is not JSON: {error}") from error
 
 
-def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; InvalidArgument where it says a name twice: readers disagree about which of the two counts."""
-    found = dict(pairs)
-    if len(found) < len(pairs):
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Return an object; InvalidArgument if it has a name twice, since parsers disagree about which one counts."""
+    value = dict(pairs)
+    if len(value) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
         raise InvalidArgument(f"the body says {twice[:100]!a} more than once: say it once")
-    return found
+    return value
 
 
-def as_response(found: Any) -> Response:
-    if isinstance(found, Response):
-        return found
-    reply = found if isinstance(found, Reply) else Reply(found)
+def make_response(answer: Any) -> Response:
+    if isinstance(answer, Response):
+        return answer
+    reply = answer if isinstance(answer, Reply) else Reply(answer)
     body = reply.body
     if reply.media == JSON:
         body = json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
     return Response(body, reply.status, dict(reply.headers), reply.media)
 
 
-def application_of(interface: Interface, endpoints: Sequence[Endpoint]) -> Starlette:
-    """All endpoints, by path and method; what is no path of ours, or no method of a path, is a problem too."""
+def build_router(dispatcher: Dispatcher, endpoints: Sequence[Endpoint]) -> Starlette:
+    """Return an application of all endpoints; an unknown path or method is answered with problem details too."""
     by_path: dict[str, dict[str, Endpoint]] = {}
     for endpoint in endpoints:
         by_path.setdefault(endpoint.path.removeprefix("/v1"), {})[endpoint.method] = endpoint
     routes = [
-        Route(_pattern(path), _route(interface, methods), methods=[*methods]) for path, methods in by_path.items()
+        Route(_route_pattern(path), _route_handler(dispatcher, methods), methods=[*methods])
+        for path, methods in by_path.items()
     ]
-    handlers: Any = {HTTPException: refused, Exception: _broken}
+    handlers: Any = {HTTPException: handle_http_error, Exception: _handle_server_error}
     return Starlette(routes=routes, exception_handlers=handlers)
 
 
-def _pattern(path: str) -> str:
-    """A page has slashes in its path."""
+def _route_pattern(path: str) -> str:
+    """Return the pattern of a route; the path of a page has slashes in it."""
     return path.replace("{path}", "{path:path}")
 
 
-def _route(interface: Interface, methods: dict[str, Endpoint]) -> Callable[[Request], Any]:
-    async def route(request: Request) -> Response:
+def _route_handler(dispatcher: Dispatcher, methods: dict[str, Endpoint]) -> Callable[[Request], Any]:
+    async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        if request.method == "HEAD" and endpoint.streams:  # it would go on for nobody
+        if request.method == "HEAD" and endpoint.streams:  # it would stream to nobody
             return problem(405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))})
-        return await interface.answer(endpoint, request)
+        return await dispatcher.answer(endpoint, request)
 
-    return route
+    return handle
 
 
-async def refused(request: Request, error: Any) -> Response:
-    what = {
+async def handle_http_error(request: Request, error: Any) -> Response:
+    details = {
         404: f"there is nothing at {request.url.path}: GET /v1/openapi.json says what there is",
         405: f"{request.method} is not possible here: see the header Allow",
-    }.get(error.status_code, str(error.detail))
+    }
     headers = dict(error.headers or {})
     if "Allow" in headers:
         headers["Allow"] = ", ".join(sorted(each.strip() for each in headers["Allow"].split(",")))
-    return problem(error.status_code, what, headers=headers)
+    return problem(error.status_code, details.get(error.status_code, str(error.detail)), headers=headers)
 
 
-async def _broken(request: Request, error: Exception) -> Response:
-    return problem(500, "this is an error of the server: what it wrote to its standard error says more")
+async def _handle_server_error(request: Request, error: Exception) -> Response:
+    return problem(500, "this is an error of the server: its standard error says more")

@@ -16,7 +16,7 @@ from ...errors import InvalidArgument, MissingArgument, UnknownArgument, WrongTy
 from ...home import Home
 from ...memory import Memory
 from ...schema import NO_NULL_CHARACTER, WORDS, Schema, check, plain_text
-from ...server.sessions import Asker
+from ...server.sessions import Caller
 from ...storage.tokens import Grant, Role
 
 Where = Literal["query", "path", "header"]
@@ -55,7 +55,7 @@ class Asked(NamedTuple):
     """A request as an endpoint sees it: who asks of which memory, and what, as it was declared."""
 
     memory: Memory
-    asker: Asker
+    caller: Caller
     grant: Grant
     given: Mapping[str, Any]
     body: Any

@@ -16,7 +16,7 @@ from ...errors import CommonplaceError, Refused
 from ...home import Home
 from ...maintenance.backup import Format, export_to
 from ...schema import TEXT, one_of
-from .dispatch import Interface, in_thread
+from .dispatch import Dispatcher, run_in_thread
 from .endpoints import Asked, Endpoint, Given, Parameter
 from .problems import Problem
 
@@ -61,7 +61,7 @@ class _Pipe(io.RawIOBase):
         raise BrokenPipeError("nobody reads this any more")
 
 
-async def export(interface: Interface, request: Request, asked: Asked | None) -> Response:
+async def export(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
     assert asked
     if asked.grant.agents is not None:
         raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
@@ -70,7 +70,7 @@ async def export(interface: Interface, request: Request, asked: Asked | None) ->
         raise Problem(503, f"{_MOST} exports are under way already: try again later", {"Retry-After": "30"})
     pipe = _Pipe()
     threading.Thread(target=_export, args=(asked.home, pipe, form), name="export", daemon=True).start()
-    first = await in_thread(pipe.take)
+    first = await run_in_thread(pipe.take)
     if isinstance(first, Exception):  # nothing was sent yet: it can still be told
         raise first
     name = f'attachment; filename="memory.{form}"'
@@ -104,7 +104,7 @@ async def _pieces(pipe: _Pipe, piece: bytes | Exception | None) -> AsyncIterator
             if isinstance(piece, Exception):
                 raise piece
             yield piece
-            piece = await in_thread(pipe.take, abandon=True)
+            piece = await run_in_thread(pipe.take, abandon=True)
     finally:
         pipe.is_left = True
 

@@ -1,4 +1,4 @@
-"""Which memories a caller may use, where a server has several. One that it may not use is not named, by any answer."""
+"""Which memories a caller may use, where a server has several. No answer names one that the caller may not use."""
 
 from __future__ import annotations
 
@@ -13,100 +13,104 @@ from starlette.responses import Response
 
 from ...errors import CommonplaceError
 from ...schema import BOOLEAN, TEXT, array, object_of
-from ...server.sessions import Asker, Serving
+from ...server.sessions import Caller, ServerOptions
 from ...storage.backends import in_database
 from ...storage.names import is_plain
 from ...storage.tokens import Grant
-from .auth import HOMES, UNREADABLE, no_token
-from .dispatch import Interface, as_response, body_in, in_thread
+from . import HOMES_PATH
+from .auth import TOKENS_UNREADABLE, missing_token
+from .dispatch import Dispatcher, make_response, parse_body, run_in_thread
 from .endpoints import Asked, Endpoint, Given, given_to
 from .problems import Problem
 
-_MOST = 1000
+MAX_HOMES = 1000
 _HEADER = b"commonplace-home"
 
 
-class Named(NamedTuple):
-    """A memory by the name that requests give it; one that only the server knows has none. `default`: the memory of
-    requests that name none."""
+class NamedHome(NamedTuple):
+    """A memory by the name that requests give it; empty if it stands outside the folder of memories. `default`:
+    whether requests that name none mean this one."""
 
     name: str
     default: bool
 
 
-async def homes(interface: Interface, request: Request, _: Asked | None) -> Response:
-    """Whoever may use one of them is answered; it does not have to be the one that the request means."""
+async def list_homes(dispatcher: Dispatcher, request: Request, _: Asked | None) -> Response:
+    """Answer everybody who may use one of the memories, even if it is not the one that the request means."""
     endpoint = ENDPOINTS[0]
     given_to(endpoint, request.query_params.multi_items(), request.path_params)
-    await body_in(endpoint, request)
-    usable = await _usable(interface, request.headers)
-    await _note(interface, request, [*usable.values()])
-    return as_response({"homes": [home._asdict() for home in usable]})
+    await parse_body(endpoint, request)
+    grants = await _find_grants(dispatcher, request.headers)
+    await _record_call(dispatcher, request, [*grants.values()])
+    return make_response({"homes": [home._asdict() for home in grants]})
 
 
-async def _usable(interface: Interface, headers: Headers) -> dict[Named, Grant]:
-    """What the caller may do in each memory, as the guard says for any request that means it; a problem where that is
-    nothing in all of them."""
-    found: dict[Named, Grant] = {}
-    refusal = no_token()
-    for home in await in_thread(lambda: list(_served(interface.server.serving))):
+async def _find_grants(dispatcher: Dispatcher, headers: Headers) -> dict[NamedHome, Grant]:
+    """Return what the caller may do in each memory, as for any request that means it; Problem if that is nothing."""
+    grants: dict[NamedHome, Grant] = {}
+    refusal = missing_token()
+    for home in await run_in_thread(lambda: list(_served_homes(dispatcher.service.options))):
         try:
-            grant = await interface.guard.grant(_meaning(home, headers))
+            grant = await dispatcher.authenticate(_headers_for(home, headers))
         except CommonplaceError:
-            refusal = Problem(503, UNREADABLE)
+            refusal = Problem(503, TOKENS_UNREADABLE)
             continue
         if grant:
-            found[home] = grant
-    if not found:
+            grants[home] = grant
+    if not grants:
         raise refusal
-    return found
+    return grants
 
 
-def _meaning(home: Named, headers: Headers) -> Headers:
-    """The headers of a request that means this memory."""
+def _headers_for(home: NamedHome, headers: Headers) -> Headers:
+    """Return the headers of a request that means this memory."""
     raw = [(name, value) for name, value in headers.raw if name != _HEADER]
-    return Headers(raw=[*raw, *([] if home.default else [(_HEADER, quote(home.name).encode())])])
+    if not home.default:
+        raw.append((_HEADER, quote(home.name).encode()))
+    return Headers(raw=raw)
 
 
-def _served(serving: Serving) -> Iterator[Named]:
-    """The server's own memory first, then those of its folder, by name."""
-    names = sorted(_folders(serving.homes))[:_MOST] if serving.homes else []
-    own = next((name for name in names if _is_own(serving, name)), "")
-    yield Named(own, True)
-    yield from (Named(name, False) for name in names if name != own)
+def _served_homes(options: ServerOptions) -> Iterator[NamedHome]:
+    """Yield the server's own memory first, then those of its folder, by name."""
+    names = sorted(_list_folders(options.homes))[:MAX_HOMES] if options.homes else []
+    own = next((name for name in names if _is_own(options, name)), "")
+    yield NamedHome(own, True)
+    yield from (NamedHome(name, False) for name in names if name != own)
 
 
-def _folders(folder: str) -> Iterator[str]:
+def _list_folders(folder: str) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             yield from (entry.name for entry in entries if is_plain(entry.name) and entry.is_dir())
     except OSError:
-        return  # what can not be looked into names nothing
+        return  # a folder that cannot be read has no memories
 
 
-def _is_own(serving: Serving, name: str) -> bool:
-    place = os.path.join(serving.homes, name)
-    return not in_database(serving.home) and os.path.realpath(place) == os.path.realpath(serving.home)
+def _is_own(options: ServerOptions, name: str) -> bool:
+    place = os.path.join(options.homes, name)
+    return not in_database(options.home) and os.path.realpath(place) == os.path.realpath(options.home)
 
 
-async def _note(interface: Interface, request: Request, grants: list[Grant]) -> None:
-    """In the log of the memory that the token is of."""
+async def _record_call(dispatcher: Dispatcher, request: Request, grants: list[Grant]) -> None:
+    """Record the call in the audit log of the memory that the token is for."""
     grant = next((each for each in grants if each.token), None)
-    if grant:
-        asker = Asker(grant.home or interface.server.serving.home, agent="")
-        remote = request.client.host if request.client else ""
-        await in_thread(lambda: interface.server.doors.note(asker, grant, ENDPOINTS[0].name, "ok", remote))
+    if grant is None:
+        return
+    service = dispatcher.service
+    caller = Caller(grant.home or service.options.home, agent="")
+    remote = request.client.host if request.client else ""
+    await run_in_thread(lambda: service.audit.record(caller, grant, ENDPOINTS[0].name, "ok", remote))
 
 
 _HOMES: Any = object_of({"homes": array(object_of({"name": TEXT, "default": BOOLEAN}))})
 ENDPOINTS = [
     Endpoint(
         "GET",
-        HOMES,
+        HOMES_PATH,
         None,
         "The memories of this server that you may use.",
         answers={200: Given("By the name for the header Commonplace-Home.", _HOMES)},
-        streams=homes,
+        streams=list_homes,
         means_no_memory=True,
         tag="access",
     ),

@@ -270,7 +270,7 @@ def write(asked: Asked) -> Reply:
     if asked.headers.get("if-match", "*").strip() != "*":  # who names a version has read it, and replaces it knowingly
         asked.home.storage.pages.mark_read(Page(path, "", wanted))
     try:
-        done = save(asked.home, path, asked.body, wanted, asked.asker.session)
+        done = save(asked.home, path, asked.body, wanted, asked.caller.session)
     except StaleVersion as error:
         now = _version(asked, path)
         raise _there_already(path, now) if now and wanted == ABSENT else _stale(path, now) from error
@@ -285,7 +285,7 @@ def remove(asked: Asked) -> Reply:
     if wanted == ABSENT:
         raise PageNotFound(path)
     try:
-        delete(asked.home, path, wanted, asked.asker.session)
+        delete(asked.home, path, wanted, asked.caller.session)
     except StaleVersion as error:
         raise _stale(path, _version(asked, path)) from error
     return Reply(b"", 204, media=MARKDOWN)

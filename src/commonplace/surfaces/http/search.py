@@ -133,8 +133,8 @@ def context(asked: Asked) -> dict[str, Any]:
     given = asked.given
     with unnoted():
         found = asked.memory.context(
-            user=asked.asker.chosen("user", given.get("user")),
-            channel=asked.asker.chosen("channel", given.get("channel")),
+            user=asked.caller.choose("user", given.get("user")),
+            channel=asked.caller.choose("channel", given.get("channel")),
             budget=given.get("budget"),
             query=given.get("query") or None,
         )

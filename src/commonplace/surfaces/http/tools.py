@@ -37,7 +37,7 @@ def call(asked: Asked) -> Reply:
         raise Problem(404, f"there is no tool {name!a}: there are {', '.join(usable)}")
     if not _may_call(asked, name, chosen):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
-    outcome = asked.memory.attempt(name, asked.body, chosen, session=asked.asker.session)
+    outcome = asked.memory.attempt(name, asked.body, chosen, session=asked.caller.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 
 

@@ -1,5 +1,5 @@
 """Memory as a server of the Model Context Protocol, over standard input and output or over HTTP.
 
-`serving` says what is served and to whom, `tools`, `resources` and `prompts` answer, `notices` tells of changes,
-`server` puts them together. The `mcp` package is imported below here only, when a server starts.
+`server` answers requests with `tools`, `resources` and `subscriptions`. Only modules in this folder and the HTTP
+application import the `mcp` package, which is loaded when a server starts.
 """

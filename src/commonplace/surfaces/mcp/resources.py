@@ -1,4 +1,4 @@
-"""Pages and the prompt context as resources: what a person attaches to a conversation, and a client reads by itself.
+"""Resources and prompts: what a person attaches to a conversation, or a client reads by itself.
 
 commonplace://page/{+path}                           one page, as it is
 commonplace://context{?user,channel,budget,query}    what a model should read first
@@ -17,16 +17,20 @@ import mcp_types as types
 from ...context import Context
 from ...errors import InvalidArgument, PageNotFound
 from ...memory import Memory
-from ...server.sessions import Asker
+from ...server.sessions import Caller
 from ...tools.retrieval import whole_page
 
 SCHEME = "commonplace"
-PAGE, CONTEXT, RECEIPT = (f"{SCHEME}://{name}" for name in ("page", "context", "receipt"))
-_MARKDOWN, _JSON, _LINES = "text/markdown", "application/json", "application/x-ndjson"
-_ASKED = ("user", "channel", "budget", "query")
-_PER_PAGE = 500
-_MOST_COMPLETED = 100  # as the protocol has it
-_LONGEST_BUDGET = 12  # digits: more tokens than there are
+PAGE = f"{SCHEME}://page"
+CONTEXT = f"{SCHEME}://context"
+RECEIPT = f"{SCHEME}://receipt"
+RESOURCES_PER_PAGE = 500
+MAX_COMPLETIONS = 100  # set by the protocol
+MAX_BUDGET_DIGITS = 12
+_MARKDOWN = "text/markdown"
+_JSON = "application/json"
+_JSON_LINES = "application/x-ndjson"
+_CONTEXT_ARGUMENTS = ("user", "channel", "budget", "query")
 TEMPLATES = [
     types.ResourceTemplate(
         name="page",
@@ -51,106 +55,138 @@ TEMPLATES = [
 ]
 
 
-class Listed(NamedTuple):
+RECALL = types.Prompt(
+    name="recall",
+    title="Recall from memory",
+    description="What memory knows, on a topic or in general, for the conversation to go on with.",
+    arguments=[
+        types.PromptArgument(name="topic", description="What to recall; left out: what matters always."),
+        types.PromptArgument(name="channel", description="The channel the conversation is in."),
+        types.PromptArgument(name="budget", description="How many tokens it may take."),
+    ],
+)
+PROMPTS = [RECALL]
+
+
+class ResourceList(NamedTuple):
     resources: list[types.Resource]
     next_cursor: str | None
 
 
-def uri_of(path: str) -> str:
+def page_uri(path: str) -> str:
     return f"{PAGE}/{quote(path, safe='/')}"
 
 
-def path_of(uri: str) -> str | None:
-    """The path of a page's address; None when it is no such address."""
+def parse_page_uri(uri: str) -> str | None:
+    """Return the path in the address of a page, or None if it is not one."""
     return unquote(uri.removeprefix(f"{PAGE}/")) if uri.startswith(f"{PAGE}/") else None
 
 
-def listed(memory: Memory, cursor: str | None) -> Listed:
-    """The context first, then every page this agent may see, the newest first."""
-    after = _cursor(cursor)
+def list_resources(memory: Memory, cursor: str | None) -> ResourceList:
+    """Return the context first, then the pages this agent may see, newest first."""
+    after = _parse_cursor(cursor)
     pages = [page for page in memory.home.visible_pages() if after is None or (page[1], page[0]) < after]
-    some = pages[:_PER_PAGE]
-    resources = [_context()] if after is None else []
-    resources += [_page(path, at) for path, at in some]
-    return Listed(resources, _as_cursor(*some[-1]) if len(pages) > len(some) else None)
+    batch = pages[:RESOURCES_PER_PAGE]
+    resources = [_describe_context()] if after is None else []
+    resources += [_describe_page(path, at) for path, at in batch]
+    return ResourceList(resources, _format_cursor(*batch[-1]) if len(pages) > len(batch) else None)
 
 
-def _context() -> types.Resource:
+def _describe_context() -> types.Resource:
     return types.Resource(
-        name="context", title="Memory for a prompt", uri=CONTEXT, mime_type=_MARKDOWN,
-        description="What a model should read first.", annotations=types.Annotations(priority=1.0),
-    )  # fmt: skip
-
-
-def _page(path: str, at: str) -> types.Resource:
-    return types.Resource(
-        name=path, uri=uri_of(path), mime_type=_kind(path), annotations=types.Annotations(last_modified=at)
+        name="context",
+        title="Memory for a prompt",
+        uri=CONTEXT,
+        mime_type=_MARKDOWN,
+        description="What a model should read first.",
+        annotations=types.Annotations(priority=1.0),
     )
 
 
-def _kind(path: str) -> str:
-    return _MARKDOWN if path.endswith(".md") else _LINES if path.endswith(".jsonl") else "text/plain"
+def _describe_page(path: str, at: str) -> types.Resource:
+    return types.Resource(
+        name=path, uri=page_uri(path), mime_type=_media_type(path), annotations=types.Annotations(last_modified=at)
+    )
 
 
-def _as_cursor(path: str, at: str) -> str:
+def _media_type(path: str) -> str:
+    if path.endswith(".md"):
+        return _MARKDOWN
+    return _JSON_LINES if path.endswith(".jsonl") else "text/plain"
+
+
+def _format_cursor(path: str, at: str) -> str:
     return base64.urlsafe_b64encode(f"{at} {path}".encode()).decode()
 
 
-def _cursor(given: str | None) -> tuple[str, str] | None:
-    if not given:
+def _parse_cursor(cursor: str | None) -> tuple[str, str] | None:
+    if not cursor:
         return None
     try:
-        at, _, path = base64.b64decode(given, altchars=b"-_", validate=True).decode().partition(" ")
+        at, _, path = base64.b64decode(cursor, altchars=b"-_", validate=True).decode().partition(" ")
     except ValueError as error:
         raise InvalidArgument("the cursor is not one that a listing gave: list from the start") from error
     return at, path
 
 
-def read(memory: Memory, asker: Asker, uri: str) -> types.TextResourceContents:
-    path = path_of(uri)
+def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourceContents:
+    path = parse_page_uri(uri)
     if path is not None:
-        return types.TextResourceContents(uri=uri, mime_type=_kind(path), text=whole_page(memory.home, path))
+        return types.TextResourceContents(uri=uri, mime_type=_media_type(path), text=whole_page(memory.home, path))
     try:
         address = urlsplit(uri)
     except ValueError as error:
         raise PageNotFound(uri) from error
     if f"{address.scheme}://{address.netloc}" not in (CONTEXT, RECEIPT) or address.path not in ("", "/"):
         raise PageNotFound(uri)
-    context = asked_context(memory, asker, dict(parse_qsl(address.query)))
+    context = build_context(memory, caller, dict(parse_qsl(address.query)))
     if address.netloc == "context":
         return types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=context.text)
     text = json.dumps(context.receipt, ensure_ascii=False, indent=2)
     return types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)
 
 
-def asked_context(memory: Memory, asker: Asker, asked: dict[str, Any]) -> Context:
-    """The context for what was asked; who asks is who the request comes from, where it does not say."""
-    strange = [name for name in asked if name not in _ASKED]
-    if strange:
-        raise InvalidArgument(f"{strange[0]} is not known: a context takes {', '.join(_ASKED)}")
-    budget = asked.get("budget") or None
-    if budget is not None and not (budget.isdecimal() and len(budget) <= _LONGEST_BUDGET):
+def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> Context:
+    """Return the context for some arguments; user and channel are the caller's own unless they are given."""
+    unknown = [name for name in arguments if name not in _CONTEXT_ARGUMENTS]
+    if unknown:
+        raise InvalidArgument(f"{unknown[0]} is not known: a context takes {', '.join(_CONTEXT_ARGUMENTS)}")
+    budget = arguments.get("budget") or None
+    if budget is not None and not (budget.isdecimal() and len(budget) <= MAX_BUDGET_DIGITS):
         raise InvalidArgument(f"budget must be a whole number of tokens, not {budget:.50}")
     return memory.context(
-        user=asker.chosen("user", asked.get("user")),
-        channel=asker.chosen("channel", asked.get("channel")),
+        user=caller.choose("user", arguments.get("user")),
+        channel=caller.choose("channel", arguments.get("channel")),
         budget=None if budget is None else int(budget),
-        query=asked.get("query") or None,
+        query=arguments.get("query") or None,
     )
 
 
-def completed(memory: Memory, argument: str, begun: str) -> types.Completion:
-    """What an argument may be, where that can be listed: first those that begin with what was typed."""
-    known = {"path": _paths, "channel": _channels}.get(argument, lambda _: [])(memory)
-    wanted = begun.casefold()
-    first = [value for value in known if value.casefold().startswith(wanted)]
-    found = first + [value for value in known if wanted in value.casefold() and not value.casefold().startswith(wanted)]
-    return types.Completion(values=found[:_MOST_COMPLETED], total=len(found), has_more=len(found) > _MOST_COMPLETED)
+def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+    if name != RECALL.name:
+        raise InvalidArgument(f"there is no prompt {name!r}: there is {RECALL.name}")
+    topic = arguments.get("topic", "").strip()
+    context_arguments = {"query": topic, **{key: value for key, value in arguments.items() if key != "topic"}}
+    context = build_context(memory, caller, context_arguments).text.strip()
+    about = f"about {topic}" if topic else "so far"
+    text = f"This is what your memory holds {about}.\n\n{context or 'Nothing yet.'}"
+    message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+    return types.GetPromptResult(description=f"What memory holds {about}", messages=[message])
 
 
-def _paths(memory: Memory) -> list[str]:
-    return [path for path, _ in memory.home.visible_pages()]
-
-
-def _channels(memory: Memory) -> list[str]:
-    return memory.home.channels.names()[0]
+def complete_argument(memory: Memory, argument: str, prefix: str) -> types.Completion:
+    """Return what an argument may be, where that can be listed: values with the prefix first, then others with it
+    inside."""
+    if argument == "path":
+        values = [path for path, _ in memory.home.visible_pages()]
+    elif argument == "channel":
+        values = memory.home.channels.names()[0]
+    else:
+        values = []
+    wanted = prefix.casefold()
+    starting = [value for value in values if value.casefold().startswith(wanted)]
+    containing = [value for value in values if wanted in value.casefold() and not value.casefold().startswith(wanted)]
+    matches = starting + containing
+    return types.Completion(
+        values=matches[:MAX_COMPLETIONS], total=len(matches), has_more=len(matches) > MAX_COMPLETIONS
+    )

@@ -1,9 +1,10 @@
-"""The tools of the catalog, as MCP lists and calls them. What a caller does wrong is an answer, never a stack trace."""
+"""The tools of the catalog, as MCP lists and calls them. A failed call is an answer, never a stack trace."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
 from functools import partial
+from typing import Any
 
 import anyio
 import anyio.from_thread
@@ -11,78 +12,120 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ...errors import PageNotFound
 from ...index.base import Progress, report_progress_to
 from ...memory import Memory
-from ...server.sessions import Asker, Serving
+from ...server.sessions import Caller, ServerOptions
 from ...storage.tokens import Grant
 from ...tools import catalog
 from ...tools import schemas as shapes
-from .summaries import in_full, in_short
+from ...tools.define import EXTRAS
 
-_STRUCTURED_SINCE = "2025-06-18"  # the revision of the protocol that knows structured content
-
-
-def is_structured(serving: Serving, protocol: str) -> bool:
-    return serving.answers == "structured" or (serving.answers == "auto" and protocol >= _STRUCTURED_SINCE)
-
-
-def listed(serving: Serving, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
-    """The tools that are served, as far as the caller may call them."""
-    described = shapes.describe("mcp", serving.toolsets, memory.home)
-    described = [tool for tool in described if _may_call(serving, grant, tool["name"])]
-    if not is_structured(serving, protocol):
-        described = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in described]
-    return [types.Tool.model_validate(tool) for tool in described]
+STRUCTURED_SINCE = "2025-06-18"  # the first revision of the protocol with structured content
+MAX_REPEATED_CHARACTERS = 200  # a text up to this length is repeated whole in the summary
+MAX_LISTED_NAMES = 5
+_LIST_FIELDS = ("results", "matches", "skills", "channels", "keys")
+_ROW_NAMES = ("citation", "key", "name")
 
 
-def allowed(serving: Serving, memory: Memory, grant: Grant, name: str) -> None:
-    """MCPError for a tool that is not served, or that this caller may not call."""
-    names = [offer.name for offer in catalog.offers(serving.toolsets, memory.home)]
+def is_structured(options: ServerOptions, protocol: str) -> bool:
+    return options.answers == "structured" or (options.answers == "auto" and protocol >= STRUCTURED_SINCE)
+
+
+def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
+    """Return the tools that the caller may call."""
+    tools = [
+        tool
+        for tool in shapes.describe("mcp", options.toolsets, memory.home)
+        if _may_call(options, grant, tool["name"])
+    ]
+    if not is_structured(options, protocol):
+        tools = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
+    return [types.Tool.model_validate(tool) for tool in tools]
+
+
+def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str) -> None:
+    """Raise MCPError for a tool that is not served, or that this caller may not call."""
+    names = [offer.name for offer in catalog.offers(options.toolsets, memory.home)]
     if name not in names:
-        usable = [each for each in names if _may_call(serving, grant, each)]
-        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(usable)}")
-    if not _may_call(serving, grant, name):
+        allowed = [each for each in names if _may_call(options, grant, each)]
+        raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(allowed)}")
+    if not _may_call(options, grant, name):
         raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
 
 
-def _may_call(serving: Serving, grant: Grant, name: str) -> bool:
-    return grant.may_write or _only_reads(serving, name)
+def _may_call(options: ServerOptions, grant: Grant, name: str) -> bool:
+    return grant.may_write or catalog.only_reads(name, tuple(options.toolsets))
 
 
-def _only_reads(serving: Serving, name: str) -> bool:
-    return catalog.only_reads(name, tuple(serving.toolsets))
-
-
-async def called(
-    serving: Serving, memory: Memory, asker: Asker, params: types.CallToolRequestParams, protocol: str, tell: Progress
+async def call_tool(
+    options: ServerOptions,
+    memory: Memory,
+    caller: Caller,
+    params: types.CallToolRequestParams,
+    protocol: str,
+    progress: Progress,
 ) -> types.CallToolResult:
-    call = partial(memory.attempt, params.name, params.arguments or {}, tuple(serving.toolsets), session=asker.session)
-    # A client that went away does not wait for an answer; what it wrote is written whole all the same.
-    reads = _only_reads(serving, params.name)
-    outcome = await anyio.to_thread.run_sync(_watched(call, tell), abandon_on_cancel=reads)
-    if not is_structured(serving, protocol):
-        return types.CallToolResult(content=_text(in_full(outcome.reply)), is_error=outcome.error is not None)
+    toolsets = tuple(options.toolsets)
+    call = partial(memory.attempt, params.name, params.arguments or {}, toolsets, session=caller.session)
+
+    def run() -> catalog.Outcome:
+        with report_progress_to(progress):
+            return call()
+
+    # A read is abandoned when its client goes away; a write is always finished.
+    outcome = await anyio.to_thread.run_sync(run, abandon_on_cancel=catalog.only_reads(params.name, toolsets))
+    if not is_structured(options, protocol):
+        text = json.dumps(outcome.reply, ensure_ascii=False)
+        return types.CallToolResult(content=_text_content(text), is_error=outcome.error is not None)
     if outcome.error:
-        # The output schema is of answers. There are clients that check a refusal against it too, and lose the sentence.
-        return types.CallToolResult(content=_text(sentence(outcome)), is_error=True)
-    return types.CallToolResult(content=_text(in_short(outcome.reply)), structured_content=outcome.reply)
+        # No structured content: some clients check errors against the output schema too, and drop the message.
+        return types.CallToolResult(content=_text_content(describe_error(outcome)), is_error=True)
+    return types.CallToolResult(content=_text_content(summarize(outcome.reply)), structured_content=outcome.reply)
 
 
-def _text(text: str) -> list[types.ContentBlock]:
+def _text_content(text: str) -> list[types.ContentBlock]:
     return [types.TextContent(type="text", text=text)]
 
 
-def sentence(outcome: catalog.Outcome) -> str:
-    """What went wrong, in the words of the toolset where those say enough."""
-    told = outcome.reply.get("error", "")
-    if isinstance(told, dict):
-        return f"{told['code']}: {told['message']}"
-    return str(outcome.error) if str(told).lower() == "not found" else str(told)
+def describe_error(outcome: catalog.Outcome) -> str:
+    """Return what went wrong, in the toolset's own words; of a missing page they do not say which one it is."""
+    if isinstance(outcome.error, PageNotFound):
+        return str(outcome.error)
+    error = outcome.reply.get("error", "")
+    return f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error)
 
 
-def _watched(call: Callable[[], catalog.Outcome], tell: Progress) -> Callable[[], catalog.Outcome]:
-    def run() -> catalog.Outcome:
-        with report_progress_to(tell):
-            return call()
+def summarize(reply: dict[str, Any]) -> str:
+    """Return an answer in one line, for beside its structured content: what it is, not all that it says."""
+    data = reply["data"] if isinstance(reply.get("data"), dict) else reply
+    summary = _summarize_list(data) or _summarize_text(data) or _summarize_write(data) or "Done."
+    notes = [reply.get(name, "") for name in EXTRAS.fields]
+    return "\n".join(part for part in (summary, *notes) if part)
 
-    return run
+
+def _summarize_list(data: dict[str, Any]) -> str:
+    field = next((name for name in _LIST_FIELDS if isinstance(data.get(name), list)), "")
+    if not field:
+        return ""
+    rows = data[field]
+    names = [row if isinstance(row, str) else _row_name(row) for row in rows[:MAX_LISTED_NAMES]]
+    more = ", …" if len(rows) > MAX_LISTED_NAMES else ""
+    return f"{field} ({len(rows)}){': ' if rows else ''}{', '.join(names)}{more}"
+
+
+def _row_name(row: dict[str, Any]) -> str:
+    return next((str(row[name]) for name in _ROW_NAMES if row.get(name)), "?")
+
+
+def _summarize_text(data: dict[str, Any]) -> str:
+    text = next((data[name] for name in ("message", "content", "text") if isinstance(data.get(name), str)), None)
+    if text is None:
+        return ""
+    where = data.get("path") or data.get("key") or "memory"
+    return text if 0 < len(text) <= MAX_REPEATED_CHARACTERS else f"{where}: {len(text):,} characters"
+
+
+def _summarize_write(data: dict[str, Any]) -> str:
+    where = [str(data[name]) for name in ("key", "name", "path") if data.get(name)]
+    return f"Done: {', '.join(where)}" if where else ""

@@ -1,0 +1,237 @@
+"""Notifications of changed pages, whoever changed them: an agent, another process, a person with an editor.
+
+A home is watched for as long as a listener wants it. Listeners are the MCP subscriptions and the change feeds of HTTP,
+which number changes so that a client can resume. Each listener asks `can_see_page` before it tells anybody of a page.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, Protocol
+
+from ..errors import CommonplaceError
+from ..home import Home
+from ..index.watcher import PageChanges
+from ..memory import Memory
+
+MAX_WATCHED_HOMES = 32  # the least recently requested are stopped
+WATCH_START_TIMEOUT_SECONDS = 5.0
+FEED_CHANGES = 1000  # changes that a feed remembers
+MAX_FEED_READERS = 500
+
+
+def can_see_page(memory: Memory, path: str) -> bool:
+    """Return whether an agent may know that the page at a path changed, even if it does not exist yet."""
+    place = memory.home.index.scope.place(path)
+    return place is not None and memory.home.may_see(place)
+
+
+class ChangeListener(Protocol):
+    def list_homes(self) -> set[str]:
+        """Return the homes whose changes somebody wants to hear of."""
+        ...
+
+    async def notify(self, home: str, changes: PageChanges, added: frozenset[str]) -> None:
+        """Tell of the changes in a home; `added` are those changed pages that are new."""
+        ...
+
+    def close(self) -> None:
+        """End what clients have open, since the server ends."""
+        ...
+
+
+@dataclass
+class _Watch:
+    """A running watcher of one home, and the pages it knows."""
+
+    stop: threading.Event = field(default_factory=threading.Event)
+    pages: set[str] = field(default_factory=set)
+    started: asyncio.Event = field(default_factory=asyncio.Event)  # from then on no change is missed
+
+
+class HomeWatchers:
+    """One watcher thread per home. All methods run in the event loop."""
+
+    def __init__(self) -> None:
+        self._watches: OrderedDict[str, _Watch] = OrderedDict()
+        self._listeners: list[ChangeListener] = []
+        self._notifying: set[asyncio.Task[None]] = set()
+
+    def add_listener(self, listener: ChangeListener) -> None:
+        self._listeners.append(listener)
+
+    def watch(self, memory: Memory) -> bool:
+        """Watch the pages of a home from now on; return False if it is watched already."""
+        home = memory.home
+        if home.root in self._watches:
+            self._watches.move_to_end(home.root)
+            return False
+        watch = _Watch()
+        self._watches[home.root] = watch
+        if len(self._watches) > MAX_WATCHED_HOMES:
+            self._watches.popitem(last=False)[1].stop.set()
+        loop = asyncio.get_running_loop()
+        threading.Thread(target=self._run, args=(loop, home, watch), name=f"watch {home.root}", daemon=True).start()
+        return True
+
+    def _run(self, loop: asyncio.AbstractEventLoop, home: Home, watch: _Watch) -> None:
+        """Watch until told to stop, in a thread of its own; everything is reported to the event loop."""
+
+        def report(callback: Callable[..., object], *arguments: object) -> None:
+            with suppress(RuntimeError):  # the server has ended meanwhile
+                loop.call_soon_threadsafe(callback, *arguments)
+
+        def on_start(_: object) -> None:
+            report(watch.started.set)
+
+        def on_change(changes: PageChanges) -> None:
+            report(self._notify, home.root, watch, changes)
+
+        with suppress(CommonplaceError, OSError):  # without a watcher, searches look for changes themselves
+            watch.pages.update(home.index.query(lambda view: view.index.stamps()))
+            embedding = home.embedding if home.search_settings.enabled else None
+            home.index.watch(watch.stop, on_change, embedding, on_start)
+        report(self._remove, home.root, watch)
+
+    def _notify(self, root: str, watch: _Watch, changes: PageChanges) -> None:
+        added = frozenset(changes.changed) - watch.pages
+        watch.pages.update(changes.changed)
+        watch.pages.difference_update(changes.removed)
+        for listener in self._listeners:  # each in a task of its own: one that waits holds up no other
+            task = asyncio.get_running_loop().create_task(listener.notify(root, changes, added))
+            self._notifying.add(task)
+            task.add_done_callback(self._notifying.discard)
+
+    def _remove(self, root: str, watch: _Watch) -> None:
+        """Forget a watcher that ended; the next `watch` starts another."""
+        watch.started.set()
+        if self._watches.get(root) is watch:
+            del self._watches[root]
+
+    async def wait_until_started(self, root: str) -> None:
+        """Wait until no change in a home is missed, but not for ever."""
+        if watch := self._watches.get(root):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(WATCH_START_TIMEOUT_SECONDS):
+                    await watch.started.wait()
+
+    def stop_unused(self) -> None:
+        """Stop watching homes that no listener wants any more."""
+        wanted = {root for listener in self._listeners for root in listener.list_homes()}
+        for root in [root for root in self._watches if root not in wanted]:
+            self._watches.pop(root).stop.set()
+
+    def close(self) -> None:
+        for watch in self._watches.values():
+            watch.stop.set()
+        for listener in self._listeners:
+            listener.close()
+
+
+class NumberedChange(NamedTuple):
+    number: int
+    path: str
+    kind: Literal["changed", "removed"]
+
+
+class ChangeFeed:
+    """The latest changes of one home, numbered. `run` tells these numbers from those before a gap or a restart."""
+
+    def __init__(self) -> None:
+        self.run = secrets.token_hex(4)
+        self.last = 0
+        self.is_closed = False
+        self._changes: deque[NumberedChange] = deque(maxlen=FEED_CHANGES)
+        self._waiting: set[asyncio.Event] = set()
+
+    def add(self, changes: PageChanges) -> None:
+        for path in changes.changed:
+            self._append(path, "changed")
+        for path in changes.removed:
+            self._append(path, "removed")
+        self._wake()
+
+    def _append(self, path: str, kind: Literal["changed", "removed"]) -> None:
+        self.last += 1
+        self._changes.append(NumberedChange(self.last, path, kind))
+
+    def restart(self) -> None:
+        """Begin a new run, since changes may have been missed: readers from before must read everything again."""
+        self.run = secrets.token_hex(4)
+        self._changes.clear()
+        self._wake()
+
+    def read_after(self, number: int) -> Iterator[NumberedChange]:
+        return (change for change in [*self._changes] if change.number > number)
+
+    def reaches(self, number: int) -> bool:
+        """Return whether every change after a number is still remembered."""
+        return number >= self.last - len(self._changes)
+
+    async def wait(self, seconds: float) -> None:
+        """Wait for the next change, or for the given time."""
+        event = asyncio.Event()
+        self._waiting.add(event)
+        try:
+            async with asyncio.timeout(seconds):
+                await event.wait()
+        except TimeoutError:
+            pass
+        finally:
+            self._waiting.discard(event)
+
+    def _wake(self) -> None:
+        for event in self._waiting:
+            event.set()
+
+    def close(self) -> None:
+        self.is_closed = True
+        self._wake()
+
+
+class ChangeFeeds:
+    """The change feeds of all homes that were ever asked for: those homes stay watched."""
+
+    def __init__(self, watchers: HomeWatchers) -> None:
+        self._watchers = watchers
+        self._feeds: dict[str, ChangeFeed] = {}
+        self.readers = 0
+        watchers.add_listener(self)
+
+    @property
+    def is_full(self) -> bool:
+        return self.readers >= MAX_FEED_READERS
+
+    def list_homes(self) -> set[str]:
+        return {*self._feeds}
+
+    async def notify(self, home: str, changes: PageChanges, added: frozenset[str]) -> None:
+        if feed := self._feeds.get(home):
+            feed.add(changes)
+
+    def get(self, memory: Memory) -> ChangeFeed:
+        """Return the feed of a home, and keep the home watched."""
+        root = memory.home.root
+        feed = self._feeds.get(root)
+        is_new_watch = self._watchers.watch(memory)
+        if feed is None:
+            feed = self._feeds[root] = ChangeFeed()
+        elif is_new_watch:  # nobody watched for a while
+            feed.restart()
+        return feed
+
+    async def start(self, memory: Memory) -> ChangeFeed:
+        """Return the feed of a home once no change is missed any more."""
+        feed = self.get(memory)
+        await self._watchers.wait_until_started(memory.home.root)
+        return feed
+
+    def close(self) -> None:
+        for feed in self._feeds.values():
+            feed.close()

@@ -1,0 +1,89 @@
+"""The HTTP server as a whole: MCP at `/mcp`, the interface for programs at `/v1`, the web page at `/`.
+
+This is the one place where the surfaces meet; `commonplace serve` and `commonplace web` start it.
+"""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.routing import Mount
+from starlette.types import ASGIApp
+
+from ..server.service import MemoryService
+from ..server.sessions import ServerOptions
+from . import web
+from .http import MCP_PATH
+from .http.app import build_api
+from .http.auth import AccessRules, AuthMiddleware, RequestAuthenticator
+from .http.dispatch import Dispatcher, handle_http_error
+from .http.limits import MAX_ADDRESS_BYTES, HeaderTimeoutProtocol
+from .http.sign_in import SignInKeys
+from .mcp.server import McpServer
+
+MAX_CONNECTIONS = 2000
+SHUTDOWN_SECONDS = 2  # for open requests to end
+
+
+def build_application(
+    options: ServerOptions, rules: AccessRules | None = None, keys: SignInKeys | None = None
+) -> ASGIApp:
+    return _build(MemoryService(options), rules or AccessRules(), keys or SignInKeys())
+
+
+def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys) -> ASGIApp:
+    app = McpServer(service).http_application(MCP_PATH)
+    authenticator = RequestAuthenticator(rules, service.authenticator, keys)
+    dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
+    app.router.routes.append(Mount("/v1", build_api(dispatcher)))
+    app.router.routes.extend(web.routes())
+    app.add_exception_handler(HTTPException, handle_http_error)
+    _close_at_end(app, service)
+    return AuthMiddleware(app, rules, authenticator, web.is_page)
+
+
+def _close_at_end(app: Starlette, service: MemoryService) -> None:
+    """Close the service when the application ends, after what the MCP transport does at its end."""
+    inner = app.router.lifespan_context
+
+    @asynccontextmanager
+    async def lifespan(state: Starlette) -> AsyncIterator[None]:
+        try:
+            async with inner(state):
+                yield
+        finally:
+            service.close()
+
+    app.router.lifespan_context = lifespan
+
+
+def serve_http(options: ServerOptions, rules: AccessRules, listener: socket.socket, keys: SignInKeys) -> None:
+    """Serve until told to stop. Open streams do not delay the end."""
+    service = MemoryService(options)
+    config = uvicorn.Config(
+        _build(service, rules, keys),
+        http=HeaderTimeoutProtocol,
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        server_header=False,
+        limit_concurrency=MAX_CONNECTIONS,
+        h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,
+    )
+    _Server(config, service).run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """Ends open streams before it waits for open requests."""
+
+    def __init__(self, config: uvicorn.Config, service: MemoryService) -> None:
+        super().__init__(config)
+        self._service = service
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._service.watchers.close()
+        await super().shutdown(sockets)
