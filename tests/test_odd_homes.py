@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from commonplace import InvalidArgument, Memory
-from commonplace.storage.folder import locks
+from commonplace.storage import file_locks as locks
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
@@ -152,11 +152,11 @@ def test_a_lock_whose_file_was_removed_meanwhile_is_taken_anew(tmp_path: Path) -
     name = f"page-{locks.slot_of('a')}"
     handle = locks._acquire(str(folder / name), "a", 1)  # as another process has it
     os.unlink(folder / name)
-    with locks.lock(str(folder), "page", "a", patience=0.05):
+    with locks.lock(str(folder), "page", "a", timeout=0.05):
         assert os.path.exists(folder / name)
     os.close(handle)
     os.rmdir(folder) if not os.listdir(folder) else None
-    with locks.lock(str(folder), "page", "a", patience=0.05):
+    with locks.lock(str(folder), "page", "a", timeout=0.05):
         pass
 
 

@@ -46,9 +46,9 @@ def found(memory: Memory, query: str) -> list[str]:
 HOLDER = """
 import sys
 from commonplace.home import Home
-from commonplace.storage.folder.locks import lock
+from commonplace.storage.file_locks import lock
 home = Home(sys.argv[1])
-with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.scope.fingerprint}", patience=0):
+with lock(f"{sys.argv[1]}/.index", "area", f"the index {home.index.scope.fingerprint}", timeout=0):
     print("held", flush=True)
     sys.stdin.read()
 """

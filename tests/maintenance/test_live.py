@@ -19,8 +19,8 @@ from commonplace import Memory
 from commonplace.errors import LockTimeout, OutsideHome
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_file, export_to
-from commonplace.storage.folder.atomic_file import whole_file
-from commonplace.storage.folder.locks import everything, lock
+from commonplace.storage.file_locks import lock, lock_all
+from commonplace.storage.files import open_atomic
 
 from .places import export, exported, imported, put, tree
 
@@ -111,7 +111,7 @@ def test_writers_wait_for_a_backup_and_go_on(memory: Memory, home: Path) -> None
         assert memory.call("remember", {"content": "after"})["success"]
         done.set()
 
-    with everything(str(home / ".locks")):
+    with lock_all(str(home / ".locks")):
         thread = threading.Thread(target=write)
         thread.start()
         assert not done.wait(0.1)
@@ -124,19 +124,19 @@ def test_a_writer_that_does_not_let_go_is_named_and_nothing_stays_held(home: Pat
     with (
         lock(locks, "page", "memory/a.md"),
         pytest.raises(LockTimeout, match=f"within 0.05 seconds: .* process {os.getpid()}"),
-        everything(locks, patience=0.05),
+        lock_all(locks, timeout=0.05),
     ):
         pass
-    with everything(locks, patience=1):
+    with lock_all(locks, timeout=1):
         pass
     assert memory.call("remember", {"content": "x"})["success"]
 
 
 def test_all_locks_are_taken_where_few_files_may_be_open(tmp_path: Path) -> None:
     code = (
-        "import resource, sys; from commonplace.storage.folder.locks import everything\n"
+        "import resource, sys; from commonplace.storage.file_locks import lock_all\n"
         "resource.setrlimit(resource.RLIMIT_NOFILE, (256, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))\n"
-        "with everything(sys.argv[1]): print('held')"
+        "with lock_all(sys.argv[1]): print('held')"
     )
     done = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=True)
     assert done.stdout == "held\n"
@@ -199,9 +199,9 @@ def test_locks_that_are_a_link_are_not_taken_elsewhere(memory: Memory, home: Pat
 HOLDER = """
 import sys
 from commonplace.maintenance.backup import export_file, export_to
-from commonplace.storage.folder.atomic_file import whole_file
+from commonplace.storage.files import open_atomic
 from commonplace.home import Home
-from commonplace.storage.folder.locks import everything
+from commonplace.storage.file_locks import lock_all
 what, home = sys.argv[1:]
 def wait():
     print("here", flush=True)
@@ -211,7 +211,7 @@ class Stream:
         wait()
 if what == "writing":
     export_to(Home(home), Stream())
-with everything(home + "/.locks"):
+with lock_all(home + "/.locks"):
     wait()
 """
 
@@ -291,7 +291,7 @@ def test_what_another_export_is_writing_is_not_cleared(
     if not nameless:  # a system that knows no files without a name
         monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     place = tmp_path / "b.tar"
-    with whole_file(str(place), replace=True) as file:
+    with open_atomic(str(place), replace=True) as file:
         file.write(b"slowly")
         export_file(memory.home, str(place), force=True)
         assert place.read_bytes() != b"slowly"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import LockTimeout, NotText, OutsideHome, StorageError
-from commonplace.storage.folder import swap as exchange
-from commonplace.storage.folder.locks import lock
+from commonplace.storage import files
+from commonplace.storage.file_locks import lock
 from commonplace.storage.folder.pages import FolderPages
 
 
@@ -22,13 +22,13 @@ def pages(tmp_path: Path) -> FolderPages:
 
 
 @pytest.fixture
-def without_exchange(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def without_swap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on systems that can not let two files change places."""
     monkeypatch.setattr(sys, "platform", "elsewhere")
-    exchange._system_call.cache_clear()
+    files._load_renameat2.cache_clear()
     yield
     monkeypatch.undo()
-    exchange._system_call.cache_clear()
+    files._load_renameat2.cache_clear()
 
 
 def test_files_and_folders_that_hold_memory_are_private(pages: FolderPages) -> None:
@@ -97,7 +97,7 @@ def test_an_edit_made_by_hand_meanwhile_is_read_again_not_overwritten(pages: Fol
 
 @pytest.mark.parametrize(("number", "word"), [(errno.ENOSPC, "full"), (errno.EROFS, "read-only"), (errno.EIO, "a.md")])
 @pytest.mark.parametrize("operation", ["write", "fsync", "replace"])
-@pytest.mark.usefixtures("without_exchange")
+@pytest.mark.usefixtures("without_swap")
 def test_a_failed_write_leaves_the_old_page_and_no_litter(
     pages: FolderPages, monkeypatch: pytest.MonkeyPatch, number: int, word: str, operation: str
 ) -> None:
@@ -155,10 +155,10 @@ def test_a_lock_that_does_not_come_free_names_its_holder(tmp_path: Path) -> None
     with (
         lock(folder, "page", "a.md"),
         pytest.raises(LockTimeout, match=f"process {os.getpid()}"),
-        lock(folder, "page", "a.md", patience=0.05),
+        lock(folder, "page", "a.md", timeout=0.05),
     ):
         pass
-    with lock(folder, "page", "a.md", patience=0.05):
+    with lock(folder, "page", "a.md", timeout=0.05):
         pass
 
 

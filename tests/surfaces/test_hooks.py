@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.storage.folder.locks import lock
+from commonplace.storage.file_locks import lock
 from commonplace.surfaces.install.capture import lines_of, merged
 
 from .test_cli import Shell

@@ -18,7 +18,7 @@ from mcp import MCPError
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, Refused
 from commonplace.server.sessions import ServerOptions
-from commonplace.storage.folder.locks import lock
+from commonplace.storage.file_locks import lock
 from commonplace.surfaces.mcp import subscriptions
 from commonplace.tools import catalog
 

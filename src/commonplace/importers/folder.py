@@ -9,8 +9,8 @@ from ..maintenance.backup.scope import locks_of
 from ..maintenance.backup.spool import Spool
 from ..storage.author import Author, write_as
 from ..storage.deltas import version_of
-from ..storage.folder.atomic import read_bytes_or_none, storage_errors
-from ..storage.folder.locks import lock
+from ..storage.file_locks import lock
+from ..storage.files import read_bytes_or_none, storage_errors
 from .plan import Plan, Progress, Step, written
 from .receipts import FOLDER, FileReceipts
 

@@ -13,7 +13,7 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 
-from ..storage.folder.atomic import APPEND, make_folders, put_whole, read_bytes_or_none, storage_errors, write_all
+from ..storage.files import APPEND_FLAGS, make_folders, read_bytes_or_none, storage_errors, write_all, write_file
 
 FOLDER = ".imports"
 
@@ -56,7 +56,7 @@ class FileReceipts(Receipts):
             return
         with storage_errors(FOLDER):
             make_folders(self._folder)
-            handle = os.open(self._file, APPEND, 0o600)
+            handle = os.open(self._file, APPEND_FLAGS, 0o600)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in new.items()).encode())
             finally:
@@ -71,7 +71,7 @@ class FileReceipts(Receipts):
             call = os.urandom(5).hex()
             with storage_errors(FOLDER):
                 make_folders(self._folder)
-                put_whole(path, call.encode())
+                write_file(path, call.encode())
         return call
 
     def end(self, source: str) -> None:

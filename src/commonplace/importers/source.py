@@ -16,7 +16,7 @@ from typing import IO, NamedTuple
 
 from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
 from ..maintenance.backup.scope import oddity
-from ..storage.folder.atomic import read_bytes
+from ..storage.files import read_bytes
 from .values import Missed
 
 PEEK = 1 << 16

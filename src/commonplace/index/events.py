@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 
 from ..errors import Unavailable
-from ..storage.folder.atomic import make_folders
+from ..storage.files import make_folders
 
 _STEP, _BURST = 50, 300  # milliseconds without news after which what there is is told, and the longest wait for that
 _HEARD = 2.0  # seconds within which a knock is heard where there are events, on a busy machine, too

@@ -7,7 +7,7 @@ import sqlite3
 import time
 from contextlib import suppress
 
-from ..storage.folder.atomic import make_folders
+from ..storage.files import make_folders
 from .recalls import forget
 from .sqlite import SCHEMA, SqliteIndex
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from ..errors import LockTimeout, StorageError
 from ..storage.base import Pages, PathWarnings
-from ..storage.folder.locks import lock
+from ..storage.file_locks import lock
 from .base import Index, Progress, report_progress
 from .files import open_index, remove_others
 from .freshness import Promise, promise_for, promised

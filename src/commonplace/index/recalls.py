@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from ..storage.folder.atomic import APPEND
+from ..storage.files import APPEND_FLAGS
 
 FILES = ("recalled.jsonl", "recalled.1.jsonl")
 _LARGEST = 2_000_000  # bytes
@@ -53,7 +53,7 @@ def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
         return
     line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
     with suppress(OSError, UnicodeError):
-        handle = os.open(os.path.join(folder, FILES[0]), APPEND, 0o600)
+        handle = os.open(os.path.join(folder, FILES[0]), APPEND_FLAGS, 0o600)
         try:
             os.write(handle, f"{line}\n".encode())
             full = os.fstat(handle).st_size > _LARGEST

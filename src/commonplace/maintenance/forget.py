@@ -16,7 +16,7 @@ from ..home import INDEX_FOLDER, Home
 from ..storage.author import Author, write_as
 from ..storage.base import Versions
 from ..storage.deltas import Change, version_of
-from ..storage.folder.atomic import page_of_leftover
+from ..storage.files import page_of_leftover
 from ..storage.globs import compile_glob
 from ..storage.layout import Place
 from ..storage.names import file_name

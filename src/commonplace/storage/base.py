@@ -38,6 +38,10 @@ Versions = list[tuple[Change, bytes | None]]  # the versions of a page with thei
 ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
 
 
+def ignore_write(path: str, size: int) -> None:
+    """Do nothing after a write: the default `OnWrite`."""
+
+
 class Changes(NamedTuple):
     """How pages differ from known stamps: new stamps, pages that are gone, and warnings by path."""
 

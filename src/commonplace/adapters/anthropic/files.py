@@ -14,7 +14,7 @@ from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText,
 from ...home import Home
 from ...storage.author import Author, current_write, write_as
 from ...storage.base import ABSENT
-from ...storage.folder.atomic import storage_errors
+from ...storage.files import storage_errors
 from ...storage.postgres.backend import PostgresStorage
 from ...tools.secret_policy import guarded
 from .folder import Disk

@@ -9,8 +9,7 @@ from contextlib import suppress
 from ...errors import OutsideHome, PageNotFound
 from ...formats.json_text import is_unicode
 from ...home import Home
-from ...storage.folder.atomic import make_folders, storage_errors, sync_folder
-from ...storage.folder.swap import CanNot, put
+from ...storage.files import Unsupported, make_folders, rename_noreplace, storage_errors, sync_folder
 from .tree import ROOT, Kind, Listed, Spot, move_page
 
 
@@ -145,8 +144,8 @@ def _move_as_it_is(old: str, new: str) -> None:
     """For what is no text: nobody has to read it to move it."""
     make_folders(os.path.dirname(new))
     try:
-        put(old, new)
-    except CanNot:
+        rename_noreplace(old, new)
+    except Unsupported:
         os.rename(old, new)
     sync_folder(os.path.dirname(new))
     sync_folder(os.path.dirname(old))

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ...errors import LockTimeout
 from ...formats.timestamps import stamp
 from ...storage.base import UNSURE
-from ...storage.folder.atomic import make_folders
+from ...storage.files import make_folders
 from .items import Listing, Stored, Terms
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import BinaryIO, NamedTuple
 from ...errors import Conflict, Refused, StorageError
 from ...home import Home
 from ...settings import OURS
-from ...storage.folder.atomic_file import clear_left, whole_file
+from ...storage.files import open_atomic, remove_leftovers
 from ...storage.postgres.backend import PostgresStorage
 from .reader import Limits, receive
 from .restore import carry_out, plan
@@ -78,9 +78,9 @@ def export_file(
         raise Conflict(f"{path} exists already: give another name, or --force to replace it")
     plain = path.lower().removesuffix(".gz")
     chosen: Format = format or ("jsonl" if plain.endswith(".jsonl") else "tar")
-    clear_left(path)
+    remove_leftovers(path)
     try:
-        with whole_file(path, replace=force) as file:
+        with open_atomic(path, replace=force) as file:
             return export_to(home, file, chosen, history=history, compress=path.lower().endswith((".gz", ".tgz")))
     except FileExistsError as error:
         raise Conflict(f"{path} was made by somebody else meanwhile: give another name") from error

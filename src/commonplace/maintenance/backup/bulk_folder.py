@@ -15,18 +15,21 @@ from typing import TypeVar
 from ...errors import PageNotFound, StaleVersion, StorageError
 from ...home import Home
 from ...storage.author import current_write
-from ...storage.folder.atomic import (
-    Overtaken,
+from ...storage.file_locks import lock
+from ...storage.files import (
+    CREATE_FLAGS,
+    ConcurrentWrite,
+    Unsupported,
     make_folders,
     read_bytes_or_none,
+    remove_file,
+    rename_new,
     storage_errors,
+    swap,
     sync_folder,
-    take_away,
+    temporary_path,
     write_all,
 )
-from ...storage.folder.atomic_file import CREATE, aside, put_new
-from ...storage.folder.locks import lock
-from ...storage.folder.swap import CanNot, exchange
 from .scope import locks_of
 from .spool import Item, Spool
 
@@ -86,8 +89,8 @@ def _written(home: Home, items: Mapping[str, Item], spool: Spool, waiting: dict[
             with storage_errors(path):
                 yield from make_folders(os.path.dirname(place))
                 yield os.path.dirname(place)
-                temporary = aside(place)
-                files[path] = os.open(temporary, CREATE, 0o600)
+                temporary = temporary_path(place)
+                files[path] = os.open(temporary, CREATE_FLAGS, 0o600)
                 waiting[path] = temporary, place
                 stack.callback(os.close, files[path])
                 for chunk in spool.chunks(item):
@@ -103,12 +106,12 @@ def _written(home: Home, items: Mapping[str, Item], spool: Spool, waiting: dict[
 def _put(temporary: str, place: str, path: str, instead_of: bytes | None) -> None:
     if instead_of is not None and read_bytes_or_none(place, path) == instead_of:
         try:
-            exchange(temporary, place)
-        except CanNot:
+            swap(temporary, place)
+        except Unsupported:
             os.replace(temporary, place)
         return
     try:
-        put_new(temporary, place)
+        rename_new(temporary, place)
     except FileExistsError as error:
         raise StaleVersion(path) from error
 
@@ -119,13 +122,13 @@ def _tell(home: Home, path: str, data: bytes, where: tuple[str, str]) -> None:
         home.storage.history.record_outside_edit(path, None)
         home.storage.history.record_change(path, None, data, current_write().author)
     except (OSError, StorageError):
-        with suppress(OSError, Overtaken):  # what somebody saved since is theirs, and stays
+        with suppress(OSError, ConcurrentWrite):  # what somebody saved since is theirs, and stays
             _take_back(*where, data)
         raise
 
 
 def _take_back(temporary: str, place: str, data: bytes) -> None:
     if os.path.lexists(temporary):  # it is what stood there before
-        exchange(temporary, place)
+        swap(temporary, place)
     else:
-        take_away(place, data)
+        remove_file(place, data)

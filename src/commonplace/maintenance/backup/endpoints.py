@@ -14,9 +14,9 @@ from ...formats.timestamps import stamp
 from ...home import Home
 from ...storage.base import ABSENT, Sentences, Versions
 from ...storage.deltas import Change, Line, version_of
-from ...storage.folder.atomic import Overtaken, read_settled, replace, storage_errors, take_away
+from ...storage.file_locks import lock
+from ...storage.files import ConcurrentWrite, read_settled, remove_file, replace_file, storage_errors
 from ...storage.folder.history import History
-from ...storage.folder.locks import lock
 from ...storage.history import rebuild_lines
 from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.listen import notify
@@ -151,7 +151,7 @@ class OfFolder:
                 return
             try:
                 _replace(place, found, page)
-            except Overtaken as error:
+            except ConcurrentWrite as error:
                 raise StaleVersion(path) from error
 
     def done(self) -> None:
@@ -160,9 +160,9 @@ class OfFolder:
 
 def _replace(place: str, found: bytes | None, page: Copy) -> None:
     if page.data is None:
-        take_away(place, found or b"")
+        remove_file(place, found or b"")
         return
-    replace(place, page.data, found)
+    replace_file(place, page.data, found)
     os.utime(place, ns=(page.modified, page.modified))
 
 

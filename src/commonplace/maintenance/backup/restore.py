@@ -17,9 +17,8 @@ from ...home import HISTORY_FOLDER, Home
 from ...storage.author import Author, write_as
 from ...storage.base import ABSENT, Sentences
 from ...storage.deltas import version_of
-from ...storage.folder.atomic import read_bytes, read_bytes_or_none, storage_errors
-from ...storage.folder.atomic_file import whole_file
-from ...storage.folder.locks import lock
+from ...storage.file_locks import lock
+from ...storage.files import open_atomic, read_bytes, read_bytes_or_none, storage_errors
 from ...storage.postgres.backend import PostgresStorage
 from .bulk_folder import add_all, place_of, stamp
 from .scope import extent, holds, locks_of
@@ -167,7 +166,7 @@ def _replace(home: Home, path: str, item: Item, data: bytes) -> None:
         home.storage.pages.record_outside_edits([path])
         place = place_of(home, path)
         with storage_errors(path), lock(locks_of(home), "page", path):
-            with whole_file(place, replace=True) as file:
+            with open_atomic(place, replace=True) as file:
                 file.write(data)
             stamp(place, item)
 

@@ -12,7 +12,7 @@ from ...errors import PageNotFound
 from ...formats.json_text import is_unicode
 from ...home import HISTORY_FOLDER, LOCKS_FOLDER, Home
 from ...storage.base import Root, Sentences
-from ...storage.folder.atomic import storage_errors
+from ...storage.files import storage_errors
 from ...storage.globs import compile_glob, fixed_folder
 
 _MOST_NAMED = 5  # names in one warning

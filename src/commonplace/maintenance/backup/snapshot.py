@@ -17,8 +17,8 @@ from typing import NamedTuple
 from ...errors import PageNotFound
 from ...home import LOCKS_FOLDER, Home
 from ...storage.base import Root, Sentences
-from ...storage.folder.atomic import TICK, storage_errors
-from ...storage.folder.locks import everything
+from ...storage.file_locks import lock_all
+from ...storage.files import TIMESTAMP_TICK_NANOSECONDS, storage_errors
 from .scope import extent, files, locks_of, strangers
 from .spool import CHUNK, Item, Spool
 
@@ -62,7 +62,7 @@ def one_moment(home: Home, *, history: bool) -> Iterator[Snapshot]:
 def _writers_held(folder: str, warnings: Sentences) -> Iterator[None]:
     with ExitStack() as stack:
         try:
-            stack.enter_context(everything(folder))
+            stack.enter_context(lock_all(folder))
         except OSError as error:
             if error.errno not in _NOT_OURS:
                 with storage_errors(LOCKS_FOLDER):
@@ -98,7 +98,7 @@ def _copied(top: str, path: str, spool: Spool) -> _Copy | None:
             item = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, data)
     except PageNotFound:  # removed since it was seen
         return None
-    unsure = max(info.st_mtime_ns, info.st_ctime_ns) > now - TICK
+    unsure = max(info.st_mtime_ns, info.st_ctime_ns) > now - TIMESTAMP_TICK_NANOSECONDS
     return _Copy(None if unsure else _stamp(info), item)
 
 

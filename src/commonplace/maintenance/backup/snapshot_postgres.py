@@ -11,8 +11,8 @@ from ...formats.timestamps import parse
 from ...home import HISTORY_FOLDER, Home
 from ...storage.base import Paths, Root
 from ...storage.deltas import Line, version_of, written
+from ...storage.file_locks import slot_of
 from ...storage.folder.history import id_in
-from ...storage.folder.locks import slot_of
 from ...storage.postgres.backend import PostgresStorage
 from ...storage.postgres.history import LINE, parse_line
 from .scope import extent, holds, oddity, strangers

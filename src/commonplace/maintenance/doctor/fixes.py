@@ -15,8 +15,8 @@ from ...index.base import ignore_progress
 from ...index.files import open_index
 from ...storage.author import Author, current_write, write_as
 from ...storage.deltas import Change
-from ...storage.folder.atomic import read_bytes, read_bytes_or_none
-from ...storage.folder.locks import lock, lock_slot
+from ...storage.file_locks import lock, lock_slot
+from ...storage.files import read_bytes, read_bytes_or_none
 from ...storage.records import parse
 from .contents import digest_of, digest_of_record
 from .folders import held

@@ -12,7 +12,7 @@ from ...formats.json_text import is_unicode
 from ...home import HISTORY_FOLDER, Home
 from ...settings import OURS
 from ...storage.deltas import version_of
-from ...storage.folder.atomic import page_of_leftover, read_bytes, read_bytes_or_none
+from ...storage.files import page_of_leftover, read_bytes, read_bytes_or_none
 from ...storage.skills import PAGE
 from .scan import Entry, Finding, Folder, Survey
 

@@ -16,7 +16,7 @@ from ...home import Home
 from ...index.sync import IndexScope
 from ...model import Page
 from ...settings import OURS
-from ...storage.folder.atomic import page_of_leftover
+from ...storage.files import page_of_leftover
 from ...storage.layout import MAIN, Place
 from ...storage.postgres.backend import PostgresStorage
 

@@ -11,7 +11,7 @@ from ... import settings as settings_of
 from ...errors import CommonplaceError, InvalidArgument, StorageError
 from ...model import Clock
 from ..base import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, HistoryStore, OnWrite, Pages, Retention, TokenStore
-from .atomic import read_bytes_or_none, storage_errors
+from ..files import read_bytes_or_none, storage_errors
 from .history import History
 from .pages import FolderPages
 from .tokens import FolderTokens

@@ -20,10 +20,10 @@ from ...model import Clock
 from ..author import Author
 from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
 from ..deltas import Change, Line, as_text, content, contents, line_of, lines, parsed, sized, version_of, written
+from ..file_locks import lock_slot, slot_of
+from ..files import APPEND_FLAGS, make_folders, read_bytes_or_none, write_all, write_file
 from ..history import keep_since, oldest_that_fits, rebuild_lines
 from ..merge import left_out
-from .atomic import APPEND, make_folders, put_whole, read_bytes_or_none, write_all
-from .locks import lock_slot, slot_of
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _SINCE_OPENED = timedelta(minutes=10)
@@ -173,7 +173,7 @@ class History:
 
     def _replace(self, slot: str, data: bytes) -> None:
         if data:
-            put_whole(self._file(slot), data)
+            write_file(self._file(slot), data)
         else:
             os.unlink(self._file(slot))
 
@@ -192,10 +192,10 @@ class History:
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
         known = self._known.pop(slot)
         try:
-            handle = os.open(self._file(slot), APPEND, 0o600)
+            handle = os.open(self._file(slot), APPEND_FLAGS, 0o600)
         except FileNotFoundError:
             make_folders(self._folder)
-            handle = os.open(self._file(slot), APPEND, 0o600)
+            handle = os.open(self._file(slot), APPEND_FLAGS, 0o600)
         try:
             write_all(handle, data)
             info = os.fstat(handle)

@@ -1,8 +1,9 @@
 """Pages as files in a folder.
 
-Every write is a temporary file in the same folder, fsync, exchange, fsync of the folder: a page is the old one or the
-new one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of
-the bytes, so a person's edit is seen even when neither size nor time tells. Nothing outside the home is touched.
+Every write is a temporary file in the same folder, fsync, swap, fsync of the folder: a page is the old one or the new
+one, never a part of either. An append is written the same way, so it is whole or absent. A version is a hash of the
+bytes, so that an edit by a person is seen even when neither size nor time changed. Nothing outside the home is read
+or written.
 """
 
 from __future__ import annotations
@@ -16,28 +17,48 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..base import UNSURE, Changes, Paths, PathWarnings, Root, Sentences, Suffix, Texts
+from ..base import (
+    UNSURE,
+    Changes,
+    HistoryStore,
+    OnWrite,
+    Paths,
+    PathWarnings,
+    Root,
+    Sentences,
+    Suffix,
+    Texts,
+    ignore_write,
+)
 from ..conflicts import ConflictDetector
 from ..deltas import version_of
 from ..edits import Change, edited, text_of, whole
-from .atomic import TICK, Overtaken, read_bytes, read_bytes_or_none, read_settled, replace, storage_errors, take_away
-from .history import History
-from .locks import Kind, lock, lock_slot, slot_of
+from ..file_locks import Kind, lock, lock_slot, slot_of
+from ..files import (
+    TIMESTAMP_TICK_NANOSECONDS,
+    ConcurrentWrite,
+    read_bytes,
+    read_bytes_or_none,
+    read_settled,
+    remove_file,
+    replace_file,
+    storage_errors,
+)
 
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
-_ATTEMPTS, _PATIENT = 100, 3  # to replace a page that others save meanwhile, and how many of them without hurry
+_REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
+_UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
 
 
 class FolderPages:
-    def __init__(
-        self, root: str, wrote: Callable[[str, int], None] = lambda path, size: None, history: History | None = None
-    ) -> None:
-        """`wrote` is told of every page written, with its size in bytes (0: removed), once it is safe on disk.
+    def __init__(self, root: str, on_write: OnWrite = ignore_write, history: HistoryStore | None = None) -> None:
+        """`on_write` is called for every page written, once it is safe on disk.
 
         Without a `history` earlier versions are not kept.
         """
-        self._wrote, self._conflicts = wrote, ConflictDetector(history)
+        self._on_write = on_write
+        self._conflicts = ConflictDetector(history)
         self.root = os.path.abspath(root)
         self._real = os.path.realpath(root)
 
@@ -62,7 +83,7 @@ class FolderPages:
         self._conflicts.mark_read(page.path, page.version)
 
     def _change(self, path: str, change: Change) -> str:
-        """Read, change, replace; nothing, when `change` gives what is there or None."""
+        """Read, change and replace a page; do nothing when `change` returns what is there or None."""
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
             old = read_settled(place, path)
@@ -70,27 +91,27 @@ class FolderPages:
             if new is None or new == old:
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
-            old, new = self._replaced(path, place, old, new, change)
+            old, new = self._replace(path, place, old, new, change)
             self._conflicts.report_lost_changes(path, old, new)
             self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
-        self._wrote(path, len(new))
+        self._on_write(path, len(new))
         return version_of(new)
 
-    def _replaced(
+    def _replace(
         self, path: str, place: str, old: bytes | None, new: bytes, change: Change
     ) -> tuple[bytes | None, bytes]:
-        """What was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
-        for attempt in range(_ATTEMPTS):
-            self._found(path, old, place)
+        """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
+        for attempt in range(_REPLACE_ATTEMPTS):
+            self._record_outside_edit(path, old, place)
             try:
-                replace(place, new, old, in_a_hurry=attempt > _PATIENT)
-            except Overtaken as moved:
-                self._found(path, moved.found, place)
+                replace_file(place, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS)
+            except ConcurrentWrite as other:
+                self._record_outside_edit(path, other.data, place)
                 old = read_settled(place, path)
                 new = change(old) or b""
             except (OSError, StorageError):
-                if read_bytes_or_none(place, path) == new:  # it is in place, and the disk did not confirm it
+                if read_bytes_or_none(place, path) == new:  # in place, but not confirmed by the disk
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
@@ -108,55 +129,59 @@ class FolderPages:
                     raise PageNotFound(path)
                 if if_version is not None and version_of(old) != if_version:
                     raise StaleVersion(path)
-                self._found(path, old, place)
-                with suppress(Overtaken):  # saved since it was read: it is that which is removed, if it still is to be
-                    take_away(place, old)
+                self._record_outside_edit(path, old, place)
+                with suppress(
+                    ConcurrentWrite
+                ):  # saved since it was read: it is that which is removed, if it still is to be
+                    remove_file(place, old)
                     break
             self._conflicts.record_change(path, old, None)
-            with suppress(OSError):  # an empty folder says nothing; one that is not empty stays
+            with suppress(OSError):  # a folder that is not empty stays
                 os.rmdir(os.path.dirname(place))
         self._conflicts.forget(path)
-        self._wrote(path, 0)
+        self._on_write(path, 0)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """One that is busy, or can not be read, waits for next time."""
+        """A page that is locked or cannot be read is left for the next time."""
         slots: dict[str, Paths] = {}
         for path in paths:
             slots.setdefault(slot_of(path), []).append(path)
-        for slot, some in slots.items():
-            with suppress(LockTimeout, OSError), lock_slot(self._locate(".locks"), "page", slot, some[0], 0):
-                for path in some:
+        for slot, in_slot in slots.items():
+            with suppress(LockTimeout, OSError), lock_slot(self._locate(".locks"), "page", slot, in_slot[0], 0):
+                for path in in_slot:
                     with suppress(CommonplaceError, OSError):
                         place = self._locate(path)
-                        self._found(path, read_bytes_or_none(place, path), place)
+                        self._record_outside_edit(path, read_bytes_or_none(place, path), place)
 
-    def _found(self, path: str, data: bytes | None, place: str) -> None:
+    def _record_outside_edit(self, path: str, data: bytes | None, place: str) -> None:
         with suppress(FileNotFoundError):
             self._conflicts.record_outside_edit(path, data, None if data is None else os.stat(place).st_mtime)
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
-            return sorted(self._paths(folder, suffix, deep=deep))
+            return sorted(self._iterate_paths(folder, suffix, deep=deep))
 
-    def _paths(self, folder: str, suffix: Suffix, *, deep: bool, warnings: PathWarnings | None = None) -> Iterator[str]:
+    def _iterate_paths(
+        self, folder: str, suffix: Suffix, *, deep: bool, warnings: PathWarnings | None = None
+    ) -> Iterator[str]:
         for prefix, files in self._walk(folder, suffix, deep=deep, warnings=warnings):
             yield from (prefix + file.name for file in files)
 
     def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
-        found: Texts = []
+        matches: Texts = []
         warnings: PathWarnings = []
-        for path in sorted(self._paths(folder, ".md", deep=True, warnings=warnings)):
+        for path in sorted(self._iterate_paths(folder, ".md", deep=True, warnings=warnings)):
             try:
-                # The walk follows no links, so the path stays inside, and the file is opened without asking again.
-                there = text_of(read_bytes(os.path.join(self._real, path), path), path)
+                # The walk follows no links, so the path lies inside the home and needs no second check.
+                page_text = text_of(read_bytes(os.path.join(self._real, path), path), path)
             except NotText as error:
                 warnings.append((path, str(error)))
             except OSError as error:
                 warnings.append((path, f"{path} could not be read: {error.strerror}"))
             else:
-                if text in there:
-                    found.append((path, there))
-        return found, [sentence for _, sentence in warnings]
+                if text in page_text:
+                    matches.append((path, page_text))
+        return matches, [sentence for _, sentence in warnings]
 
     def list_folders(self, folder: str) -> Paths:
         with storage_errors(folder):
@@ -174,11 +199,11 @@ class FolderPages:
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
         warnings: PathWarnings = []
-        # By the system's clock, not the memory's: file times are compared with it.
-        settled = time.time_ns() - TICK
+        # The system's clock, not the memory's: file times are compared with it.
+        settled = time.time_ns() - TIMESTAMP_TICK_NANOSECONDS
         for root in roots:
             self._sweep(root, seen, warnings, settled)
-        if seen == known and UNSURE not in seen.values():  # as nearly always
+        if seen == known and UNSURE not in seen.values():  # nearly always
             return Changes({}, (), tuple(warnings))
         changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp or stamp == UNSURE}
         return Changes(changed, tuple(path for path in known if path not in seen), tuple(warnings))
@@ -192,7 +217,7 @@ class FolderPages:
         return lock(self._locate(".locks"), kind, name)
 
     def _locate(self, path: str) -> str:
-        """The file of a path; OutsideHome when that is not below the home, or is reached through a link."""
+        """Return the file of a path; OutsideHome when it is not below the home or is reached through a link."""
         parts = path.split("/")
         if not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":":
             raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
@@ -204,7 +229,7 @@ class FolderPages:
         return place
 
     def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:
-        """Stamps of every page below a root."""
+        """Add the stamps of every page below a root to `seen`."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
                 info = os.lstat(self._locate(root.path))
@@ -223,39 +248,39 @@ class FolderPages:
     def _walk(
         self, folder: str, suffix: Suffix, *, deep: bool, warnings: PathWarnings | None = None
     ) -> Iterator[tuple[str, Files]]:
-        """The regular files below a folder, one folder after the other, each with the path that leads to it.
+        """Yield the regular files below a folder, one folder after the other, each with the path that leads to it.
 
-        Links are not followed, here as elsewhere. A folder is read through a descriptor, which spares the system the
-        way to each of its files.
+        Links are not followed. A folder is read through a descriptor, so that its path is resolved once and not for
+        each of its files.
         """
         try:
             waiting = [(f"{folder}/" if folder else "", self._locate(folder) if folder else self._real)]
         except OutsideHome as error:
-            _tell(warnings, folder, str(error))
+            _warn(warnings, folder, str(error))
             return
         while waiting:
             prefix, place = waiting.pop()
-            with _opened(place) as handle:
+            with _open_folder(place) as handle:
                 if isinstance(handle, OSError):
-                    self._tell_unread(prefix[:-1], handle, warnings)
+                    self._warn_unreadable(prefix[:-1], handle, warnings)
                     continue
-                files, folders = self._sorted_out(handle, prefix, suffix, warnings)
+                files, folders = self._split_entries(handle, prefix, suffix, warnings)
                 yield prefix, files
             if deep:
                 waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
 
-    def _tell_unread(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
-        """A folder that is not there has no pages; one the disk refuses may. Who can not be told gets the error."""
+    def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
+        """Warn of a folder that cannot be read; one that is not there has no pages. Without `warnings`, raise."""
         if isinstance(error, (FileNotFoundError, NotADirectoryError)):
             return
         if warnings is None and not isinstance(error, PermissionError):
             raise error
-        _tell(warnings, folder, f"{folder} could not be read: {error.strerror}")
+        _warn(warnings, folder, f"{folder} could not be read: {error.strerror}")
 
-    def _sorted_out(
+    def _split_entries(
         self, handle: int | str, prefix: str, suffix: Suffix, warnings: PathWarnings | None
     ) -> tuple[Files, Paths]:
-        """The files of a folder that end in the suffix, and its folders."""
+        """Return the files of a folder that end in the suffix, and the names of its folders."""
         files: Files = []
         folders: Paths = []
         with os.scandir(handle) as entries:
@@ -264,38 +289,37 @@ class FolderPages:
                 if name[0] == ".":
                     continue
                 if not name.isascii() and not is_unicode(name):
-                    _tell(warnings, prefix, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+                    _warn(warnings, prefix, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
                 elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
                     files.append(entry)
                 elif entry.is_dir(follow_symlinks=False):
                     folders.append(name)
                 elif warnings is not None and entry.is_symlink():
-                    self._tell_link(prefix + name, warnings)
+                    self._warn_of_link(prefix + name, warnings)
         return files, folders
 
-    def _tell_link(self, path: str, warnings: PathWarnings) -> None:
+    def _warn_of_link(self, path: str, warnings: PathWarnings) -> None:
         try:
             self._locate(path)
         except OutsideHome as error:
             warnings.append((path, str(error)))
 
 
-def _tell(warnings: PathWarnings | None, path: str, sentence: str) -> None:
+def _warn(warnings: PathWarnings | None, path: str, sentence: str) -> None:
     if warnings is not None:
         warnings.append((path, sentence))
 
 
 def _stamp(info: os.stat_result, settled: int) -> int:
-    """What tells that a page changed. UNSURE when it was written so lately that a second write could look the same."""
-    written, changed = info.st_mtime_ns, info.st_ctime_ns
-    if written > settled or changed > settled:
+    """Return what changes with a page. UNSURE if it was written so recently that a second write could look the same."""
+    if info.st_mtime_ns > settled or info.st_ctime_ns > settled:
         return UNSURE
-    return hash((info.st_ino, info.st_size, written, changed)) & 0x7FFFFFFFFFFFFFFF
+    return hash((info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)) & 0x7FFFFFFFFFFFFFFF
 
 
 @contextmanager
-def _opened(place: str) -> Iterator[int | str | OSError]:
-    """A folder to be read through: a descriptor, or its path where folders have none; or what is wrong."""
+def _open_folder(place: str) -> Iterator[int | str | OSError]:
+    """Yield a descriptor of a folder, its path where folders have no descriptors, or the error."""
     try:
         handle = os.open(place, _FOLDER) if os.scandir in os.supports_fd else place
     except OSError as error:

@@ -11,9 +11,9 @@ from typing import Any
 
 from ...errors import CommonplaceError, NotFound, StorageError
 from ..base import ACCESS_FOLDER, LOCKS_FOLDER
+from ..file_locks import lock
+from ..files import read_bytes_or_none, storage_errors, write_all, write_file
 from ..tokens import ROLES, Call, Token
-from .atomic import put_whole, read_bytes_or_none, storage_errors, write_all
-from .locks import lock
 
 FOLDER = ACCESS_FOLDER
 TOKENS, LOG = f"{FOLDER}/tokens.json", f"{FOLDER}/audit.jsonl"
@@ -67,7 +67,7 @@ class FolderTokens:
         place = self._place(TOKENS)
         if os.path.exists(place):
             os.chmod(place, _PRIVATE)  # the new file takes after the old one
-        put_whole(place, f"{text}\n".encode())
+        write_file(place, f"{text}\n".encode())
 
     def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
@@ -86,7 +86,7 @@ class FolderTokens:
 
     def _turn(self) -> None:
         """Put the log away and begin another. Who finds somebody at it leaves it to them."""
-        with lock(self._locks, "page", LOG, patience=0.0):
+        with lock(self._locks, "page", LOG, timeout=0.0):
             if os.stat(self._place(LOG)).st_size <= self._largest:
                 return
             for number in range(_KEPT, 0, -1):

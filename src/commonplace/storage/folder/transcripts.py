@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 from ...errors import NotText, OutsideHome, StorageError
 from ...formats.json_text import is_unicode
-from .atomic import make_folders, storage_errors, sync_folder, write_all
-from .locks import lock
+from ..file_locks import lock
+from ..files import make_folders, storage_errors, sync_folder, write_all
 
 _ATTEMPTS = 100
 _BLOCK = 1 << 16  # bytes read at once from the end; twice as many each time

@@ -20,7 +20,7 @@ from ...formats.timestamps import parse, stamp
 from ...home import Home
 from ...secrets import redact
 from ...storage.author import Author, write_as
-from ...storage.folder.atomic import read_bytes
+from ...storage.files import read_bytes
 from ...storage.names import file_name
 
 _BEGINNING = 3  # turns by which a conversation is known

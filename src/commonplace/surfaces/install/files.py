@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
-from ...storage.folder.atomic import Overtaken, read_bytes, replace, take_away, write_all
+from ...storage.files import ConcurrentWrite, read_bytes, remove_file, replace_file, write_all
 
 BACKUP = ".commonplace-backup"
 _MAX_FILE_BYTES = 50_000_000
@@ -80,12 +80,12 @@ def write(path: str, before: bytes | None, after: bytes | None, stale_backups: S
     with _storage_errors(path):
         backup = _back_up(path, before) if before is not None and stale_backups is None else ""
         if after is None:
-            take_away(real, before or b"")
+            remove_file(real, before or b"")
             for stale in stale_backups or ():
                 os.unlink(stale)
             return backup
         os.makedirs(os.path.dirname(real), exist_ok=True)
-        replace(real, after, before)
+        replace_file(real, after, before)
         if before is None:  # as readable for others as its folder
             with suppress(OSError):
                 os.chmod(real, os.stat(os.path.dirname(real)).st_mode & 0o644)
@@ -144,7 +144,7 @@ def _storage_errors(path: str) -> Iterator[None]:
     """Turn errors of the operating system into errors that say what to do."""
     try:
         yield
-    except Overtaken as error:
+    except ConcurrentWrite as error:
         raise Conflict(f"{path} was saved by another program just now: run the command again") from error
     except OSError as error:
         raise StorageError(f"{path}: {error.strerror or error}: check that it can be read and written") from error

@@ -1,0 +1,453 @@
+"""Files on disk: read whole, replaced whole or not at all, in folders only their owner can open.
+
+A write is safe by its order: the new bytes are on disk under another name before they take the place of the old ones,
+and the folder's entry is on disk before the write is reported. Linux swaps the two files in one step, so that what an
+editor saved in the last moment can be read afterwards; elsewhere a last look and a rename have to do.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+import signal
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
+from typing import BinaryIO
+
+from ..errors import FolderInTheWay, InTheWay, NotText, PageNotFound, StorageError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+TIMESTAMP_TICK_NANOSECONDS = 50_000_000  # file times move in steps of up to 10 ms; two writes inside one look alike
+APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
+CREATE_FLAGS = (
+    os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+)
+_READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
+_NAME_BYTES = 230  # of a name that are kept in that of its temporary file, where file systems take 255
+_HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
+_SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
+_CREATE_ATTEMPTS = 100
+_DESCRIPTORS = "/proc/self/fd"
+_ADVICE = {
+    errno.ENOSPC: "the disk is full: free some space and try again",
+    errno.EDQUOT: "the disk quota is used up: free some space and try again",
+    errno.EROFS: "the file system is read-only: make it writable or use another home",
+    errno.EACCES: "permission denied: check who owns the home and its access rights",
+    errno.EPERM: "permission denied: check who owns the home and its access rights",
+    errno.ENOTDIR: "a file stands where a folder should be: move it away, or use another name",
+    errno.EEXIST: "a file stands where a folder should be: move it away, or use another name",
+    errno.EISDIR: "a folder stands where a page should be: move it away, or use another name",
+    errno.ENAMETOOLONG: "the path is too long for this file system: use a home with a shorter path",
+}
+_ERROR_TYPES = {errno.ENOTDIR: InTheWay, errno.EEXIST: InTheWay, errno.EISDIR: FolderInTheWay}
+
+
+@contextmanager
+def storage_errors(path: str) -> Iterator[None]:
+    """Translate errors of the operating system: which page, why, and what to do."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise PageNotFound(path) from error
+    except OSError as error:
+        number = error.errno or 0
+        reason = _ADVICE.get(number, error.strerror or str(error))
+        raise _ERROR_TYPES.get(number, StorageError)(f"{path}: {reason}") from error
+
+
+def read_bytes(place: str, path: str) -> bytes:
+    """Return the bytes of a regular file; `path` is how errors name it."""
+    handle = os.open(place, _READ_FLAGS)
+    try:
+        info = os.fstat(handle)
+        if stat.S_ISDIR(info.st_mode):
+            raise FolderInTheWay(f"{path}: {_ADVICE[errno.EISDIR]}")
+        if not stat.S_ISREG(info.st_mode):
+            raise NotText(f"{path} is not a regular file and was not read")
+        data = os.read(handle, info.st_size + 1)
+        if len(data) == info.st_size:  # nearly always: the whole page in one read
+            return data
+        rest = [data]
+        while chunk := os.read(handle, 1 << 20):
+            rest.append(chunk)
+        return b"".join(rest)
+    finally:
+        os.close(handle)
+
+
+def read_bytes_or_none(place: str, path: str) -> bytes | None:
+    try:
+        return read_bytes(place, path)
+    except FileNotFoundError:
+        return None
+
+
+def read_settled(place: str, path: str) -> bytes | None:
+    """Return a file's bytes, or None; wait for an editor that is in the middle of saving it."""
+    try:
+        return _read_when_settled(place, path)
+    except FileNotFoundError:
+        return None
+
+
+class ConcurrentWrite(Exception):
+    """Somebody else saved the file since it was read, and that stays. `data` is what they saved."""
+
+    def __init__(self, data: bytes | None) -> None:
+        self.data = data
+
+
+def replace_file(place: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False) -> None:
+    """Replace the bytes that were read (None: no file) with new ones, all of them or none; or raise ConcurrentWrite.
+
+    `in_a_hurry`: leave as little time as possible between the last look and the change, and sync after it.
+    """
+    folder, name = os.path.split(place)
+    handle, temporary, changed_folders = _create_temporary(folder, name)
+    try:
+        with _unlink_on_error(temporary):
+            _copy_mode(handle, place)
+            write_all(handle, data)
+            if not in_a_hurry:
+                os.fsync(handle)
+        _move_into_place(temporary, place, data, as_read)
+        if in_a_hurry:
+            os.fsync(handle)
+    finally:
+        os.close(handle)
+    _sync_folders(name, (folder, *changed_folders))
+
+
+def write_file(place: str, data: bytes) -> None:
+    """Replace a file that only we write, whatever it holds."""
+    while True:
+        with suppress(ConcurrentWrite):
+            replace_file(place, data, read_bytes_or_none(place, place))
+            return
+
+
+def remove_file(place: str, as_read: bytes) -> None:
+    """Remove a file that is still as it was read; otherwise put it back and raise ConcurrentWrite."""
+    folder, name = os.path.split(place)
+    aside = temporary_path(place)
+    os.rename(place, aside)
+    data = _read_when_settled(aside, place)
+    if data != as_read:
+        _put_back(aside, place)
+        raise ConcurrentWrite(data)
+    os.unlink(aside)
+    _sync_folders(name, (folder,))
+
+
+@contextmanager
+def _unlink_on_error(temporary: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def _move_into_place(temporary: str, place: str, data: bytes, as_read: bytes | None) -> None:
+    with _unlink_on_error(temporary):
+        if not _swap_in(temporary, place, as_read):
+            return
+    # From here on the temporary file holds somebody's text: it is only unlinked when that is safe elsewhere.
+    replaced = _read_when_settled(temporary, place)
+    if replaced != as_read:
+        _swap_back(temporary, place, data)
+        os.unlink(temporary)
+        raise ConcurrentWrite(replaced)
+    os.unlink(temporary)
+
+
+def _swap_in(temporary: str, place: str, as_read: bytes | None) -> bool:
+    """Put the new file in place and return whether the temporary file now holds what was there before."""
+    current = read_settled(place, place)
+    if current != as_read:
+        raise ConcurrentWrite(current)
+    try:
+        if as_read is None:
+            rename_noreplace(temporary, place)
+            return False
+        swap(temporary, place)
+    except Unsupported:  # what is saved between the look above and this is lost
+        os.replace(temporary, place)
+        return False
+    except (FileExistsError, FileNotFoundError):  # created or removed since the look above
+        raise ConcurrentWrite(read_bytes_or_none(place, place)) from None
+    return True
+
+
+def _swap_back(temporary: str, place: str, data: bytes) -> None:
+    """Put the replaced file back, unless it was saved once more meanwhile over ours: that is the later one."""
+    swap(temporary, place)
+    if read_bytes(temporary, place) != data:
+        swap(temporary, place)
+
+
+def _put_back(aside: str, place: str) -> None:
+    try:
+        rename_noreplace(aside, place)
+    except Unsupported:
+        os.replace(aside, place)
+    except FileExistsError:  # saved once more meanwhile: that is the later one
+        os.unlink(aside)
+
+
+def _read_when_settled(place: str, path: str) -> bytes:
+    """Return a file's bytes once nobody writes to it: an editor may have just opened and emptied it."""
+    deadline = time.monotonic() + _SAVING_SECONDS
+    while _is_being_written(place) and time.monotonic() < deadline:
+        time.sleep(0.001)
+    return read_bytes(place, path)
+
+
+def _is_being_written(place: str) -> bool:
+    """Return whether anybody has the file open for writing: the system only grants a read lease if nobody has."""
+    if not hasattr(fcntl, "F_SETLEASE"):
+        return False
+    handle = os.open(place, _READ_FLAGS)
+    try:
+        fcntl.fcntl(handle, fcntl.F_SETSIG, _HARMLESS_SIGNAL)  # sent to us if somebody opens the file just now
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except OSError as error:
+        return error.errno == errno.EAGAIN
+    finally:
+        os.close(handle)
+    return False
+
+
+def _sync_folders(name: str, folders: Iterable[str]) -> None:
+    try:
+        for folder in folders:
+            sync_folder(folder)
+    except OSError as error:
+        sentence = (
+            f"the new text is in place, but the disk did not confirm it ({error.strerror}): look before you retry"
+        )
+        raise StorageError(f"{name}: {sentence}") from error
+
+
+def _create_temporary(folder: str, name: str) -> tuple[int, str, list[str]]:
+    """Create an empty private file in a folder; return it, its path, and the folders whose entries changed."""
+    for attempt in range(_CREATE_ATTEMPTS):
+        temporary = temporary_path(os.path.join(folder, name))
+        changed_folders = make_folders(folder)
+        try:
+            return os.open(temporary, CREATE_FLAGS, 0o600), temporary, changed_folders
+        except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
+            if attempt == _CREATE_ATTEMPTS - 1:
+                raise
+    raise AssertionError("unreachable")
+
+
+def temporary_path(place: str) -> str:
+    """Return a name beside a file for what will take its place. Nobody reads such a file as a page."""
+    folder, name = os.path.split(place)
+    return os.path.join(folder, f".{_shorten(name)}.{os.urandom(6).hex()}.tmp")
+
+
+def page_of_leftover(path: str) -> str:
+    """Return the page that a temporary file was made to become; empty when it is not a temporary file."""
+    folder, slash, name = path.rpartition("/")
+    leftover = _LEFTOVER.fullmatch(name)
+    return folder + slash + leftover["name"] if leftover else ""
+
+
+def _shorten(name: str) -> str:
+    return os.fsdecode(os.fsencode(name)[:_NAME_BYTES])
+
+
+def write_all(handle: int, data: bytes) -> None:
+    view = memoryview(data)
+    while view:
+        view = view[os.write(handle, view) :]
+
+
+def _copy_mode(handle: int, place: str) -> None:
+    """Keep the permissions of the file to be replaced: one that a person opened to others stays open to them."""
+    with suppress(OSError, AttributeError):
+        os.fchmod(handle, stat.S_IMODE(os.stat(place).st_mode))
+
+
+def make_folders(folder: str) -> list[str]:
+    """Create the missing folders, private, and return the parents whose entries changed."""
+    missing: list[str] = []
+    while not os.path.isdir(folder):
+        missing.append(folder)
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            break
+        folder = parent
+    for path in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(path, 0o700)
+    return [os.path.dirname(path) for path in missing]
+
+
+def sync_folder(folder: str) -> None:
+    try:
+        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    except (PermissionError, FileNotFoundError):  # on Windows folders cannot be opened; a removed one needs no sync
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+class Unsupported(Exception):
+    """This system or file system cannot do it."""
+
+
+def swap(one: str, other: str) -> None:
+    """Let two files change places in one step. FileNotFoundError when one is not there."""
+    _rename(one, other, _RENAME_EXCHANGE)
+
+
+def rename_noreplace(one: str, new: str) -> None:
+    """Rename a file in one step; FileExistsError when the new name is taken."""
+    _rename(one, new, _RENAME_NOREPLACE)
+
+
+def rename_new(temporary: str, place: str) -> None:
+    """Rename, but never over another file; where the system cannot promise that, after a last look."""
+    try:
+        rename_noreplace(temporary, place)
+    except Unsupported:
+        if os.path.lexists(place):
+            raise FileExistsError(place) from None
+        os.rename(temporary, place)
+
+
+_AT_FDCWD = -100  # paths are relative to the working directory
+_RENAME_NOREPLACE = 1
+_RENAME_EXCHANGE = 2
+_UNSUPPORTED_ERRORS = frozenset({errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP})
+
+
+def _rename(one: str, other: str, flag: int) -> None:
+    call = _load_renameat2()
+    if call is None:
+        raise Unsupported
+    number = call(os.fsencode(one), os.fsencode(other), flag)
+    if number in _UNSUPPORTED_ERRORS:
+        raise Unsupported
+    if number:
+        raise OSError(number, os.strerror(number), one, None, other)
+
+
+@cache
+def _load_renameat2() -> Callable[[bytes, bytes, int], int] | None:
+    if sys.platform != "linux":
+        return None
+    import ctypes  # takes a millisecond, which only writers pay
+
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # a C library without it
+        return None
+    renameat2.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
+
+    def call(one: bytes, other: bytes, flag: int) -> int:
+        return ctypes.get_errno() if renameat2(_AT_FDCWD, one, _AT_FDCWD, other, flag) else 0
+
+    return call
+
+
+@contextmanager
+def open_atomic(path: str, *, replace: bool) -> Iterator[BinaryIO]:
+    """Open a private file for writing that gets its name once it is whole; who is killed before leaves nothing.
+
+    FileExistsError, after all is written, if the name is taken and `replace` is false. Where the system has no
+    nameless files, and where another file is replaced, a temporary name is used until the end.
+    """
+    place = os.path.abspath(path)
+    folder = os.path.dirname(place)
+    temporary = temporary_path(place)
+    nameless = _open_nameless(folder)
+    is_in_place = False
+    try:
+        with ExitStack() as stack:
+            with open(os.open(temporary, CREATE_FLAGS, 0o600) if nameless is None else nameless, "wb") as file:
+                _lock_until_closed(file.fileno(), stack)
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+                if nameless is not None:
+                    is_in_place = _link_nameless(nameless, temporary, place, replace=replace)
+            if not is_in_place:
+                (os.replace if replace else rename_new)(temporary, place)
+    except BaseException:
+        with suppress(OSError):
+            os.unlink(temporary)
+        raise
+    sync_folder(folder)
+
+
+def _lock_until_closed(handle: int, stack: ExitStack) -> None:
+    """Lock a file until the stack closes, which is after the file has its name. The death of the process unlocks."""
+    if fcntl:
+        with suppress(OSError):  # on a file system without locks nobody removes leftovers
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            stack.callback(os.close, os.dup(handle))
+
+
+def _open_nameless(folder: str) -> int | None:
+    """Open a file that has no name yet, where the system can: nothing is left of it when its writer dies."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir(_DESCRIPTORS):
+        return None
+    with suppress(OSError):  # a real problem with the folder shows when the temporary file is created
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    return None
+
+
+def _link_nameless(handle: int, temporary: str, place: str, *, replace: bool) -> bool:
+    """Give a nameless file its name, or the temporary one if the name is taken; return whether it is in place."""
+    above = os.open(os.path.dirname(place), os.O_RDONLY | os.O_CLOEXEC)
+    nameless = f"{_DESCRIPTORS}/{handle}"
+    try:
+        # Only with a folder to be relative to does Python follow the link that stands for a descriptor.
+        os.link(nameless, place, src_dir_fd=above)
+    except FileExistsError:
+        if not replace:
+            raise
+        os.link(nameless, temporary, src_dir_fd=above)
+        return False
+    finally:
+        os.close(above)
+    return True
+
+
+def remove_leftovers(path: str) -> None:
+    """Remove what killed writers of this file left behind. A live writer holds a lock on its temporary file."""
+    folder, name = os.path.split(os.path.abspath(path))
+    leftover = re.compile(rf"\.{re.escape(_shorten(name))}\.[0-9a-f]{{12}}\.tmp")
+    with suppress(OSError):
+        for each in os.listdir(folder) if fcntl else ():
+            if leftover.fullmatch(each):
+                _remove_if_unlocked(os.path.join(folder, each))
+
+
+def _remove_if_unlocked(temporary: str) -> None:
+    with suppress(OSError):  # locked, or not ours to remove
+        handle = os.open(temporary, _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0))
+        try:
+            if stat.S_ISREG(os.fstat(handle).st_mode):
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                os.unlink(temporary)
+        finally:
+            os.close(handle)
