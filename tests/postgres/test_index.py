@@ -167,5 +167,5 @@ def test_whatever_is_written_both_indexes_say_the_same(
 
 def numbered(index: PostgresIndex, other: SqliteIndex) -> dict[int, int]:
     """Which passage of one is which of the other: both number them in the order they came."""
-    mine = [each[0] for each in index._tables.rows("SELECT id FROM commonplace.index_passages ORDER BY id")]
+    mine = [each[0] for each in index._tables.query("SELECT id FROM commonplace.index_passages ORDER BY id")]
     return dict(zip(mine, [row[0] for row in other._rows("SELECT id FROM passages ORDER BY id")], strict=True))

@@ -128,14 +128,14 @@ def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
     assert stranger.spaces() == []
     for table in ("pages", "owners", "frequencies", "passages", "words", "spaces", "vectors"):
         sql = f"SELECT count(*) FROM commonplace.index_{table}"  # no tenant named: the server keeps to it
-        assert stranger._tables.rows(sql) == [(0,)]
-        assert index._tables.rows(sql) == [(1,)] or table == "frequencies"
+        assert stranger._tables.query(sql) == [(0,)]
+        assert index._tables.query(sql) == [(1,)] or table == "frequencies"
     lookup = "SELECT count(*) FROM commonplace.index_lookup(%(territory)s, ARRAY[%(lexeme)s])"
     values = {"territory": index._tables.own["territory"], "lexeme": f"'{index._tables.own['mark']}btea'"}
-    assert index._tables.rows(lookup, values) == [(1,)]
-    assert stranger._tables.rows(lookup, values) == [(0,)]
+    assert index._tables.query(lookup, values) == [(1,)]
+    assert stranger._tables.query(lookup, values) == [(0,)]
     with pytest.raises(StorageError, match="row-level security"), stranger.write_transaction():
-        stranger._tables.write("INSERT INTO commonplace.index_pages VALUES ('acme', 'x', 'x', 1, '', '')")
+        stranger._tables.execute("INSERT INTO commonplace.index_pages VALUES ('acme', 'x', 'x', 1, '', '')")
 
 
 def test_an_agent_is_told_nothing_of_what_others_keep(index: PostgresIndex) -> None:
@@ -155,8 +155,8 @@ def test_words_that_a_server_would_stumble_over_are_found(index: PostgresIndex) 
     assert texts(index, "绿茶") == ["☕ 绿茶"]
     assert "word4999" in texts(index, "word4999")[0]
     write(index, [], ["memory/a.md"])
-    assert index._tables.rows("SELECT count(*) FROM commonplace.index_frequencies") == [(0,)]
-    assert index._tables.rows("SELECT count(*) FROM commonplace.index_words") == [(0,)]
+    assert index._tables.query("SELECT count(*) FROM commonplace.index_frequencies") == [(0,)]
+    assert index._tables.query("SELECT count(*) FROM commonplace.index_words") == [(0,)]
 
 
 def test_records_warnings_and_stamps_are_kept(index: PostgresIndex) -> None:
@@ -193,7 +193,7 @@ def test_a_text_that_moves_keeps_its_vector_and_a_space_can_be_replaced(index: P
     assert index.accepts_dimensions(tiny.space, 32)
     index.drop_space(tiny.space)
     assert index.spaces() == []
-    assert index._tables.rows("SELECT count(*) FROM commonplace.index_vectors") == [(0,)]
+    assert index._tables.query("SELECT count(*) FROM commonplace.index_vectors") == [(0,)]
 
 
 def test_vectors_of_texts_that_are_gone_do_not_hide_the_others(index: PostgresIndex) -> None:
@@ -331,7 +331,7 @@ def test_what_is_forgotten_while_it_is_read_leaves_neither_vector_nor_tokens(ind
     write(index, [], ["memory/secret.md"])
     index.purge()
     index.add_vectors(tiny.space, pending, {key: PassageEmbedding(*each) for key, each in read.items()})
-    assert index._tables.rows("SELECT count(*), count(tokens) FROM commonplace.index_vectors") == [(1, 1)]
+    assert index._tables.query("SELECT count(*), count(tokens) FROM commonplace.index_vectors") == [(1, 1)]
     assert index.coverage(tiny.space) == (1, 1, 1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from commonplace import Memory
 from commonplace.index.handle import IndexView
 from commonplace.search.pipeline import SearchResult
-from commonplace.storage.postgres import replica as replica_of
+from commonplace.storage.postgres import index_handle as handles
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.migrate import migrate
 from commonplace.storage.postgres.url import parse_url
@@ -53,7 +53,7 @@ def who_answers(memory: Memory) -> bool:
     """Whether a question is answered by the replica."""
 
     def ask(view: IndexView) -> bool:
-        rows = view.index._tables.rows("SELECT pg_is_in_recovery()")  # type: ignore[attr-defined]
+        rows = view.index._tables.query("SELECT pg_is_in_recovery()")  # type: ignore[attr-defined]
         return bool(rows[0][0])
 
     return memory.home.index.query(ask)
@@ -132,7 +132,7 @@ def test_a_replica_that_is_killed_is_told_of_and_does_without(
 
 
 def until_in_step_by(done: Callable[[], bool], memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(replica_of, "_REST", 0.0)
+    monkeypatch.setattr(handles, "_REPLICA_REST_SECONDS", 0.0)
     for _ in range(300):
         if done():
             return

@@ -120,7 +120,7 @@ def test_a_statement_sent_with_what_binds_it_is_bound_every_time(database: Datab
 def test_a_connection_that_goes_from_hand_to_hand_keeps_no_tenant(database: Database) -> None:
     with database.transaction() as connection:
         connection.execute("SELECT 1")
-    with database._pools.of("work").connection() as bare:
+    with database._pools.get("work").connection() as bare:
         assert bare.execute("SELECT coalesce(current_setting('commonplace.tenant', true), '')").fetchone() == ("",)
         assert bare.execute("SELECT current_user = session_user").fetchone() == (True,)
 

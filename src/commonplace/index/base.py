@@ -189,19 +189,19 @@ class Retriever(Protocol):
 
 @runtime_checkable
 class SingleQueryIndex(Protocol):
-    """An index behind a network rather hears a question whole."""
+    """An index that can run a whole search in one query, such as one behind a network."""
 
     def fetch(self, asking: BatchQuery) -> Retriever:
-        """A finder that has fetched what this question takes."""
+        """Return a finder with everything this search needs already fetched."""
         ...
 
 
 @runtime_checkable
 class HasAnn(Protocol):
-    """An index that can be made quicker where it is large."""
+    """An index that can build an approximate nearest-neighbour index for a large space."""
 
     def build_ann_index(self, space: str) -> bool:
-        """Whether a space is quick now; False where it is small, or where this user may not."""
+        """Return whether the space has one now; False where it is small, or this user may not build one."""
         ...
 
 

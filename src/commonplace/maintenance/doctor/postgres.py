@@ -87,14 +87,14 @@ def index(found: Survey) -> Iterator[Finding]:
     storage = found.home.storage
     assert isinstance(storage, PostgresStorage)
     opened = PostgresIndex(storage.database, found.scope.fingerprint)
-    standing = opened.standing()
-    known = Known(opened.stamps(), opened.versions(), dict(standing.warnings))
-    if not standing.followed and not known.versions:
+    status = opened.status()
+    known = Known(opened.stamps(), opened.versions(), dict(status.warnings))
+    if not status.indexed_seq and not known.versions:
         if found.versions:
             advice = "the next search makes it; --fix does it now"
             yield Finding("index", _INDEX, "there is no index", advice, fixable=True, about=("behind",))
         return
-    every = compared(found, _INDEX, known, lambda: _since(storage.pages, standing.followed))
+    every = compared(found, _INDEX, known, lambda: _since(storage.pages, status.indexed_seq))
     yield from (each for each in every if each.about != ("behind",))
 
 

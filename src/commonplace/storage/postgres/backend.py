@@ -83,7 +83,7 @@ class PostgresStorage:
         handle = PostgresIndexHandle(self.database, self._pages, scope)
         if not self.database.address.search:
             return handle
-        from .replica import ReplicaIndexHandle
+        from .index_handle import ReplicaIndexHandle
 
         replica = Database(replica_address(self.database.address), is_primary=False)
         return ReplicaIndexHandle(handle, replica, self.database)

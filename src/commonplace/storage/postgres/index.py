@@ -1,11 +1,13 @@
-"""The index in PostgreSQL, for a memory that many machines share: the same answers as `sqlite` gives.
+"""The index in PostgreSQL, for a memory that many machines share: the same answers as the SQLite index gives.
 
-Every row belongs to a tenant and a territory (what is indexed), and the number of the schema is a part of the latter,
-so that two versions of the program, or two settings, keep an index each and do not fight.
+Every row belongs to a tenant and a territory (what is indexed). The schema number is part of the territory, so two
+versions of the program, or two settings, keep an index each.
 """
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,25 +22,26 @@ from ...index.base import (
     PendingBatch,
     Retriever,
     TokenVectors,
+    weighted_length,
 )
-from ...index.rows import candidate_of, record_of
-from ...model import Filters, Record, Viewer
+from ...index.rows import candidate_of, digest_of, passage_row, record_of, record_row
+from ...index.tokenizer import tokenize
+from ...model import Filters, Passage, Record, Scope, Viewer
 from .connection import Database
-from .hnsw import large_spaces, quicken
-from .index_pages import apply
-from .index_tables import PATIENCE, TABLES, Tables
-from .query import CANDIDATE, ask
-from .vectors import QUESTION, Spaces
+from .index_tables import LOCK_TIMEOUT, TABLES, IndexTables
+from .query import CANDIDATE_COLUMNS, run_search
+from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 from .visibility import (
-    FREQUENT,
-    GIVEN,
-    OWN,
-    allowed_passages,
-    found_by_words,
-    seen_owners,
-    term,
-    terms_of,
-)  # fmt: skip
+    FREQUENCIES_CTE,
+    GIVEN_WEIGHTS_CTE,
+    LEXEME_FIELDS,
+    OWN_ROWS,
+    lexical_cte,
+    lookup_term,
+    lookup_terms,
+    owners_cte,
+    passage_condition,
+)
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
@@ -48,9 +51,11 @@ SCHEMA = 2
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
-class Standing(NamedTuple):
-    written: int
-    followed: int
+class IndexStatus(NamedTuple):
+    """The sequence number of the last write, the number the index is up to, and warnings about pages."""
+
+    written_seq: int
+    indexed_seq: int
     warnings: tuple[tuple[str, str], ...]
 
 
@@ -58,91 +63,106 @@ class PostgresIndex:
     """Safe to share between threads; any number of processes may use the same one."""
 
     def __init__(self, database: Database, fingerprint: str) -> None:
-        self._tables = Tables(database, f"{SCHEMA}-{fingerprint}")
-        self._spaces = Spaces(self._tables)
+        self._tables = IndexTables(database, f"{SCHEMA}-{fingerprint}")
+        self._spaces = VectorSpaces(self._tables)
 
     def write_transaction(self) -> AbstractContextManager[None]:
         return self._tables.write_transaction()
 
-    def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
-        """What some work answers that writes, tried again from its beginning when another writer got in its way."""
-        return self._tables.written(work, patience)
+    def write(self, work: Callable[[], Answer], lock_timeout: str = LOCK_TIMEOUT) -> Answer:
+        """Run `work` as the only writer, retrying on conflicts; see `IndexTables.write`."""
+        return self._tables.write(work, lock_timeout)
 
     def read_transaction(self) -> AbstractContextManager[None]:
         return self._tables.read_transaction()
 
-    def standing(self) -> Standing:
-        """Up to which number the pages and the index are, and what is wrong with pages."""
+    def status(self) -> IndexStatus:
         sql = f"""SELECT coalesce((SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s), 0),
-            coalesce((SELECT seq FROM commonplace.indexes WHERE {OWN}), 0),
+            coalesce((SELECT seq FROM commonplace.indexes WHERE {OWN_ROWS}), 0),
             (SELECT json_agg(json_build_array(path, warning) ORDER BY path) FROM commonplace.index_pages
-              WHERE {OWN} AND warning <> '')"""
-        written, followed, warnings = self._tables.rows(sql)[0]
-        return Standing(written, followed, tuple((path, warning) for path, warning in warnings or ()))
+              WHERE {OWN_ROWS} AND warning <> '')"""
+        written, indexed, warnings = self._tables.query(sql)[0]
+        return IndexStatus(written, indexed, tuple((path, warning) for path, warning in warnings or ()))
 
     @property
     def seq(self) -> int:
-        """Within `written`: up to which number of the pages the index is."""
+        """Within `write`: the page sequence number that the index is up to."""
         return self._tables.counters.seq
 
     @seq.setter
     def seq(self, seq: int) -> None:
         self._tables.counters.seq = max(self._tables.counters.seq, seq)
 
-    def settle(self) -> None:
-        """Let the server look at what was written."""
-        self._tables.settle(self.written(lambda: self._tables.counters.passages))
+    def set_seq(self, seq: int) -> None:
+        """Note, in a write of its own, that the index is up to a sequence number."""
+
+        def work() -> None:
+            self.seq = seq
+
+        self.write(work)
+
+    def analyze(self) -> None:
+        """Update the planner's statistics."""
+        self._tables.analyze(self.write(lambda: self._tables.counters.passages))
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
-        condition, values = ("true", {}) if below is None else (_BELOW, _below(below))
-        sql = f"SELECT path, stamp FROM commonplace.index_pages WHERE {OWN} AND {condition}"
-        return dict(self._tables.rows(sql, values))
+        condition = "true" if below is None else _BELOW
+        sql = f"SELECT path, stamp FROM commonplace.index_pages WHERE {OWN_ROWS} AND {condition}"
+        return dict(self._tables.query(sql, {} if below is None else _path_range(below)))
 
     def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
         condition = "true" if paths is None else "path = ANY(%(paths)s)"
-        sql = f"SELECT path, version FROM commonplace.index_pages WHERE {OWN} AND {condition}"
-        return dict(self._tables.rows(sql, {"paths": list(paths or ())}))
+        sql = f"SELECT path, version FROM commonplace.index_pages WHERE {OWN_ROWS} AND {condition}"
+        return dict(self._tables.query(sql, {"paths": list(paths or ())}))
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        apply(self._tables, entries, removed)
+        """Within `write_transaction`: make the index say what these pages say, and drop those that were removed."""
+        changed, stamps = _newest_entries(entries)
+        removed = [path for path in dict.fromkeys(removed) if path not in changed]
+        _PageUpdate(self._tables, changed, removed).write()
+        sql = f"UPDATE commonplace.index_pages SET stamp = %(stamp)s WHERE {OWN_ROWS} AND path = %(path)s"
+        self._tables.send_many(sql, stamps)
 
     def fetch(self, asking: BatchQuery) -> Retriever:
-        """In one round trip: see `Fetched`."""
-        return ask(self._tables, self._spaces, self, asking)
+        """Run a whole search in one round trip; see `query`."""
+        return run_search(self._tables, self._spaces, self, asking)
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        owners, values = seen_owners(viewer)
-        condition, more = allowed_passages(viewer, filters)
-        values |= more | {"words": list(weights), "terms": terms_of(list(weights)), "limit": limit}
+        owners, values = owners_cte(viewer)
+        condition, more = passage_condition(viewer, filters)
+        values |= more | {"words": list(weights), "terms": lookup_terms(list(weights)), "limit": limit}
         values["weights"] = list(weights.values())
-        sql = f"""WITH {owners}, {GIVEN}, {found_by_words(condition, filters)}
-            SELECT id FROM by_words ORDER BY place"""
-        return [row[0] for row in self._tables.rows(sql, values, QUESTION)]
+        sql = f"""WITH {owners}, {GIVEN_WEIGHTS_CTE}, {lexical_cte(condition, filters)}
+            SELECT id FROM lexical ORDER BY place"""
+        return [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
+        if not numbers:
+            return []
         sql = f"""
-            SELECT {CANDIDATE} FROM commonplace.index_passages AS passages JOIN commonplace.index_owners AS owners
+            SELECT {CANDIDATE_COLUMNS}
+            FROM commonplace.index_passages AS passages JOIN commonplace.index_owners AS owners
             ON owners.tenant = %(tenant)s AND owners.territory = %(territory)s AND owners.id = owner
             WHERE passages.tenant = %(tenant)s AND passages.territory = %(territory)s AND passages.id = ANY(%(ids)s)
             ORDER BY passages.id"""
-        return [candidate_of(row) for row in self._tables.rows(sql, {"ids": list(numbers)})] if numbers else []
+        return [candidate_of(row) for row in self._tables.query(sql, {"ids": list(numbers)})]
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
             WITH asked AS MATERIALIZED (
-              SELECT path, first FROM commonplace.index_passages WHERE {OWN} AND id = %(id)s)
+              SELECT path, first FROM commonplace.index_passages WHERE {OWN_ROWS} AND id = %(id)s)
             SELECT text FROM commonplace.index_passages AS earlier
-            WHERE {OWN} AND path = (SELECT path FROM asked) AND last < (SELECT first FROM asked)
+            WHERE {OWN_ROWS} AND path = (SELECT path FROM asked) AND last < (SELECT first FROM asked)
             ORDER BY last DESC LIMIT 1"""
-        return next((row[0] for row in self._tables.rows(sql, {"id": number})), "")
+        return next((row[0] for row in self._tables.query(sql, {"id": number})), "")
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
-        owners, values = seen_owners(viewer)
-        sql = f"""WITH {owners}, {FREQUENT} SELECT size.passages, length, term, frequent.passages
+        owners, values = owners_cte(viewer)
+        sql = f"""WITH {owners}, {FREQUENCIES_CTE} SELECT size.passages, length, term, frequent.passages
             FROM size LEFT JOIN frequent ON frequent.passages > 0"""
-        rows = self._tables.rows(sql, values | {"terms": terms_of(words)})
-        frequency = {found: int(times) for _, _, found, times in rows if found is not None}
-        known = {word: frequency[term(word)] for word in words if term(word) in frequency}
+        rows = self._tables.query(sql, values | {"terms": lookup_terms(words)})
+        frequency = {term: int(count) for _, _, term, count in rows if term is not None}
+        known = {word: frequency[lookup_term(word)] for word in words if lookup_term(word) in frequency}
         passages, length = rows[0][:2]
         return CorpusStats(int(passages), length / passages if passages else 1.0, known)
 
@@ -166,7 +186,7 @@ class PostgresIndex:
     def add_vectors(
         self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
     ) -> None:
-        self.written(lambda: self._spaces.add(space, pending, embedded))
+        self.write(lambda: self._spaces.add(space, pending, embedded))
 
     def accepts_dimensions(self, space: str, dims: int) -> bool:
         return self._spaces.accepts_dimensions(space, dims)
@@ -178,47 +198,283 @@ class PostgresIndex:
         return self._spaces.names()
 
     def drop_space(self, space: str) -> None:
-        self.written(lambda: self._spaces.drop(space))
+        self.write(lambda: self._spaces.drop(space))
 
     def promote_space(self, new: str, space: str) -> None:
-        self.written(lambda: self._spaces.promote_space(new, space))
+        self.write(lambda: self._spaces.promote_space(new, space))
 
     def build_ann_index(self, space: str) -> bool:
-        """Make an index of a space's vectors where there are very many; whether there is one now."""
+        """Build the HNSW index of a space where it has very many vectors; return whether there is one now."""
         tables = self._tables
         for each in large_spaces(tables.database):
             if (each.territory, each.name) == (tables.own["territory"], space):
-                return each.quick or quicken(tables.database, each)
+                return each.has_hnsw or build_hnsw_index(tables.database, each)
         return False
 
     def records(self, prefix: str) -> list[Record]:
         columns = "path, key, value, category, tags, created_at, updated_at, scope, who"
-        sql = f"SELECT {columns} FROM commonplace.index_records WHERE {OWN} AND {_BELOW} ORDER BY path"
-        return [record_of(row) for row in self._tables.rows(sql, _below(prefix))]
+        sql = f"SELECT {columns} FROM commonplace.index_records WHERE {OWN_ROWS} AND {_BELOW} ORDER BY path"
+        return [record_of(row) for row in self._tables.query(sql, _path_range(prefix))]
 
     def warnings(self) -> list[tuple[str, str]]:
-        sql = f"SELECT path, warning FROM commonplace.index_pages WHERE {OWN} AND warning <> '' ORDER BY path"
-        return [(path, warning) for path, warning in self._tables.rows(sql)]
+        sql = f"SELECT path, warning FROM commonplace.index_pages WHERE {OWN_ROWS} AND warning <> '' ORDER BY path"
+        return [(path, warning) for path, warning in self._tables.query(sql)]
 
     def size(self) -> tuple[int, int]:
-        """How many pages and how many passages are known."""
-        sql = f"""SELECT (SELECT count(*) FROM commonplace.index_pages WHERE {OWN}),
-            (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN})"""
-        pages, passages = self._tables.rows(sql)[0]
+        """Return how many pages and how many passages are known."""
+        sql = f"""SELECT (SELECT count(*) FROM commonplace.index_pages WHERE {OWN_ROWS}),
+            (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS})"""
+        pages, passages = self._tables.query(sql)[0]
         return pages, passages
 
     def purge(self) -> None:
-        """Leave nothing of what was removed: not among vectors, nor in indexes of other settings or versions."""
-        self.written(self._purged)
+        """Remove every trace of removed text: orphaned vectors, and indexes of other settings or versions."""
 
-    def _purged(self) -> None:
-        for name in self.spaces():
-            self._spaces.compact(name, self._spaces.look(name).id)
-        for table in (*(f"index_{name}" for name in TABLES), "indexes"):
-            others = "tenant = %(tenant)s AND territory <> %(territory)s"
-            self._tables.send(f"DELETE FROM commonplace.{table} WHERE {others}")
+        def work() -> None:
+            for name in self.spaces():
+                self._spaces.compact(name, self._spaces.read(name).id)
+            for table in (*(f"index_{name}" for name in TABLES), "indexes"):
+                others = "tenant = %(tenant)s AND territory <> %(territory)s"
+                self._tables.send(f"DELETE FROM commonplace.{table} WHERE {others}")
+
+        self.write(work)
 
 
-def _below(prefix: str) -> dict[str, Any]:
-    """A page, or everything in a folder: `0` is the character after the slash."""
+def _path_range(prefix: str) -> dict[str, Any]:
+    """Return the values of `_BELOW`: a page, or everything in a folder (`0` is the character after the slash)."""
     return {"prefix": prefix, "first": f"{prefix}/", "last": f"{prefix}0"}
+
+
+def _newest_entries(entries: Iterable[Entry]) -> tuple[dict[str, Entry], list[dict[str, Any]]]:
+    """Return the pages to index again, and those of which only the stamp is new."""
+    changed: dict[str, Entry] = {}
+    stamps: dict[str, int] = {}
+    for entry in entries:
+        if entry.passages is not None:
+            changed[entry.path] = entry
+            stamps.pop(entry.path, None)
+        else:
+            stamps[entry.path] = entry.stamp
+    return changed, [{"path": path, "stamp": stamp} for path, stamp in stamps.items()]
+
+
+_PASSAGE_COLUMNS = {
+    "path": "text",
+    "first": "integer",
+    "last": "integer",
+    "text": "text",
+    "lead": "text",
+    "key": "text",
+    "tags": "text",
+    "at": "text",
+    "day": "integer",
+    "kind": "text",
+    "owner": "integer",
+    "source": "text",
+    "length": "integer",
+    "hash": "bytea",
+    "digest": "bytea",
+    "id": "bigint",
+    "tokens": "integer",
+    "body": "text",
+    "around": "text",
+}
+_WORD_COLUMNS = {"id": "bigint", "part": "integer", "words": "tsvector"}
+_RECORD_COLUMNS = dict.fromkeys(
+    ("path", "key", "value", "category", "tags", "created_at", "updated_at", "scope", "who"), "text"
+)
+_PAGE_COLUMNS = {"path": "text", "stamp": "bigint", "version": "text", "warning": "text"}
+_LEXEMES_PER_ROW = 2_000  # the server limits a tsvector to a megabyte
+_ADD_FREQUENCIES = """
+    INSERT INTO commonplace.index_frequencies AS known (tenant, territory, word, owner, passages)
+    SELECT %(tenant)s, %(territory)s, word, owner, by
+    FROM unnest(%(words)s::text[], %(owners)s::int[], %(by)s::bigint[]) AS changed(word, owner, by)
+    ON CONFLICT (tenant, territory, word, owner) DO UPDATE SET passages = known.passages + excluded.passages"""
+_DROP_UNUSED_FREQUENCIES = f"""
+    DELETE FROM commonplace.index_frequencies WHERE {OWN_ROWS} AND passages <= 0 AND (word, owner) IN (
+      SELECT * FROM unnest(%(words)s::text[], %(owners)s::int[]))"""
+
+
+class _IndexedPassage(NamedTuple):
+    """A passage that the index has of a page."""
+
+    number: int
+    first: int
+    last: int
+
+
+class _PageUpdate:
+    """The difference between the index and some pages, written in a few statements."""
+
+    def __init__(self, tables: IndexTables, changed: dict[str, Entry], removed: Sequence[str]) -> None:
+        self._tables = tables
+        self._changed = changed
+        self._removed = removed
+        self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by term and owner
+        self._owner_changes: dict[int, list[int]] = {}  # passages, length and tokens by owner
+        self._new_passages: list[dict[str, Any]] = []
+        self._new_words: list[dict[str, Any]] = []
+        self._moved_passages: list[dict[str, Any]] = []
+
+    def write(self) -> None:
+        paths = [*self._changed, *self._removed]
+        if not paths:
+            return
+        indexed = self._read_indexed(paths)
+        owners = self._ensure_owners({entry.scope for entry in self._changed.values()})
+        for path, entry in self._changed.items():
+            self._compare(entry, owners[entry.scope], indexed.get(path, {}))
+        self._delete([each.number for by_digest in indexed.values() for left in by_digest.values() for each in left])
+        with self._tables.pipeline():
+            self._write_passages()
+            self._write_counts()
+            self._write_pages(paths)
+
+    def _read_indexed(self, paths: Sequence[str]) -> dict[str, dict[bytes, list[_IndexedPassage]]]:
+        sql = f"""SELECT path, digest, id, first, last FROM commonplace.index_passages
+            WHERE {OWN_ROWS} AND path = ANY(%(paths)s) ORDER BY id"""
+        indexed: dict[str, dict[bytes, list[_IndexedPassage]]] = {}
+        for path, digest, *rest in self._tables.execute(sql, {"paths": paths}):
+            indexed.setdefault(path, {}).setdefault(digest, []).append(_IndexedPassage(*rest))
+        return indexed
+
+    def _ensure_owners(self, scopes: set[Scope]) -> dict[Scope, int]:
+        rows = self._tables.execute(f"SELECT scope, who, id FROM commonplace.index_owners WHERE {OWN_ROWS}")
+        owners = {Scope(scope, who): number for scope, who, number in rows}
+        new = []
+        for scope in sorted(scopes - set(owners)):
+            self._tables.counters.owners += 1
+            owners[scope] = self._tables.counters.owners
+            new.append({"scope": scope.kind, "who": scope.name, "id": owners[scope]})
+        sql = """INSERT INTO commonplace.index_owners
+            VALUES (%(tenant)s, %(territory)s, %(id)s, %(scope)s, %(who)s, 0, 0, 0)"""
+        self._tables.send_many(sql, new)
+        return owners
+
+    def _compare(self, entry: Entry, owner: int, indexed: dict[bytes, list[_IndexedPassage]]) -> None:
+        """Keep a passage that reads as before, perhaps on other lines; what stays in `indexed` is gone."""
+        for passage in entry.passages or ():
+            digest = digest_of(owner, entry, passage)
+            if not (same := indexed.get(digest)):
+                self._add_passage(entry, owner, passage, digest)
+                continue
+            number, first, last = same.pop(0)
+            if (first, last) != (passage.start, passage.end):
+                self._moved_passages.append({"id": number, "first": passage.start, "last": passage.end})
+
+    def _add_passage(self, entry: Entry, owner: int, passage: Passage, digest: bytes) -> None:
+        counters = self._tables.counters
+        counters.passages += 1
+        body = tokenize(f"{passage.hint} {passage.text}")
+        around = tokenize(passage.around)
+        length = weighted_length(len(body), len(around))
+        tokens = len(body) + len(around)
+        storable = passage._replace(tags=tuple(map(_make_storable, passage.tags)))
+        row = (*passage_row(entry, owner, storable, length), digest)
+        more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space on either side, for counting
+        self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(_make_storable, (*row, *more)), strict=True)))
+        self._add_lexemes(counters.passages, body, around)
+        self._count(owner, length, tokens, sorted({*body, *around}), 1)
+
+    def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str]) -> None:
+        mark = self._tables.own["mark"]
+        fields = zip(LEXEME_FIELDS, (body, around), strict=True)
+        lexemes = [f"'{mark}{field}{lookup_term(word)}'" for field, some in fields for word in sorted({*some})]
+        for start in range(0, len(lexemes), _LEXEMES_PER_ROW):
+            words = " ".join(lexemes[start : start + _LEXEMES_PER_ROW])
+            self._new_words.append({"id": number, "part": start // _LEXEMES_PER_ROW, "words": words})
+
+    def _count(self, owner: int, length: int, tokens: int, distinct_words: Sequence[str], by: int) -> None:
+        """Note that an owner has one passage more (`by` 1) or less (-1) with these words."""
+        for term in lookup_terms(distinct_words):
+            self._frequency_changes[term, owner] += by
+        totals = self._owner_changes.setdefault(owner, [0, 0, 0])
+        for place, change in enumerate((by, by * length, by * tokens)):
+            totals[place] += change
+
+    def _delete(self, numbers: Sequence[int]) -> None:
+        if not numbers:
+            return
+        sql = f"""DELETE FROM commonplace.index_passages WHERE {OWN_ROWS} AND id = ANY(%(ids)s)
+            RETURNING owner, length, tokens, body, around"""
+        for owner, length, tokens, body, around in self._tables.execute(sql, {"ids": numbers}):
+            self._count(owner, length, tokens, sorted({*body.split(), *around.split()}), -1)
+        sql = f"DELETE FROM commonplace.index_words WHERE {OWN_ROWS} AND id = ANY(%(ids)s)"
+        self._tables.execute(sql, {"ids": numbers})
+
+    def _write_passages(self) -> None:
+        tables = self._tables
+        assignments = "first = %(first)s, last = %(last)s"
+        sql = f"UPDATE commonplace.index_passages SET {assignments} WHERE {OWN_ROWS} AND id = %(id)s"
+        tables.send_many(sql, self._moved_passages)
+        _bulk_insert(tables, "passages", _PASSAGE_COLUMNS, self._new_passages)
+        _bulk_insert(tables, "words", _WORD_COLUMNS, self._new_words)
+
+    def _write_counts(self) -> None:
+        """Update frequencies per owner: nobody's words weigh less because of what others keep."""
+        changed = sorted((term, owner, by) for (term, owner), by in self._frequency_changes.items() if by)
+        if changed:
+            terms, owners, by = (list(column) for column in zip(*changed, strict=True))
+            values = {"words": terms, "owners": owners, "by": by}
+            self._tables.send(_ADD_FREQUENCIES, values)
+            if min(by) < 0:
+                self._tables.send(_DROP_UNUSED_FREQUENCIES, values)
+        names = ("passages", "length", "tokens")
+        totals = [
+            {"id": owner, **dict(zip(names, by, strict=True))} for owner, by in sorted(self._owner_changes.items())
+        ]
+        assignments = ", ".join(f"{name} = {name} + %({name})s" for name in names)
+        sql = f"UPDATE commonplace.index_owners SET {assignments} WHERE {OWN_ROWS} AND id = %(id)s"
+        self._tables.send_many(sql, totals)
+
+    def _write_pages(self, paths: Sequence[str]) -> None:
+        tables = self._tables
+        sql = f"DELETE FROM commonplace.index_records WHERE {OWN_ROWS} AND path = ANY(%(paths)s)"
+        tables.send(sql, {"paths": paths})
+        sql = f"DELETE FROM commonplace.index_pages WHERE {OWN_ROWS} AND path = ANY(%(paths)s)"
+        tables.send(sql, {"paths": list(self._removed)})
+        records = [entry.record for entry in self._changed.values() if entry.record]
+        rows_by_path = {record.path: map(_make_storable, record_row(record)) for record in records}
+        record_rows = [dict(zip(_RECORD_COLUMNS, row, strict=True)) for row in rows_by_path.values()]
+        _bulk_insert(tables, "records", _RECORD_COLUMNS, record_rows)
+        page_rows = [
+            {
+                "path": entry.path,
+                "stamp": entry.stamp,
+                "version": entry.version,
+                "warning": _make_storable(entry.warning),
+            }
+            for entry in self._changed.values()
+        ]
+        on_conflict = """ON CONFLICT (tenant, territory, path)
+            DO UPDATE SET stamp = excluded.stamp, version = excluded.version, warning = excluded.warning"""
+        _bulk_insert(tables, "pages", _PAGE_COLUMNS, page_rows, on_conflict)
+
+
+def _bulk_insert(
+    tables: IndexTables,
+    table: str,
+    columns: Mapping[str, str],
+    rows: Sequence[Mapping[str, Any]],
+    on_conflict: str = "",
+) -> None:
+    """Insert any number of rows in one statement. (COPY does not work with row-level security.)"""
+    if not rows:
+        return
+    names = ", ".join(columns)
+    typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
+    sql = f"""INSERT INTO commonplace.index_{table} (tenant, territory, {names})
+        SELECT %(tenant)s, %(territory)s, {names}
+        FROM json_to_recordset(%(rows)s::json) AS new({typed}) {on_conflict}"""
+    tables.send(sql, {"rows": json.dumps(rows, ensure_ascii=False, default=_encode_bytea)})
+
+
+def _encode_bytea(value: bytes) -> str:
+    return f"\\x{value.hex()}"
+
+
+def _make_storable(value: Any) -> Any:
+    """Replace what a text column cannot store: null characters and lone surrogates."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -1,6 +1,7 @@
-"""An index in a database follows the pages there, by their number: who asks reads what the index has not.
+"""Handles on the index in PostgreSQL: one that catches up with the pages, and one that searches a replica.
 
-Whoever is first among many machines does the work; the others find it done. Who writes does not wait for that.
+Pages are followed by their sequence number. Whichever machine is first does the work, and the others find it done;
+writers do not wait for it.
 """
 
 from __future__ import annotations
@@ -8,16 +9,17 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from threading import Event, Lock
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from ...errors import LockTimeout, NotFound, StorageError
-from ...index.base import Index, Progress, report_progress
+from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
+from ...index.base import Coverage, Index, PendingBatch, Progress, report_progress
 from ...index.handle import IndexView
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from .connection import Database
 from .index import PostgresIndex
-from .index_tables import AT_ONCE, PATIENCE
+from .index_tables import LOCK_TIMEOUT, NO_WAIT
 from .listen import listen
 from .pages import PostgresPages
 
@@ -26,68 +28,74 @@ if TYPE_CHECKING:
     from ...index.handle import OnChange, OnStart
 
 Answer = TypeVar("Answer")
-_LATEST = 2**62  # after every number that was given out
-_GLANCE = 0.5  # seconds: how soon one who watches sees that it shall end
-_SOME = 200  # pages in one transaction
-_MANY = 500  # the same of a long build: words that stand in all of them are counted once
-_REST = 9  # so many times as long as following took: a tenth of the time of one who writes goes into it, at the most
-_TRIES = 10  # of a long build that others get in the way of
+_LATEST_SEQ = 2**62  # after every sequence number
+_STOP_CHECK_SECONDS = 0.5
+_UPDATE_BATCH = 200  # pages in one transaction
+_BUILD_BATCH = 500  # the same for a long build: words that occur in all of them are counted once
+_UPDATE_REST_FACTOR = 9  # pause so many times as long as an update took: a writer spends a tenth of its time on it
+_BUILD_TRIES = 10  # of a long build that conflicts with other writers
+_REPLICA_REST_SECONDS = 10.0  # how long to leave a replica alone that did not answer: each try may delay a search
 
 
 class PostgresIndexHandle:
     def __init__(self, database: Database, pages: PostgresPages, scope: IndexScope) -> None:
-        self.scope, self._pages, self._database = scope, pages, database
+        self.scope = scope
+        self._database = database
+        self._pages = pages
         self._index = PostgresIndex(database, scope.fingerprint)
-        self._rested = 0.0
+        self._next_update_at = 0.0
         self._lock = Lock()
 
     def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """What the index answers, after it caught up with the pages."""
-        return question(self._caught_up(report_progress))
+        """Answer a question from the index, once it has caught up with the pages."""
+        return question(self._catch_up(report_progress))
 
     def update(self, paths: Iterable[str]) -> None:
-        """Pages were just written: follow them, and what others wrote, unless somebody is at it already or writing
-        goes on and on. The next question reads the rest; so a failure costs nothing either."""
+        """Index what was just written, unless another process does or writes come too fast.
+
+        The next search catches up with the rest, so a failure costs nothing.
+        """
         started = time.monotonic()
-        if started < self._rested:
+        if started < self._next_update_at:
             return
-        with suppress(NotFound, *_failures()):
-            self._follow(AT_ONCE)
+        with suppress(NotFound, *_update_failures()):
+            self._update_batch(NO_WAIT)
         ended = time.monotonic()
-        self._rested = ended + _REST * (ended - started)
+        self._next_update_at = ended + _UPDATE_REST_FACTOR * (ended - started)
 
     def purge(self) -> None:
         """Leave nothing of what was removed from pages."""
-        self._caught_up(report_progress)
+        self._catch_up(report_progress)
         self._index.purge()
 
     def invalidate(self) -> None:
-        """The next question looks at the pages: as every question does here."""
+        """Do nothing: every search looks at the pages here."""
 
     def build(self, progress: Progress, *, anew: bool) -> Index:
-        """Bring the index up to date, or make it anew from the pages, and wait for it."""
+        """Bring the index up to date, or rebuild it from the pages, and wait for it."""
         if anew:
-            upto = self._pages.changed_since(_LATEST).seq
+            upto = self._pages.changed_since(_LATEST_SEQ).seq
             rebuild(self._index, self._pages, self.scope, progress)
-            self._index.written(lambda: setattr(self._index, "seq", upto))
-        self._caught_up(progress)
-        self._index.settle()
+            self._index.set_seq(upto)
+        self._catch_up(progress)
+        self._index.analyze()
         return self._index
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
-        """Woken by the server's notices, or by asking every second where there are none."""
+        """Report changes until `stop` is set: woken by notifications, or by polling where there are none."""
         from ...index.watcher import PageChanges, WatchMode
 
-        bell, since = Event(), self._pages.changed_since(_LATEST).seq
-        with listen(self._database, lambda seq: bell.set()):
+        changed = Event()
+        since = self._pages.changed_since(_LATEST_SEQ).seq
+        with listen(self._database, lambda _seq: changed.set()):
             on_start(WatchMode(events=True))
             while not stop.is_set():
-                if not bell.wait(_GLANCE):
+                if not changed.wait(_STOP_CHECK_SECONDS):
                     continue
-                bell.clear()
+                changed.clear()
                 try:
                     news = self._pages.changed_since(since)
-                except NotFound:  # what was removed since is not known any more: what is there may have changed
+                except NotFound:  # removals were forgotten: anything may have changed
                     news = self._pages.changed_since(0)
                 since = news.seq
                 if news.changed or news.removed:
@@ -95,55 +103,56 @@ class PostgresIndexHandle:
                     on_change(PageChanges(tuple(news.changed), tuple(news.removed)))
 
     def close(self) -> None:
-        """Connections are the database's own."""
+        """Do nothing: the connections belong to the database handle."""
 
-    def _caught_up(self, progress: Progress) -> IndexView:
-        standing = self._index.standing()
-        if standing.written == standing.followed:
-            return IndexView(self._index, False, (), standing.warnings)
+    def _catch_up(self, progress: Progress) -> IndexView:
+        status = self._index.status()
+        if status.written_seq == status.indexed_seq:
+            return IndexView(self._index, False, (), status.warnings)
         try:
             with self._lock:
-                self._look(standing.followed, progress)
+                self._follow_pages(status.indexed_seq, progress)
         except LockTimeout:
-            note = "another process is indexing many pages: the answer may miss some until it is done"
-            return IndexView(self._index, True, (note,), tuple(self._index.warnings()))
-        except _failures() as error:  # what is indexed already can still answer
-            note = f"the index is behind ({error})"
-            return IndexView(self._index, True, (note,), tuple(self._index.warnings()))
+            return self._stale_view("another process is indexing many pages: the answer may miss some until it is done")
+        except _update_failures() as error:  # what is indexed already can still answer
+            return self._stale_view(f"the index is behind ({error})")
         return IndexView(self._index, False, (), tuple(self._index.warnings()))
 
-    def _look(self, followed: int, progress: Progress) -> None:
+    def _stale_view(self, note: str) -> IndexView:
+        return IndexView(self._index, True, (note,), tuple(self._index.warnings()))
+
+    def _follow_pages(self, indexed_seq: int, progress: Progress) -> None:
         """Bring the index to where the pages are now."""
-        if followed:
-            with suppress(NotFound):  # too much has happened to tell: all is compared
-                while self._follow(PATIENCE):
+        if indexed_seq:
+            with suppress(NotFound):  # removals were forgotten: compare all pages instead
+                while self._update_batch(LOCK_TIMEOUT):
                     pass
                 return
-        upto = self._pages.changed_since(_LATEST).seq
-        for left in reversed(range(_TRIES)):
+        upto = self._pages.changed_since(_LATEST_SEQ).seq
+        for tries_left in reversed(range(_BUILD_TRIES)):
             try:
-                catch_up(self._index, self._pages, self.scope, None, progress=progress, batch=_MANY)
+                catch_up(self._index, self._pages, self.scope, None, progress=progress, batch=_BUILD_BATCH)
                 break
-            except _conflicts():  # it goes on where it was
-                if not left:
+            except _conflicts():  # the next try goes on where this one stopped
+                if not tries_left:
                     raise
-        self._index.written(lambda: setattr(self._index, "seq", upto))
+        self._index.set_seq(upto)
 
-    def _follow(self, patience: str) -> bool:
-        """Read what was written after what the index knows; whether there may be more. One does it for all."""
+    def _update_batch(self, lock_timeout: str) -> bool:
+        """Index a batch of what was written since; return whether there may be more."""
 
         def work() -> bool:
-            news = self._pages.changed_since(self._index.seq, _SOME)
+            news = self._pages.changed_since(self._index.seq, _UPDATE_BATCH)
             paths = (*news.changed, *news.removed)
             update_pages(self._index, self._pages, self.scope, paths)
             self._index.seq = news.seq
-            return len(paths) == _SOME
+            return len(paths) == _UPDATE_BATCH
 
-        return self._index.written(work, patience)
+        return self._index.write(work, lock_timeout)
 
 
-def _failures() -> tuple[type[Exception], ...]:
-    """What keeps an index from following: the server, or another writer that came first. Who asks next tries again."""
+def _update_failures() -> tuple[type[Exception], ...]:
+    """Return what keeps an index from catching up: the server, or a concurrent writer. The next search tries again."""
     return StorageError, *_conflicts()
 
 
@@ -151,3 +160,92 @@ def _conflicts() -> tuple[type[Exception], ...]:
     from psycopg import errors
 
     return errors.SerializationFailure, errors.DeadlockDetected
+
+
+class ReplicaIndexHandle:
+    """Searches a replica while it has everything this handle wrote, else the primary; updates the primary.
+
+    Both sequence numbers are read from the replica: of the pages there, and of the index there.
+    """
+
+    def __init__(self, primary: PostgresIndexHandle, replica: Database, database: Database) -> None:
+        self.scope: IndexScope = primary.scope
+        self._primary = primary
+        self._replica = replica
+        self._database = database
+        self._index = _ReplicaIndex(replica, primary.scope.fingerprint)
+        self._failure = ""
+        self._retry_at = 0.0
+
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+        try:
+            if time.monotonic() >= self._retry_at:
+                return self._ask_replica(question)
+        except _replica_failures():
+            pass  # behind, away, or what it replays just now got in the way
+        if not self._failure:
+            return self._primary.query(question, below)
+        note = f"the replica for searches did not answer ({self._failure}): the database itself did"
+        return self._primary.query(lambda view: question(replace(view, warnings=(*view.warnings, note))), below)
+
+    def _ask_replica(self, question: Callable[[IndexView], Answer]) -> Answer:
+        """In one transaction, so that all of it reaches the same server where several share a name."""
+        try:
+            with self._replica.transaction(snapshot=True):
+                status = self._index.status()
+                self._failure = ""
+                if status.indexed_seq != status.written_seq or status.written_seq < self._database.last_seq:
+                    raise _ReplicaBehind
+                return question(IndexView(self._index, False, (), status.warnings))
+        except ConnectionLost as error:
+            self._failure = str(error)
+            self._retry_at = time.monotonic() + _REPLICA_REST_SECONDS
+            raise
+
+    def update(self, paths: Iterable[str]) -> None:
+        self._primary.update(paths)
+
+    def purge(self) -> None:
+        self._primary.purge()
+
+    def invalidate(self) -> None:
+        self._primary.invalidate()
+
+    def build(self, progress: Progress, *, anew: bool) -> Index:
+        return self._primary.build(progress, anew=anew)
+
+    def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
+        self._primary.watch(stop, on_change, embedding, on_start)
+
+    def close(self) -> None:
+        self._primary.close()
+        self._replica.close()
+
+
+class _ReplicaBehind(Exception):
+    """The replica does not have it yet, or it would have to be written."""
+
+
+def _replica_failures() -> tuple[type[Exception], ...]:
+    return _ReplicaBehind, *_update_failures()
+
+
+class _ReplicaIndex(PostgresIndex):
+    """The index on a replica: whatever is still to be written there, the primary has to do."""
+
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
+        if super().next_pending(space, limit) is not None:
+            raise _ReplicaBehind
+        return None
+
+    def coverage(self, space: str) -> Coverage:
+        coverage = super().coverage(space)
+        if coverage.behind:
+            raise _ReplicaBehind
+        return coverage
+
+    def write_transaction(self) -> NoReturn:
+        raise _ReplicaBehind
+
+    def write(self, work: Callable[[], Answer], lock_timeout: str = "") -> NoReturn:
+        raise _ReplicaBehind

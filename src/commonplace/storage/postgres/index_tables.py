@@ -1,158 +1,175 @@
-"""How the index in PostgreSQL is reached: one writer at a time by a lock on its row, readers on one state of it."""
+"""Access to the tables of the index: one writer at a time by a row lock, readers on one snapshot."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ...errors import LockTimeout, StorageError
-from .connection import Database
-from .visibility import OWN, mark_of
+from .connection import Database, Row
+from .visibility import OWN_ROWS, lexeme_prefix
 
 if TYPE_CHECKING:
-    from psycopg import Connection
+    from .connection import Connection
 
 Answer = TypeVar("Answer")
-PATIENCE = "2s"  # to wait for another process that writes; then the answer is marked stale instead
-AT_ONCE = "1ms"  # for who has no need to wait: somebody else is at it
-_LONG = 300_000  # milliseconds that a statement of a writer may take
-_MANY = 1_000  # passages, from which on it matters what the server knows of the tables
+LOCK_TIMEOUT = "2s"  # how long to wait for another writer; then the answer is marked stale instead
+NO_WAIT = "1ms"  # for callers who need not wait: whoever holds the lock does the same work
+_WRITE_TIMEOUT_MS = 300_000
+_ANALYZE_PASSAGES = 1_000  # from so many passages on, the planner's statistics matter
 TABLES = ("pages", "owners", "frequencies", "passages", "words", "records", "spaces", "vectors")
-_COUNTED = ("passages", "owners", "spaces", "seq")
+_COUNTERS = ("passages", "owners", "spaces", "seq")
 
 
 class Counters:
-    """The last numbers given out, and up to which of the pages' the index is. Only who writes has them."""
+    """The last ids given out, and `seq`, the page sequence number that the index is up to. Only a writer has them."""
 
-    def __init__(self, connection: Connection[tuple[Any, ...]], *numbers: int) -> None:
+    def __init__(self, connection: Connection, *numbers: int) -> None:
         self.connection = connection
-        self.passages, self.owners, self.spaces, self.seq, self.settled = numbers
-        self.grew = False  # so much that the server should look at the tables
-        self._before = self.numbers()
+        self.passages, self.owners, self.spaces, self.seq, self.analyzed_passages = numbers
+        self.needs_analyze = False
+        self._before = self.as_dict()
 
-    def numbers(self) -> dict[str, int]:
-        return {name: getattr(self, name) for name in _COUNTED}
+    def as_dict(self) -> dict[str, int]:
+        return {name: getattr(self, name) for name in _COUNTERS}
 
     @property
-    def changed(self) -> bool:
-        return self.numbers() != self._before
+    def has_changed(self) -> bool:
+        return self.as_dict() != self._before
 
 
-class Tables:
+class IndexTables:
     """The rows of one tenant and territory. Safe to share between threads."""
 
     def __init__(self, database: Database, territory: str) -> None:
         self.database = database
-        self.own = {"tenant": database.tenant, "territory": territory, "mark": mark_of(database.tenant, territory)}
-        self._here = threading.local()
+        self.own = {
+            "tenant": database.tenant,
+            "territory": territory,
+            "mark": lexeme_prefix(database.tenant, territory),
+        }
+        self._thread_state = threading.local()
 
-    def rows(
+    def query(
         self, sql: str, values: Mapping[str, Any] | None = None, settings: Mapping[str, str] | None = None
-    ) -> list[tuple[Any, ...]]:
-        """What a statement answers: in one round trip, or as a part of what this thread has begun."""
-        later: ExitStack | None = getattr(self._here, "later", None)
-        if later is not None:
-            later.enter_context(self.database.transaction(snapshot=True))
-            self._here.later = None
+    ) -> list[Row]:
+        """Return the rows of a statement: in one round trip, or within what this thread has begun."""
+        snapshot: ExitStack | None = getattr(self._thread_state, "pending_snapshot", None)
+        if snapshot is not None:
+            snapshot.enter_context(self.database.transaction(snapshot=True))
+            self._thread_state.pending_snapshot = None
         return self.database.query(sql, {**self.own, **(values or {})}, settings)
 
-    def write(self, sql: str, values: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """Within `writing`: what a statement gives back."""
+    def execute(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Row]:
+        """Within `write_transaction`: run a statement and return its rows."""
         cursor = self.counters.connection.execute(sql, {**self.own, **(values or {})})
         return cursor.fetchall() if cursor.description else []
 
     def send(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
-        """Within `writing`: a statement whose answer nobody waits for."""
+        """Within `write_transaction`: run a statement whose answer nobody waits for."""
         self.counters.connection.execute(sql, {**self.own, **(values or {})})
 
     def send_many(self, sql: str, values: list[dict[str, Any]]) -> None:
         if values:
             self.counters.connection.cursor().executemany(sql, [{**self.own, **each} for each in values])
 
-    def together(self) -> Any:
-        """Within `writing`: what is sent in this block goes to the server in one go."""
+    def pipeline(self) -> AbstractContextManager[Any]:
+        """Within `write_transaction`: send the statements of this block together."""
         return self.counters.connection.pipeline()
 
     @property
+    def is_writing(self) -> bool:
+        return getattr(self._thread_state, "counters", None) is not None
+
+    @property
     def counters(self) -> Counters:
-        counters: Counters | None = getattr(self._here, "counters", None)
+        counters: Counters | None = getattr(self._thread_state, "counters", None)
         if counters is None:
-            raise RuntimeError("an index is written within `writing`")
+            raise RuntimeError("an index is written within `write_transaction`")
         return counters
 
     @contextmanager
     def read_transaction(self) -> Iterator[None]:
-        """One state for all that is asked; it begins with the first statement, since many blocks need none."""
-        if getattr(self._here, "reads", False) or getattr(self._here, "counters", None):
+        """Show one snapshot to all statements of a block; it begins with the first, since many blocks send none."""
+        if getattr(self._thread_state, "is_reading", False) or self.is_writing:
             yield
             return
         with ExitStack() as stack:
-            self._here.reads, self._here.later = True, stack
+            self._thread_state.is_reading = True
+            self._thread_state.pending_snapshot = stack
             try:
                 yield
             finally:
-                self._here.reads, self._here.later = False, None
+                self._thread_state.is_reading = False
+                self._thread_state.pending_snapshot = None
 
     @contextmanager
-    def apart(self) -> Iterator[None]:
-        """Within `reading`: for a statement that sees one state by itself, and needs none of those around it."""
-        later, self._here.later = getattr(self._here, "later", None), None
+    def without_snapshot(self) -> Iterator[None]:
+        """Within `read_transaction`: for a statement that is consistent in itself and need not begin the snapshot."""
+        snapshot = getattr(self._thread_state, "pending_snapshot", None)
+        self._thread_state.pending_snapshot = None
         try:
             yield
         finally:
-            self._here.later = later
+            self._thread_state.pending_snapshot = snapshot
 
     @contextmanager
     def write_transaction(self) -> Iterator[None]:
-        """All or nothing; one inside of another, in the same thread, is a part of it."""
-        if getattr(self._here, "counters", None):
+        """Apply all of a block or nothing; a nested block of the same thread belongs to the outer one."""
+        if self.is_writing:
             yield
             return
-        with self.database.transaction(timeout_ms=_LONG) as connection, self._held(connection, PATIENCE) as counters:
+        with (
+            self.database.transaction(timeout_ms=_WRITE_TIMEOUT_MS) as connection,
+            self._hold_index(connection, LOCK_TIMEOUT) as counters,
+        ):
             yield
-        self._settle_if_due(counters)
+        self._analyze_if_due(counters)
 
-    def written(self, work: Callable[[], Answer], patience: str = PATIENCE) -> Answer:
-        """What some work answers that writes, tried again from its beginning when another got in its way; but not
-        for who waits for nothing."""
-        if getattr(self._here, "counters", None):
+    def write(self, work: Callable[[], Answer], lock_timeout: str = LOCK_TIMEOUT) -> Answer:
+        """Run `work` as the only writer and return its answer, retrying from the start on conflicts.
+
+        With NO_WAIT it is not retried.
+        """
+        if self.is_writing:
             return work()
-        met: list[Counters] = []
+        attempts: list[Counters] = []
 
-        def once(connection: Connection[tuple[Any, ...]]) -> Answer:
-            with self._held(connection, patience) as counters:
-                met.append(counters)
+        def attempt(connection: Connection) -> Answer:
+            with self._hold_index(connection, lock_timeout) as counters:
+                attempts.append(counters)
                 return work()
 
-        if patience == AT_ONCE:
-            with self.database.transaction(timeout_ms=_LONG) as connection:
-                answer = once(connection)
+        if lock_timeout == NO_WAIT:
+            with self.database.transaction(timeout_ms=_WRITE_TIMEOUT_MS) as connection:
+                answer = attempt(connection)
         else:
-            answer = self.database.run(once, timeout_ms=_LONG)
-        self._settle_if_due(met[-1])
+            answer = self.database.run(attempt, timeout_ms=_WRITE_TIMEOUT_MS)
+        self._analyze_if_due(attempts[-1])
         return answer
 
     @contextmanager
-    def _held(self, connection: Connection[tuple[Any, ...]], patience: str) -> Iterator[Counters]:
-        counters = self._here.counters = self._taken(connection, patience)
+    def _hold_index(self, connection: Connection, lock_timeout: str) -> Iterator[Counters]:
+        counters = self._lock_index(connection, lock_timeout)
+        self._thread_state.counters = counters
         try:
             yield counters
-            if counters.changed:
-                numbers = ", ".join(f"{name} = %({name})s" for name in _COUNTED)
-                self.send(f"UPDATE commonplace.indexes SET {numbers} WHERE {OWN}", counters.numbers())
+            if counters.has_changed:
+                assignments = ", ".join(f"{name} = %({name})s" for name in _COUNTERS)
+                self.send(f"UPDATE commonplace.indexes SET {assignments} WHERE {OWN_ROWS}", counters.as_dict())
         finally:
-            self._here.counters = None
+            self._thread_state.counters = None
 
-    def _taken(self, connection: Connection[tuple[Any, ...]], patience: str) -> Counters:
-        """Hold the row of this index until the transaction ends."""
+    def _lock_index(self, connection: Connection, lock_timeout: str) -> Counters:
+        """Lock the row of this index, created if needed, until the transaction ends."""
         from psycopg.errors import LockNotAvailable
 
-        sql = f"SELECT {', '.join(_COUNTED)}, settled FROM commonplace.indexes WHERE {OWN} FOR UPDATE"
+        sql = f"SELECT {', '.join(_COUNTERS)}, settled FROM commonplace.indexes WHERE {OWN_ROWS} FOR UPDATE"
         try:
             with connection.pipeline():
-                connection.execute("SELECT set_config('lock_timeout', %s, true)", (patience,))
+                connection.execute("SELECT set_config('lock_timeout', %s, true)", (lock_timeout,))
                 cursor = connection.execute(sql, self.own)
             row = cursor.fetchone()
             if row is None:
@@ -168,18 +185,20 @@ class Tables:
         assert row is not None
         return Counters(connection, *row)
 
-    def _settle_if_due(self, counters: Counters) -> None:
-        if counters.grew or counters.passages >= 2 * counters.settled + _MANY:
-            self.settle(counters.passages)
+    def _analyze_if_due(self, counters: Counters) -> None:
+        if counters.needs_analyze or counters.passages >= 2 * counters.analyzed_passages + _ANALYZE_PASSAGES:
+            self.analyze(counters.passages)
 
-    def settle(self, passages: int) -> None:
-        """Let the server look at tables that grew: what it does not know of them it guesses, and then a question takes
-        seconds. It would look by itself, but later. Where it can not now, nothing is lost."""
+    def analyze(self, passages: int) -> None:
+        """Update the planner's statistics of tables that grew; with old ones a search may take seconds.
 
-        def work(connection: Connection[tuple[Any, ...]]) -> None:
+        Autovacuum would do it later. A failure loses nothing.
+        """
+
+        def work(connection: Connection) -> None:
             connection.execute("SELECT commonplace.index_settle()")
-            sql = f"UPDATE commonplace.indexes SET settled = %(passages)s WHERE {OWN}"
+            sql = f"UPDATE commonplace.indexes SET settled = %(passages)s WHERE {OWN_ROWS}"
             connection.execute(sql, {**self.own, "passages": passages})
 
         with suppress(StorageError):
-            self.database.run(work, timeout_ms=_LONG)
+            self.database.run(work, timeout_ms=_WRITE_TIMEOUT_MS)

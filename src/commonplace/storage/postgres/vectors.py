@@ -1,26 +1,40 @@
-"""Meaning in the index in PostgreSQL: the spaces, and the vectors of each by owner and content."""
+"""Vectors in the PostgreSQL index: one space per embedding model, vectors by owner and content, HNSW indexes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ...formats.passages import meant
 from ...index.base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from ...model import Filters, Viewer
-from .binary import packing
-from .index_tables import Tables
-from .visibility import EXACT, OWN, Values, allowed_passages, found_by_meaning, seen_owners, text_of
+from .connection import Database, Row
+from .index_tables import IndexTables
+from .visibility import (
+    EXACT_SEARCH_LIMIT,
+    OWN_ROWS,
+    Values,
+    dense_cte,
+    lexeme_prefix,
+    owners_cte,
+    passage_condition,
+    vector_literal,
+)
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
+    from .connection import Connection
 
-_SAMPLE = 64
-_SLACK = 1_000  # vectors that stand for nothing any more and are not worth tidying up
-_MANY = 1_000  # vectors, from which on it matters what the server knows of their table
-# A question is short: to compile it, or to start others for it, takes longer than it does. What it reads fits here.
-QUESTION = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
-SIFTING = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
+_SAMPLE_SIZE = 64  # vectors that the similarity statistics are taken from
+_COMPACT_SLACK = 1_000  # orphaned vectors that are not worth removing
+_ANALYZE_VECTORS = 1_000  # from so many vectors on, the planner's statistics matter
+# A search is short: JIT compilation or parallel workers would take longer than it does, and its data fits in memory.
+SEARCH_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
+_HNSW_SETTINGS = {"hnsw.iterative_scan": "relaxed_order", "hnsw.ef_search": "400", "hnsw.max_scan_tuples": "100000"}
+_HNSW_MAX_DIMS = 2_000
+_HNSW_MIN_MEMORY_KB = 64_000  # to build an index in; with too little memory a build takes many times as long
+_HNSW_MAX_MEMORY_KB = 4_000_000
 
 
 class Space(NamedTuple):
@@ -33,197 +47,202 @@ class Space(NamedTuple):
     deviation: float | None
 
 
-NONE = Space(0, 0, 0, 0, 0, None, None)
+_NO_SPACE = Space(0, 0, 0, 0, 0, None, None)
 _COLUMNS = ", ".join(Space._fields)
 
 
-class Spaces:
-    def __init__(self, tables: Tables) -> None:
+class VectorSpaces:
+    def __init__(self, tables: IndexTables) -> None:
         self._tables = tables
-        self._known: dict[str, Space] = {}  # as they were at the last look, for what need not be newer
+        self._cache: dict[str, Space] = {}
 
-    def look(self, name: str) -> Space:
-        sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s"
-        return self._noted(name, self._tables.rows(sql, {"name": name}))
+    def read(self, name: str) -> Space:
+        sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
+        return self._remember(name, self._tables.query(sql, {"name": name}))
 
-    def last_seen(self, name: str) -> Space:
-        return self._known.get(name) or self.look(name)
+    def read_cached(self, name: str) -> Space:
+        return self._cache.get(name) or self.read(name)
 
     def forget(self, name: str) -> None:
-        self._known.pop(name, None)
+        self._cache.pop(name, None)
 
-    def _noted(self, name: str, rows: Sequence[tuple[Any, ...]]) -> Space:
-        space = Space(*rows[0]) if rows else NONE
-        self._known[name] = space
+    def _remember(self, name: str, rows: Sequence[Row]) -> Space:
+        space = Space(*rows[0]) if rows else _NO_SPACE
+        self._cache[name] = space
         return space
 
     def names(self) -> list[str]:
-        return [
-            row[0] for row in self._tables.rows(f"SELECT name FROM commonplace.index_spaces WHERE {OWN} ORDER BY id")
-        ]
+        sql = f"SELECT name FROM commonplace.index_spaces WHERE {OWN_ROWS} ORDER BY id"
+        return [row[0] for row in self._tables.query(sql)]
 
     def accepts_dimensions(self, name: str, dims: int) -> bool:
-        """By the last look: whoever asks has just let the space catch up."""
-        space = self.last_seen(name)
+        """By the cached space: the caller has just caught up."""
+        space = self.read_cached(name)
         return not space.vectors or space.dims == dims
 
     def coverage(self, name: str) -> Coverage:
         sql = f"""
-            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s)
-            SELECT (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN}),
-              (SELECT count(*) FROM commonplace.index_passages WHERE {OWN} AND id > (SELECT seen FROM space)), space.*
+            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s)
+            SELECT (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS}),
+              (SELECT count(*) FROM commonplace.index_passages WHERE {OWN_ROWS} AND id > (SELECT seen FROM space)),
+              space.*
             FROM (SELECT 1) AS one LEFT JOIN space ON true"""
-        total, behind, *row = self._tables.rows(sql, {"name": name})[0]
-        space = self._noted(name, [] if row[0] is None else [tuple(row)])
+        total, behind, *row = self._tables.query(sql, {"name": name})[0]
+        space = self._remember(name, [] if row[0] is None else [tuple(row)])
         return Coverage(total - behind if space.id else 0, total, space.vectors)
 
     def next_pending(self, name: str, limit: int) -> PendingBatch | None:
-        """The passages after those it has seen, in one statement with the space itself."""
+        """Return the passages after those the space has seen, in one statement with the space itself."""
         sql = f"""
-            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s),
+            WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s),
             start AS MATERIALIZED (SELECT coalesce(max(seen), 0) AS seen FROM space)
             SELECT space.*, passages.*, vectors.found IS NULL
             FROM start LEFT JOIN space ON true LEFT JOIN LATERAL (
               -- row-level security lets the server use an index for a column, not for what is computed of one
               SELECT id, owner, hash, lead, text FROM commonplace.index_passages
-              WHERE {OWN} AND id > start.seen ORDER BY id LIMIT %(limit)s) AS passages ON true
+              WHERE {OWN_ROWS} AND id > start.seen ORDER BY id LIMIT %(limit)s) AS passages ON true
             LEFT JOIN LATERAL (
-              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN} AND vectors.space = space.id
+              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND vectors.space = space.id
               AND vectors.owner = passages.owner AND vectors.hash = passages.hash LIMIT 1) AS vectors ON true"""
-        rows = self._tables.rows(sql, {"name": name, "limit": limit})
+        rows = self._tables.query(sql, {"name": name, "limit": limit})
         width = len(Space._fields)
-        space = self._noted(name, [] if rows[0][0] is None else [rows[0][:width]])
-        found = [row[width:] for row in rows if row[width] is not None]
-        if not found:
+        space = self._remember(name, [] if rows[0][0] is None else [rows[0][:width]])
+        passages = [row[width:] for row in rows if row[width] is not None]
+        if not passages:
             return None
-        texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in found if new}
-        return PendingBatch(space.seen, found[-1][0], texts, space.id)
+        texts = {(owner, digest): meant(lead, text) for _, owner, digest, lead, text, is_new in passages if is_new}
+        return PendingBatch(space.seen, passages[-1][0], texts, space.id)
 
     def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
-        """Within `writing`. Another process may have done some of it, or moved on."""
+        """Within `write_transaction`: store vectors. Another process may have done some of it, or moved on."""
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
-        space = self._made(name, dims)
-        if pending.space not in (0, space.id):  # what had a vector then may have none now: look again
+        space = self._ensure_space(name, dims)
+        if pending.space not in (0, space.id):  # what had a vector then may have none in the present space
             return
-        wanted = self._wanted(space.id, list(embedded))
-        new = [(key, each) for key, each in embedded.items() if key in wanted]
-        if new and dims != space.dims:  # another model stands behind the name now
+        missing = self._missing_keys(space.id, list(embedded))
+        new = [(key, each) for key, each in embedded.items() if key in missing]
+        if new and dims != space.dims:  # another model is behind the name now
             self.drop(name)
             return
-        packed = packing(self._tables.counters.connection)
+        pack = _vector_packer(self._tables.counters.connection)
         self._tables.send_many(
             """INSERT INTO commonplace.index_vectors
             VALUES (%(tenant)s, %(territory)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector, %(tokens)s)""",
             [
-                {"space": space.id, "owner": owner, "hash": hashed, "vector": packed(vector), "tokens": tokens or None}
-                for (owner, hashed), (vector, tokens) in new
+                {"space": space.id, "owner": owner, "hash": digest, "vector": pack(vector), "tokens": tokens or None}
+                for (owner, digest), (vector, tokens) in new
             ],
         )
-        count = space.vectors + len(new)
         upto = pending.upto if space.seen >= pending.after else space.seen
+        self._after_insert(name, space, space.vectors + len(new), upto)
+
+    def _after_insert(self, name: str, space: Space, count: int, upto: int) -> None:
         self._update(name, "vectors = %(count)s, seen = greatest(seen, %(upto)s)", {"count": count, "upto": upto})
-        if count > 2 * self._passages() + _SLACK:  # most stand for texts that are gone
+        if count > 2 * self._count_passages() + _COMPACT_SLACK:  # most belong to texts that are gone
             count = self.compact(name, space.id)
-        if count >= _SAMPLE and count >= 2 * space.sampled:
-            self._sample(name, space.id, count)
-            self._tables.counters.grew |= count >= _MANY
+        if count >= _SAMPLE_SIZE and count >= 2 * space.sampled:
+            self._sample_similarity(name, space.id, count)
+            self._tables.counters.needs_analyze |= count >= _ANALYZE_VECTORS
 
     def nearest(
         self, name: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        space = self.look(name)
+        space = self.read(name)
         if not space.vectors or len(question) != space.dims:
             return []
-        owners, values = seen_owners(viewer)
-        condition, more = allowed_passages(viewer, filters)
-        values |= more | {"question0": text_of(question), "space0": space.id, "limit": limit}
-        sql = f"""WITH {owners}, {found_by_meaning(0, space.dims, condition, filters)}
-            SELECT id, cosine, (SELECT count(*) FROM near0) FROM (SELECT 1) AS one LEFT JOIN by_meaning0 ON true"""
-        near = at_first(limit)
+        owners, values = owners_cte(viewer)
+        condition, more = passage_condition(viewer, filters)
+        values |= more | {"question0": vector_literal(question), "space0": space.id, "limit": limit}
+        sql = f"""WITH {owners}, {dense_cte(0, space.dims, condition, filters)}
+            SELECT id, cosine, (SELECT count(*) FROM near0) FROM (SELECT 1) AS one LEFT JOIN dense0 ON true"""
+        near = first_vector_limit(limit)
         while True:
-            rows = self._tables.rows(sql, values | {"near": near}, settings_for(space))
-            found = [(number, float(cosine)) for number, cosine, _ in rows if number is not None]
-            if len(found) >= limit or rows[0][2] < near:
-                return sorted(found, key=lambda each: (-each[1], each[0]))
-            near *= 4  # many stood for texts that are gone
+            rows = self._tables.query(sql, values | {"near": near}, search_settings(space))
+            passages = [(number, float(cosine)) for number, cosine, _ in rows if number is not None]
+            if len(passages) >= limit or rows[0][2] < near:
+                return sorted(passages, key=lambda each: (-each[1], each[0]))
+            near *= 4  # many belonged to texts that are gone
 
     def cosines(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        space = self.look(name)
+        space = self.read(name)
         if not space.vectors or len(question) != space.dims or not numbers:
             return {}
         sql = f"""
             SELECT passages.id, -(vector <#> %(question)s::vector) FROM commonplace.index_passages AS passages
             JOIN commonplace.index_vectors AS vectors USING (tenant, territory, owner, hash)
-            WHERE {OWN} AND space = %(space)s AND passages.id = ANY(%(ids)s)"""
-        values = {"question": text_of(question), "space": space.id, "ids": list(numbers)}
-        return dict(self._tables.rows(sql, values))
+            WHERE {OWN_ROWS} AND space = %(space)s AND passages.id = ANY(%(ids)s)"""
+        values = {"question": vector_literal(question), "space": space.id, "ids": list(numbers)}
+        return dict(self._tables.query(sql, values))
 
     def token_vectors(self, name: str, numbers: Sequence[int]) -> TokenVectors:
-        """In one statement: pairs of turns that stand beside each other, then the tokens of all that are named."""
+        """In one statement: pairs of neighbouring turns of a session, then the tokens of every passage named."""
         sql = f"""
             WITH pairs AS MATERIALIZED (
               SELECT passages.id, other.id AS other, other.first - passages.first AS further
               FROM commonplace.index_passages AS passages CROSS JOIN LATERAL (
-                SELECT id, first FROM commonplace.index_passages AS other WHERE {OWN} AND other.path = passages.path
+                SELECT id, first FROM commonplace.index_passages AS other
+                WHERE {OWN_ROWS} AND other.path = passages.path
                 AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES}
                   AND passages.first + {NEIGHBOUR_LINES}) AS other
-              WHERE {OWN} AND passages.id = ANY(%(ids)s) AND passages.source = 'session' AND other.id <> passages.id),
+              WHERE {OWN_ROWS} AND passages.id = ANY(%(ids)s) AND passages.source = 'session'
+              AND other.id <> passages.id),
             named AS MATERIALIZED (
               SELECT id, owner, hash FROM commonplace.index_passages
-              WHERE {OWN} AND id = ANY(%(ids)s::bigint[] || ARRAY(SELECT DISTINCT other FROM pairs)))
+              WHERE {OWN_ROWS} AND id = ANY(%(ids)s::bigint[] || ARRAY(SELECT DISTINCT other FROM pairs)))
             SELECT id, other, further, NULL::bytea FROM pairs
             UNION ALL SELECT named.id, NULL, NULL, vectors.tokens
             FROM named CROSS JOIN LATERAL (
-              SELECT tokens FROM commonplace.index_vectors AS vectors WHERE {OWN} AND vectors.owner = named.owner
+              SELECT tokens FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND vectors.owner = named.owner
               AND vectors.hash = named.hash AND vectors.space = (
-                SELECT id FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s) LIMIT 1) AS vectors
+                SELECT id FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s) LIMIT 1) AS vectors
             WHERE vectors.tokens IS NOT NULL"""
-        with self._tables.apart():
-            rows = self._tables.rows(sql, {"name": name, "ids": list(numbers)}, QUESTION)
+        with self._tables.without_snapshot():
+            rows = self._tables.query(sql, {"name": name, "ids": list(numbers)}, SEARCH_SETTINGS)
         pairs = [row[:3] for row in rows if row[3] is None]
         return TokenVectors({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, find_neighbour_turns(pairs))
 
     def similarity_stats(self, name: str) -> tuple[float, float] | None:
-        return spread_of(self.look(name))
+        return similarity_stats(self.read(name))
 
     def drop(self, name: str) -> None:
-        """Within `writing`: forget a space."""
+        """Within `write_transaction`: remove a space and its vectors."""
         self.forget(name)
-        sql = f"DELETE FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s RETURNING id"
-        gone = [row[0] for row in self._tables.write(sql, {"name": name})]
-        self._tables.write(f"DELETE FROM commonplace.index_vectors WHERE {OWN} AND space = ANY(%(s)s)", {"s": gone})
+        sql = f"DELETE FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s RETURNING id"
+        ids = [row[0] for row in self._tables.execute(sql, {"name": name})]
+        sql = f"DELETE FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = ANY(%(ids)s)"
+        self._tables.execute(sql, {"ids": ids})
 
     def promote_space(self, new: str, name: str) -> None:
-        """Within `writing`: a space takes the name, and the place, of another."""
-        sql = f"SELECT 1 FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s"
-        if not self._tables.write(sql, {"name": new}):
+        """Within `write_transaction`: let a space replace another and take its name."""
+        sql = f"SELECT 1 FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
+        if not self._tables.execute(sql, {"name": new}):
             return
         self.drop(name)
         self.forget(new)
         self._update(new, "name = %(new)s", {"new": name})
 
     def compact(self, name: str, space: int) -> int:
-        """Within `writing`: keep the vectors that stand for a passage; how many those are."""
-        self._tables.write(
-            f"""DELETE FROM commonplace.index_vectors AS vectors WHERE {OWN} AND space = %(space)s AND NOT EXISTS (
+        """Within `write_transaction`: remove vectors of texts that are gone; return how many are left."""
+        self._tables.execute(
+            f"""DELETE FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s AND NOT EXISTS (
               SELECT 1 FROM commonplace.index_passages AS passages
               WHERE passages.tenant = %(tenant)s AND passages.territory = %(territory)s
               AND passages.owner = vectors.owner AND passages.hash = vectors.hash)""",
             {"space": space},
         )
-        sql = f"SELECT count(*) FROM commonplace.index_vectors WHERE {OWN} AND space = %(space)s"
-        count: int = self._tables.write(sql, {"space": space})[0][0]
+        sql = f"SELECT count(*) FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = %(space)s"
+        count: int = self._tables.execute(sql, {"space": space})[0][0]
         self._update(name, "vectors = %(count)s", {"count": count})
         return count
 
-    def _made(self, name: str, dims: int) -> Space:
+    def _ensure_space(self, name: str, dims: int) -> Space:
         self.forget(name)
-        sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN} AND name = %(name)s"
-        rows = self._tables.write(sql, {"name": name})
+        sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
+        rows = self._tables.execute(sql, {"name": name})
         if not rows:
             counters = self._tables.counters
             counters.spaces += 1
-            rows = self._tables.write(
+            rows = self._tables.execute(
                 f"""INSERT INTO commonplace.index_spaces (tenant, territory, name, {_COLUMNS})
                 VALUES (%(tenant)s, %(territory)s, %(name)s, %(id)s, %(dims)s, 0, 0, 0, NULL, NULL)
                 RETURNING {_COLUMNS}""",
@@ -235,52 +254,166 @@ class Spaces:
             return space._replace(dims=dims)
         return space
 
-    def _wanted(self, space: int, keys: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
-        """Texts that have no vector yet, and stand somewhere: one may have been forgotten while it was read."""
+    def _missing_keys(self, space: int, keys: Sequence[tuple[int, bytes]]) -> set[tuple[int, bytes]]:
+        """Return the texts without a vector that are still in the index: some may be gone since they were read."""
+        if not keys:
+            return set()
         sql = f"""
             SELECT owner, hash FROM unnest(%(owners)s::int[], %(hashes)s::bytea[]) AS asked(owner, hash)
             CROSS JOIN LATERAL (
-              SELECT 1 FROM commonplace.index_passages AS passages WHERE {OWN}
+              SELECT 1 FROM commonplace.index_passages AS passages WHERE {OWN_ROWS}
               AND passages.owner = asked.owner AND passages.hash = asked.hash LIMIT 1) AS standing
             LEFT JOIN LATERAL (
-              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN} AND space = %(space)s
+              SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s
               AND vectors.owner = asked.owner AND vectors.hash = asked.hash LIMIT 1) AS vectors ON true
             WHERE vectors.found IS NULL"""
         values = {"space": space, "owners": [key[0] for key in keys], "hashes": [key[1] for key in keys]}
-        return {(owner, hashed) for owner, hashed in self._tables.write(sql, values)} if keys else set()
+        return {(owner, digest) for owner, digest in self._tables.execute(sql, values)}
 
-    def _sample(self, name: str, space: int, count: int) -> None:
-        """How alike vectors are that have nothing to do with each other. Hashes are as good as chance."""
+    def _sample_similarity(self, name: str, space: int, count: int) -> None:
+        """Store how similar unrelated vectors are. The lowest hashes are as good as a random sample."""
         sql = f"""
             WITH sample AS MATERIALIZED (
-              SELECT hash, owner, vector FROM commonplace.index_vectors WHERE {OWN} AND space = %(space)s
-              ORDER BY hash, owner LIMIT {_SAMPLE}),
+              SELECT hash, owner, vector FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = %(space)s
+              ORDER BY hash, owner LIMIT {_SAMPLE_SIZE}),
             alike AS (
               SELECT avg(-(one.vector <#> other.vector)) AS mean,
                 stddev_pop(-(one.vector <#> other.vector)) AS deviation
               FROM sample AS one JOIN sample AS other ON (one.hash, one.owner) < (other.hash, other.owner))
             UPDATE commonplace.index_spaces SET sampled = %(count)s, mean = alike.mean, deviation = alike.deviation
-            FROM alike WHERE {OWN} AND name = %(name)s"""
-        self._tables.write(sql, {"space": space, "count": count, "name": name})
+            FROM alike WHERE {OWN_ROWS} AND name = %(name)s"""
+        self._tables.execute(sql, {"space": space, "count": count, "name": name})
 
-    def _update(self, name: str, what: str, values: Values) -> None:
-        sql = f"UPDATE commonplace.index_spaces SET {what} WHERE {OWN} AND name = %(name)s"
-        self._tables.write(sql, values | {"name": name})
+    def _update(self, name: str, assignments: str, values: Values) -> None:
+        sql = f"UPDATE commonplace.index_spaces SET {assignments} WHERE {OWN_ROWS} AND name = %(name)s"
+        self._tables.execute(sql, values | {"name": name})
 
-    def _passages(self) -> int:
-        sql = f"SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN}"
-        count: int = self._tables.write(sql)[0][0]
+    def _count_passages(self) -> int:
+        sql = f"SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS}"
+        count: int = self._tables.execute(sql)[0][0]
         return count
 
 
-def at_first(limit: int) -> int:
-    """Vectors to look at for so many passages: some may stand for texts that are gone."""
+def first_vector_limit(limit: int) -> int:
+    """Return how many vectors to fetch for so many passages: some may belong to texts that are gone."""
     return limit + limit // 2
 
 
-def settings_for(*spaces: Space) -> dict[str, str]:
-    return QUESTION | SIFTING if any(space.vectors > EXACT for space in spaces) else QUESTION
+def search_settings(*spaces: Space) -> dict[str, str]:
+    if any(space.vectors > EXACT_SEARCH_LIMIT for space in spaces):
+        return SEARCH_SETTINGS | _HNSW_SETTINGS
+    return SEARCH_SETTINGS
 
 
-def spread_of(space: Space) -> tuple[float, float] | None:
+def similarity_stats(space: Space) -> tuple[float, float] | None:
     return None if space.mean is None or space.deviation is None else (space.mean, space.deviation)
+
+
+class _PackedVector(bytes):
+    """A vector in pgvector's binary format: number of dimensions, a zero, then big-endian floats."""
+
+
+def _vector_packer(connection: Connection) -> Callable[[Vectors], _PackedVector]:
+    """Return what packs vectors for this connection: faster than writing them out as text."""
+    from psycopg.adapt import Dumper
+    from psycopg.pq import Format
+
+    class PackedVectorDumper(Dumper):
+        format = Format.BINARY
+
+        def dump(self, obj: _PackedVector) -> bytes:
+            return bytes(obj)
+
+    connection.adapters.register_dumper(_PackedVector, PackedVectorDumper)
+    return _pack_vector
+
+
+def _pack_vector(vector: Vectors) -> _PackedVector:
+    return _PackedVector(struct.pack(">HH", len(vector), 0) + vector.astype(">f4").tobytes())
+
+
+class LargeSpace(NamedTuple):
+    """A space with so many vectors that an HNSW index helps."""
+
+    territory: str
+    name: str
+    id: int
+    dims: int
+    vectors: int
+    has_hnsw: bool
+
+
+_HNSW_INDEXES = """
+    SELECT relname, indisvalid, EXISTS (SELECT 1 FROM pg_stat_progress_create_index AS made
+      WHERE made.index_relid = indexes.indexrelid)
+    FROM pg_index AS indexes JOIN pg_class ON pg_class.oid = indexrelid
+    WHERE indrelid = 'commonplace.index_vectors'::regclass AND starts_with(relname, %s)"""
+
+
+def large_spaces(database: Database) -> list[LargeSpace]:
+    """Return the large spaces of one tenant, in all its indexes."""
+    rows = database.query(
+        "SELECT territory, name, id, dims, vectors FROM commonplace.index_spaces"
+        " WHERE tenant = %(tenant)s AND vectors > %(exact)s AND dims <= %(dims)s ORDER BY territory, id",
+        {"tenant": database.tenant, "exact": EXACT_SEARCH_LIMIT, "dims": _HNSW_MAX_DIMS},
+    )
+    if not rows:
+        return []
+    with database.admin_connection() as connection:
+        valid = {name: is_valid for name, is_valid, _ in connection.execute(_HNSW_INDEXES, ("index_vectors_",))}
+    return [
+        LargeSpace(*row, has_hnsw=valid.get(_hnsw_name(database.tenant, row[0], row[2]), False))  # type: ignore[misc]
+        for row in rows
+    ]
+
+
+def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
+    """Build the HNSW index of a space; False for a user who does not own the tables.
+
+    It takes minutes and blocks nobody. Each space has an index of its own, so that no tenant's vectors are in another's
+    way. What an earlier attempt left unfinished is built anew, and indexes of spaces that are gone are dropped.
+    """
+    from psycopg import sql
+
+    used = {each.id for each in large_spaces(database) if each.territory == space.territory}
+    name = _hnsw_name(database.tenant, space.territory, space.id)
+    create = sql.SQL(
+        "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON commonplace.index_vectors"
+        " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 16, ef_construction = 64)"
+        " WHERE tenant = {} AND territory = {} AND space = {}"
+    ).format(
+        sql.Identifier(name),
+        sql.Literal(space.dims),
+        sql.Literal(database.tenant),
+        sql.Literal(space.territory),
+        sql.Literal(space.id),
+    )
+    needed_kb = space.vectors * (4 * space.dims + 600) // 900
+    memory_kb = min(max(_HNSW_MIN_MEMORY_KB, needed_kb), _HNSW_MAX_MEMORY_KB)
+    with database.admin_connection() as connection:
+        if not _owns_tables(connection):
+            return False
+        kept = {_hnsw_name(database.tenant, space.territory, number) for number in used}
+        for obsolete in _obsolete_hnsw_indexes(connection, name.rpartition("_")[0] + "_", kept):
+            drop = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS commonplace.{}")
+            connection.execute(drop.format(sql.Identifier(obsolete)))
+        connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (str(memory_kb),))
+        connection.execute(create)
+    return True
+
+
+def _hnsw_name(tenant: str, territory: str, space: int) -> str:
+    return f"index_vectors_{lexeme_prefix(tenant, territory)}_{space}"
+
+
+def _obsolete_hnsw_indexes(connection: Connection, prefix: str, kept: set[str]) -> list[str]:
+    rows = connection.execute(_HNSW_INDEXES, (prefix,)).fetchall()
+    return [name for name, valid, is_building in rows if not is_building and (not valid or name not in kept)]
+
+
+def _owns_tables(connection: Connection) -> bool:
+    row = connection.execute(
+        "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class"
+        " WHERE oid = 'commonplace.index_vectors'::regclass"
+    ).fetchone()
+    return row == (True,)

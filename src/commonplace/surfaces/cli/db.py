@@ -11,11 +11,11 @@ import click
 from ...errors import InvalidArgument, StorageError
 from ...storage.backends import backend_of, display_name
 from ...storage.postgres.connection import Database
-from ...storage.postgres.hnsw import large_spaces, quicken
 from ...storage.postgres.logins import bind_login
 from ...storage.postgres.migrate import Status, migrate, migration_status, require_migrated
 from ...storage.postgres.url import parse_url, with_tenant
-from ...storage.postgres.visibility import EXACT
+from ...storage.postgres.vectors import build_hnsw_index, large_spaces
+from ...storage.postgres.visibility import EXACT_SEARCH_LIMIT
 from .common import global_options, home_path, print_reply, print_table, print_text
 
 
@@ -64,8 +64,8 @@ def _quicken(url: str) -> None:
     database = Database(parse_url(url))
     require_migrated(database, display_name(url))
     spaces = large_spaces(database)
-    missing = [space for space in spaces if not space.quick]
-    if missing and not all(quicken(database, space) for space in missing):
+    missing = [space for space in spaces if not space.has_hnsw]
+    if missing and not all(build_hnsw_index(database, space) for space in missing):
         raise StorageError(
             f"only the owner of the tables can do this: run `commonplace db quicken '{display_name(url)}'` as that user"
         )
@@ -75,7 +75,7 @@ def _quicken(url: str) -> None:
     elif spaces:
         sentence = "There is nothing to do: every large space has its index."
     else:
-        sentence = f"There is nothing to do: no space has more than {EXACT:,} vectors."
+        sentence = f"There is nothing to do: no space has more than {EXACT_SEARCH_LIMIT:,} vectors."
     print_reply({"home": display_name(url), "tenant": database.tenant, "made": made}, sentence)
 
 
@@ -106,7 +106,7 @@ def _show_status(url: str) -> None:
     }
     with suppress(StorageError):  # there are no tables, or this user may not read them
         reply["vectors"] = [
-            {"space": space.name, "vectors": space.vectors, "index": space.quick} for space in large_spaces(database)
+            {"space": space.name, "vectors": space.vectors, "index": space.has_hnsw} for space in large_spaces(database)
         ]
     print_reply(reply, partial(_print_status, reply, _advise(now, display_name(url))))
 

@@ -40,11 +40,11 @@ def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: 
         with held.write_transaction():
             followed(memory)._rested = 0.0
             memory.call("write_memory", {"key": "second", "content": "black tea"})
-            standing = held.standing()
-            assert standing.written > standing.followed
+            status = held.status()
+            assert status.written_seq > status.indexed_seq
         assert any("black" in text for text in found(other, "tea"))
-        standing = held.standing()
-        assert standing.written == standing.followed
+        status = held.status()
+        assert status.written_seq == status.indexed_seq
 
 
 def test_a_search_elsewhere_sees_every_write_that_was_acknowledged_before_it(url: str) -> None:
@@ -59,11 +59,11 @@ def test_what_one_has_followed_nobody_reads_again(url: str) -> None:
         memory.call("write_memory", {"key": "a", "content": "green tea"})
         assert memory.search("tea")  # with what it means
         last_written = "SELECT xmin::text FROM commonplace.indexes"
-        before = followed(memory)._index._tables.rows(last_written)
+        before = followed(memory)._index._tables.query(last_written)
         with Memory(url) as other:
             assert found(other, "tea")
             assert not other.home.search("tea").stale
-        assert followed(memory)._index._tables.rows(last_written) == before
+        assert followed(memory)._index._tables.query(last_written) == before
 
 
 def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: str) -> None:
@@ -71,16 +71,16 @@ def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: 
         memory.call("write_memory", {"key": "a", "content": "green tea"})
         followed(memory)._rested = float("inf")
         memory.call("write_memory", {"key": "b", "content": "black tea"})
-        standing = followed(memory)._index.standing()
-        assert standing.written > standing.followed
+        status = followed(memory)._index.status()
+        assert status.written_seq > status.indexed_seq
         assert any("black" in text for text in found(memory, "tea"))
 
 
 def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follower, "_MANY", 2)
-    monkeypatch.setattr(follower, "_SOME", 2)
+    monkeypatch.setattr(follower, "_BUILD_BATCH", 2)
+    monkeypatch.setattr(follower, "_UPDATE_BATCH", 2)
     with Memory(url) as memory:
         for number in range(7):
             memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")
@@ -123,7 +123,7 @@ def test_who_is_overtaken_tries_again_and_nothing_is_lost(strict: str) -> None:
         for turn in range(5):
             one = entry(f"memory/{number}-{turn}.md", f"tea of {number}")
             try:
-                index.written(lambda one=one: index.apply([one], []))  # type: ignore[misc]
+                index.write(lambda one=one: index.apply([one], []))  # type: ignore[misc]
             except Exception as error:  # noqa: BLE001  a thread has nobody to raise to
                 wrong.append(error)
 
@@ -158,16 +158,16 @@ def test_who_waits_for_nothing_is_told_at_once_that_somebody_writes(opened: Call
     index, second = (PostgresIndex(opened(), "home") for _ in range(2))
     write(index, [entry("memory/a.md", "tea")])
     with index.write_transaction(), pytest.raises(LockTimeout, match="another process writes"):
-        second.written(lambda: None, follower.AT_ONCE)
+        second.write(lambda: None, follower.NO_WAIT)
 
 
 def test_the_server_looks_at_tables_that_grew_before_it_is_asked(opened: Callable[..., Database]) -> None:
     index = PostgresIndex(opened(), "home")
     write(index, [entry(f"memory/{number}.md", *(f"tea {number} {n}" for n in range(10))) for number in range(120)])
     known = "SELECT reltuples::int FROM pg_class WHERE oid = 'commonplace.index_passages'::regclass"
-    assert index._tables.rows(known) == [(1200,)]
-    assert index._tables.rows("SELECT settled FROM commonplace.indexes") == [(1200,)]
+    assert index._tables.query(known) == [(1200,)]
+    assert index._tables.query("SELECT settled FROM commonplace.indexes") == [(1200,)]
     waiting = (
         "SELECT count(*) FROM pg_stats WHERE schemaname = 'commonplace' AND attname IN ('words', 'vector', 'body')"
     )
-    assert index._tables.rows(waiting) == [(0,)]
+    assert index._tables.query(waiting) == [(0,)]

@@ -12,11 +12,11 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import StorageError
 from commonplace.index.embedding_service import embed_batch
-from commonplace.storage.postgres import hnsw as postgres_quick
+from commonplace.storage.postgres import vectors as vectors_module
 from commonplace.storage.postgres.connection import Database
-from commonplace.storage.postgres.hnsw import large_spaces, quicken
 from commonplace.storage.postgres.index import PostgresIndex
 from commonplace.storage.postgres.url import parse_url
+from commonplace.storage.postgres.vectors import build_hnsw_index, large_spaces
 from commonplace.surfaces.cli import db
 
 from ..index.tiny import TinyEmbedder
@@ -31,7 +31,7 @@ __all__ = ["shell"]
 @pytest.fixture
 def large(opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> PostgresIndex:
     """A space that is large, as far as anybody knows."""
-    monkeypatch.setattr(postgres_quick, "EXACT", 20)
+    monkeypatch.setattr(vectors_module, "EXACT_SEARCH_LIMIT", 20)
     index, tiny = PostgresIndex(opened(), "home"), TinyEmbedder()
     write(index, [entry(f"memory/{number}.md", f"tea number {number}") for number in range(30)])
     while embed_batch(index, tiny, 100):
@@ -40,7 +40,7 @@ def large(opened: Callable[..., Database], monkeypatch: pytest.MonkeyPatch) -> P
 
 
 def indexes(index: PostgresIndex) -> list[tuple[str, bool]]:
-    rows = index._tables.rows(
+    rows = index._tables.query(
         "SELECT relname, indisvalid FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid"
         " WHERE relname LIKE 'index\\_vectors\\_%%' AND relname <> 'index_vectors_pkey' ORDER BY 1"
     )
@@ -49,7 +49,7 @@ def indexes(index: PostgresIndex) -> list[tuple[str, bool]]:
 
 def test_a_large_space_gets_an_index_once(large: PostgresIndex) -> None:
     space = TinyEmbedder().space
-    assert [each.quick for each in large_spaces(large._tables.database)] == [False]
+    assert [each.has_hnsw for each in large_spaces(large._tables.database)] == [False]
     assert large.build_ann_index(space)
     made = indexes(large)
     assert [valid for _, valid in made] == [True]
@@ -62,7 +62,7 @@ def test_an_index_that_was_not_finished_is_made_anew(large: PostgresIndex, url: 
     large.build_ann_index(TinyEmbedder().space)
     ((name, _),) = indexes(large)
     admin(url, f"UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'commonplace.{name}'::regclass")
-    assert [each.quick for each in large_spaces(large._tables.database)] == [False]
+    assert [each.has_hnsw for each in large_spaces(large._tables.database)] == [False]
     assert large.build_ann_index(TinyEmbedder().space)
     assert indexes(large) == [(name, True)]
 
@@ -94,7 +94,7 @@ def test_who_does_not_own_the_tables_makes_none_and_is_told(
     large: PostgresIndex, guest: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     database = Database(parse_url(of_tenant(guest, "acme")))
-    assert [quicken(database, each) for each in large_spaces(database)] == [False]
+    assert [build_hnsw_index(database, each) for each in large_spaces(database)] == [False]
     assert not PostgresIndex(database, "home").build_ann_index(TinyEmbedder().space)
     with pytest.raises(StorageError, match="only the owner of the tables"):
         db._quicken(of_tenant(guest, "acme"))
@@ -102,13 +102,13 @@ def test_who_does_not_own_the_tables_makes_none_and_is_told(
 
 
 def test_a_build_makes_the_index_by_itself(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(postgres_quick, "EXACT", 20)
+    monkeypatch.setattr(vectors_module, "EXACT_SEARCH_LIMIT", 20)
     with Memory(of_tenant(url, "acme")) as memory:
         for number in range(30):
             memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number} with milk")
         memory.home.build_index(lambda *_: None)
         database = Database(parse_url(of_tenant(url, "acme")))
-        assert [each.quick for each in large_spaces(database)] == [True]
+        assert [each.has_hnsw for each in large_spaces(database)] == [True]
         database.close()
 
 
