@@ -128,7 +128,7 @@ def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
         return before(*given, **named)  # type: ignore[arg-type]
 
     monkeypatch.setattr("commonplace.maintenance.backup.restore_postgres.put_all", late)
-    with pytest.raises(StorageError, match=r"memory/a.md can not be a page beside the page memory/a.md/b.md: use an"):
+    with pytest.raises(StorageError, match=r"memory/a.md cannot be a page beside the page memory/a.md/b.md: use an"):
         import_from(target, io.BytesIO(archive))
     assert target.storage.pages.list("memory", deep=True) == ["memory/a.md/b.md"]
 

@@ -287,7 +287,7 @@ def test_nothing_comes_to_be_a_page_and_a_folder_at_once(tmp_path: Path, opened:
     for path in ("memory/a.md", "memory/c.md/d.md"):
         target.storage.pages.write(path, "theirs")
     done = copy(source, target)
-    beside = "{} can not be a page beside the page {}: use another name"
+    beside = "{} cannot be a page beside the page {}: use another name"
     assert dict(done.failed) == {
         "memory/a.md/b.md": beside.format("memory/a.md/b.md", "memory/a.md"),
         "memory/c.md": beside.format("memory/c.md", "memory/c.md/d.md"),

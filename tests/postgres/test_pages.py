@@ -204,7 +204,7 @@ def test_nothing_is_a_page_and_a_folder_at_once(database: Database, pages: Postg
     pages.write("memory/a.md", "x")
     pages.write("memory/b/c/d.md", "x")
     for path, other in (("memory/a.md/b.md", "memory/a.md"), ("memory/b", "memory/b/c/d.md"), ("memory/b/c", "d.md")):
-        with pytest.raises(StorageError, match=rf"can not be a page beside the page .*{other}: use another name"):
+        with pytest.raises(StorageError, match=rf"cannot be a page beside the page .*{other}: use another name"):
             pages.write(path, "y")
     assert rows(database) == 2
     pages.write("memory/a.md0", "a neighbour")

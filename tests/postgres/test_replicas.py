@@ -126,7 +126,7 @@ def test_a_replica_that_is_killed_is_told_of_and_does_without(
     memory.call("remember", {"content": "Bob prefers rooibos."})
     assert "rooibos" in found(memory, "rooibos").hits[0].text
     pair.start_the_replica()
-    monkeypatch.setattr(memory.home.index, "_until", 0.0)  # as if the rest were over
+    monkeypatch.setattr(memory.home.index, "_retry_at", 0.0)  # as if the rest were over
     until_in_step_by(lambda: who_answers(memory), memory, monkeypatch)
     assert found(memory, "rooibos").warnings == ()
 

@@ -14,7 +14,7 @@ from ..storage.author import Author, write_as
 from ..storage.base import ABSENT
 from ..storage.layout import Standing
 from ..storage.postgres.backend import PostgresStorage
-from ..storage.postgres.pages import LONGEST, beside
+from ..storage.postgres.pages import MAX_PATH_BYTES, path_conflict
 from .folder import text_of
 from .plan import Plan, Progress, Step, written
 from .receipts import Receipts
@@ -38,10 +38,10 @@ class InRows:
         self._standing = Standing(self._there)
 
     def version(self, path: str) -> str:
-        if len(path.encode()) > LONGEST:
-            raise StorageError(f"is longer than a path may be ({LONGEST} bytes)")
+        if len(path.encode()) > MAX_PATH_BYTES:
+            raise StorageError(f"is longer than a path may be ({MAX_PATH_BYTES} bytes)")
         if other := self._standing.in_the_way(path):
-            raise beside(path, other)
+            raise path_conflict(path, other)
         return self._there.get(path, ABSENT)
 
     def write(self, plan: Plan, spool: Spool, source: str, progress: Progress) -> list[str]:

@@ -17,9 +17,9 @@ from ...storage.author import current_write
 from ...storage.base import ABSENT
 from ...storage.deltas import Change, Line, line_of, version_of
 from ...storage.postgres.backend import PostgresStorage
-from ...storage.postgres.history import INSERT_LINE, PostgresHistory, new_change_id, values
+from ...storage.postgres.history import INSERT_LINE, PostgresHistory, line_values, new_change_id
 from ...storage.postgres.listen import notify
-from ...storage.postgres.pages import TRANSCRIPT, in_the_way
+from ...storage.postgres.pages import TRANSCRIPT_SUFFIX, find_path_conflicts
 from .bulk_folder import batches
 from .snapshot_postgres import LONG
 
@@ -122,7 +122,7 @@ class _Putting:
         other = [each for each in self._load.coming if found[each.path] != each.standing]
         stale = [each.path for each in other if found[each.path] != version_of(each.read())]
         new = [each.path for each in self._load.coming if found[each.path] == each.standing == ABSENT]
-        return {path: StaleVersion(path) for path in stale} | in_the_way(self._connection, self._tenant, new)
+        return {path: StaleVersion(path) for path in stale} | find_path_conflicts(self._connection, self._tenant, new)
 
     def notify(self) -> None:
         """Once it is committed."""
@@ -130,7 +130,7 @@ class _Putting:
         if self._seq:
             notify(self._storage.database, self._seq)
             assert isinstance(history, PostgresHistory)
-            history.grew_by(self._seq, self._count)
+            history.prune_if_due(self._seq, self._count)
 
     def _unknown(self, past: Sequence[Line]) -> list[Line]:
         """Without what is there already. A line whose id belongs to another change gets one of its own."""
@@ -162,7 +162,7 @@ class _Putting:
         lines, pages = [], []
         for each in some:
             data, before = each.read(), heads.get(each.path, ABSENT)
-            if each.standing and each.path.endswith(TRANSCRIPT):
+            if each.standing and each.path.endswith(TRANSCRIPT_SUFFIX):
                 self._keep(each.path)
             version = version_of(data)
             if before != version:  # else the history that came along tells of it
@@ -180,10 +180,10 @@ class _Putting:
         history = self._storage.history
         assert isinstance(history, PostgresHistory)
         if row:
-            history.keep(self._connection, path, row[0])
+            history.record_unrecorded(self._connection, path, row[0])
 
     def _add(self, lines: Iterable[Line]) -> None:
-        rows = [values(self._tenant, line) | {"seq": self._next()} for line in lines]
+        rows = [line_values(self._tenant, line) | {"seq": self._next()} for line in lines]
         self._many(INSERT_LINE, rows)
 
     def _many(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -195,7 +195,7 @@ class OfDatabase:
         """In one transaction: the rows of all pages are locked first, in order, and the tenant's number after them, as
         every writer does it."""
 
-        from ...storage.postgres.pages import in_the_way
+        from ...storage.postgres.pages import find_path_conflicts
 
         def work(connection: Connection) -> dict[str, str]:
             problems: dict[str, str] = {}
@@ -208,7 +208,9 @@ class OfDatabase:
                         raise
                     problems[page.path] = str(error)
             new = [page.path for page, _, found in ready if found == ABSENT and page.data is not None]
-            problems |= {path: str(error) for path, error in in_the_way(connection, self._database.tenant, new).items()}
+            problems |= {
+                path: str(error) for path, error in find_path_conflicts(connection, self._database.tenant, new).items()
+            }
             for page, made, found in ready:
                 if made and page.path not in problems:
                     self._add(connection, page, rebuild_lines(made), changed=found != page.version)
@@ -253,10 +255,10 @@ class OfDatabase:
         return [version for (version,) in connection.execute(asked, self._named(path))]
 
     def _add(self, connection: Connection, page: Copy, lines: list[Line], *, changed: bool) -> None:
-        from ...storage.postgres.history import values
+        from ...storage.postgres.history import line_values
 
         taken = self._taken_ids(connection, [line.change.id for line in lines])
-        rows = [values(self._database.tenant, _under_new_id(line, taken)) for line in lines]
+        rows = [line_values(self._database.tenant, _under_new_id(line, taken)) for line in lines]
         number = connection.execute(_NUMBERS, self._named(page.path) | {"count": len(rows)}).fetchone()
         assert number
         self._seq = number[0]

@@ -13,7 +13,7 @@ from ...storage.base import ABSENT
 from ...storage.deltas import Line, lines
 from ...storage.layout import folders_above
 from ...storage.postgres.backend import PostgresStorage
-from ...storage.postgres.pages import LONGEST
+from ...storage.postgres.pages import MAX_PATH_BYTES
 from .bulk_postgres import Coming, Load, put_all
 from .restore import Plan
 from .scope import oddity
@@ -38,8 +38,10 @@ def refuse_rows(paths: Iterable[str], there: Iterable[str]) -> None:
     """A database takes what no file system does: such pages could never be copied into a folder."""
     new, old = {*paths}, {*there}
     for path in sorted(new):
-        if len(path.encode()) > LONGEST:
-            raise StorageError(f"{path[:60]}… is longer than a path may be ({LONGEST} bytes): nothing was imported")
+        if len(path.encode()) > MAX_PATH_BYTES:
+            raise StorageError(
+                f"{path[:60]}… is longer than a path may be ({MAX_PATH_BYTES} bytes): nothing was imported"
+            )
         if above := next((folder for folder in folders_above(path) if folder in old), ""):
             raise StorageError(f"{path!a} can not be put below {above!a}, which is a page: nothing was imported")
     for path in sorted(old - new):
@@ -70,7 +72,7 @@ def _fits(line: Line) -> bool:
     if not all(isinstance(value, str) and len(value) <= _MOST_TEXT for value in tuple(line.change)):
         return False
     path, numbers = line.change.path, (line.depth, *(line.span or ()))
-    if oddity(path) or len(path.encode()) > LONGEST or not line.change.id:
+    if oddity(path) or len(path.encode()) > MAX_PATH_BYTES or not line.change.id:
         return False
     try:
         base64.b64decode(line.data, validate=True)

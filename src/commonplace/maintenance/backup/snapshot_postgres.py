@@ -14,7 +14,7 @@ from ...storage.deltas import Line, version_of, written
 from ...storage.file_locks import slot_of
 from ...storage.folder.history import id_in
 from ...storage.postgres.backend import PostgresStorage
-from ...storage.postgres.history import LINE, parse_line
+from ...storage.postgres.history import LINE_COLUMNS, parse_line
 from .scope import extent, holds, oddity, strangers
 from .snapshot import Snapshot
 from .spool import Item, Spool
@@ -71,7 +71,7 @@ def history_files(connection: Connection, tenant: str, names: Iterable[str] | No
     for slot, paths in sorted(slots.items()):
         name = _SLOT_FILE.format(slot)
         if wanted is None or name in wanted:
-            asked = f"SELECT {LINE} FROM commonplace.history WHERE tenant = %s AND path = ANY(%s) ORDER BY seq"
+            asked = f"SELECT {LINE_COLUMNS} FROM commonplace.history WHERE tenant = %s AND path = ANY(%s) ORDER BY seq"
             rows = connection.execute(asked.encode(), (tenant, paths)).fetchall()
             yield name, [_in_slot(slot, parse_line(row)) for row in rows]
 

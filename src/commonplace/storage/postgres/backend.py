@@ -62,7 +62,7 @@ class PostgresStorage:
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         # One query for all pages is as fast as one for some.
-        times = self._pages.times()
+        times = self._pages.modified_times()
         return {path: times[path] for path in paths if path in times}
 
     def has_folder(self, folder: str, name: str) -> bool:

@@ -1,16 +1,16 @@
-"""Tokens and the log of a home in a database: two tables, of which each tenant sees its own rows."""
+"""Access tokens and the audit log as rows, of which each tenant sees its own."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, cast
+from typing import cast
 
 from ...errors import CommonplaceError, NotFound
 from ..tokens import Call, Role, Token
-from .connection import Database
+from .connection import Database, Row
 
 _COLUMNS = "id, digest, agents, role, note, created_at, expires_at, revoked_at"
-_PATIENCE = 2000  # milliseconds for a line of the log: nobody waits for it longer
+_AUDIT_TIMEOUT_MS = 2000  # nobody waits longer for an entry of the audit log
 
 
 class PostgresTokens:
@@ -19,56 +19,58 @@ class PostgresTokens:
         self.tenant = database.tenant
 
     def list_tokens(self) -> list[Token]:
-        asked = f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"
-        return [_token(row) for row in self._database.query(asked, {"tenant": self._database.tenant})]
+        statement = (
+            f"SELECT {_COLUMNS} FROM commonplace.access_tokens WHERE tenant = %(tenant)s ORDER BY created_at, id"
+        )
+        return [_parse_token(row) for row in self._database.query(statement, {"tenant": self.tenant})]
 
     def add(self, token: Token) -> None:
-        values = {"tenant": self._database.tenant, **token._asdict()}
+        values = {"tenant": self.tenant, **token._asdict()}
         values["agents"] = None if token.agents is None else list(token.agents)
-        marks = ", ".join(f"%({name})s" for name in Token._fields)
-        # One that was committed although the server's word did not arrive is there already.
-        told = (
-            f"INSERT INTO commonplace.access_tokens (tenant, {_COLUMNS}) VALUES (%(tenant)s, {marks})"
+        placeholders = ", ".join(f"%({name})s" for name in Token._fields)
+        # A retry may find that the first attempt was committed.
+        statement = (
+            f"INSERT INTO commonplace.access_tokens (tenant, {_COLUMNS}) VALUES (%(tenant)s, {placeholders})"
             " ON CONFLICT DO NOTHING"
         )
-        self._database.run(lambda connection: connection.execute(told.encode(), values))
+        self._database.run(lambda connection: connection.execute(statement.encode(), values))
 
     def revoke(self, name: str, at: str) -> Token:
-        told = (
+        statement = (
             "UPDATE commonplace.access_tokens SET revoked_at = CASE revoked_at WHEN '' THEN %(at)s ELSE revoked_at END"
             f" WHERE tenant = %(tenant)s AND id = %(name)s RETURNING {_COLUMNS}"
         )
-        values = {"tenant": self._database.tenant, "name": name, "at": at}
-        row = self._database.run(lambda connection: connection.execute(told.encode(), values).fetchone())
+        values = {"tenant": self.tenant, "name": name, "at": at}
+        row = self._database.run(lambda connection: connection.execute(statement.encode(), values).fetchone())
         if row is None:
             raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
-        return _token(row)
+        return _parse_token(row)
 
     def record_call(self, call: Call) -> None:
         import psycopg
 
         names = ", ".join(Call._fields)
-        marks = ", ".join(f"%({name})s" for name in Call._fields)
-        told = f"INSERT INTO commonplace.access_calls (tenant, {names}) VALUES (%(tenant)s, {marks})"
-        values = {"tenant": self._database.tenant, **{k: v.replace("\0", "") for k, v in call._asdict().items()}}
+        placeholders = ", ".join(f"%({name})s" for name in Call._fields)
+        statement = f"INSERT INTO commonplace.access_calls (tenant, {names}) VALUES (%(tenant)s, {placeholders})"
+        values = {name: value.replace("\0", "") for name, value in call._asdict().items()}
         with (
             suppress(CommonplaceError, psycopg.Error),
-            self._database.transaction(timeout_ms=_PATIENCE) as connection,
+            self._database.transaction(timeout_ms=_AUDIT_TIMEOUT_MS) as connection,
         ):
-            connection.execute(told.encode(), values)
+            connection.execute(statement.encode(), {"tenant": self.tenant, **values})
 
     def recent_calls(self, last: int) -> list[Call]:
-        asked = (
+        statement = (
             f"SELECT {', '.join(Call._fields)} FROM commonplace.access_calls WHERE tenant = %(tenant)s"
             " ORDER BY at DESC, id LIMIT %(last)s"
         )
-        rows = self._database.query(asked, {"tenant": self._database.tenant, "last": max(1, last)})
+        rows = self._database.query(statement, {"tenant": self.tenant, "last": max(1, last)})
         return [Call._make(row) for row in reversed(rows)]
 
     def close(self) -> None:
         self._database.close()
 
 
-def _token(row: tuple[Any, ...]) -> Token:
-    id, digest, agents, role, *rest = row  # noqa: A001
-    return Token(id, digest, None if agents is None else tuple(agents), cast(Role, role), *rest)
+def _parse_token(row: Row) -> Token:
+    token_id, digest, agents, role, *rest = row
+    return Token(token_id, digest, None if agents is None else tuple(agents), cast(Role, role), *rest)

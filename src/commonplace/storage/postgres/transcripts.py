@@ -1,152 +1,157 @@
-"""Transcripts that are rows: the server adds lines to what it has, so that no more than these goes over the wire.
+"""Transcripts as rows: the server appends lines to what it has, so that only these go over the wire.
 
-Who adds holds the row of the page, which the server writes anew: it is kept uncompressed, so that this is quick.
-History is kept when a transcript is replaced or removed, not line by line.
+Appending locks the page's row, which the server writes anew; it is stored uncompressed so that this is fast. History
+is recorded when a transcript is replaced or removed, not line by line.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..folder.transcripts import Reader, backwards, healed, last_items, lines_of
 from .connection import Database
 from .history import NEXT_SEQ
 from .listen import notify
-from .pages import located
+from .pages import normalize_path
 
 if TYPE_CHECKING:
-    from psycopg import Connection as _Connection
+    from .connection import Connection
 
-    Connection = _Connection[tuple[Any, ...]]
-
-Answer = TypeVar("Answer")
-_MINE = "tenant = %(tenant)s AND path = %(path)s"
-_MAKE = """INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)
+_THIS_PAGE = "tenant = %(tenant)s AND path = %(path)s"
+_CREATE = """INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)
   VALUES (%(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING"""
-_PUT = f"""{NEXT_SEQ} UPDATE commonplace.pages SET data = coalesce(substring(data FROM 1 FOR %(end)s), '') || %(added)s,
+_UPDATE = f"""{NEXT_SEQ} UPDATE commonplace.pages
+  SET data = coalesce(substring(data FROM 1 FOR %(end)s), '') || %(added)s,
   version = %(version)s, size = %(size)s, seq = next.seq, written_at = clock_timestamp()
-  FROM next WHERE {_MINE} RETURNING next.seq"""
+  FROM next WHERE {_THIS_PAGE} RETURNING next.seq"""
 
 
-class _Seen(NamedTuple):
-    """A transcript as this handle left it: what names its bytes, and what makes that of them and more."""
+class _LastWrite(NamedTuple):
+    """The version that this handle wrote last, and its hash object, to go on hashing from."""
 
     version: str
     hash: Any
 
 
 class _Change(NamedTuple):
-    """Bytes up to a place stay, others come behind them."""
+    """Keep the bytes up to `end` and append others."""
 
     end: int
     added: bytes
     hash: Any
-    answer: Any = None
 
 
 class PostgresTranscript:
-    """The items of one page of a database. Safe for any number of threads, processes and machines."""
+    """The items of one page. Safe for any number of threads, processes and machines."""
 
     def __init__(self, database: Database, path: str) -> None:
-        self._database, self.path = database, located(path)
-        self._seen: _Seen | None = None
+        self._database = database
+        self.path = normalize_path(path)
+        self._last_write: _LastWrite | None = None
 
     def items(self, last: int | None = None) -> list[Any]:
-        """All items, or the last so many of them; the oldest comes first."""
+        """Return all items, or the last so many, oldest first."""
         if last is None:
-            asked = f"SELECT data FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
-            rows = self._database.query(asked, self._named)
-            return last_items(_reader(rows[0][0]), None) if rows else []
+            statement = f"SELECT data FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
+            rows = self._database.query(statement, self._key)
+            return last_items(_bytes_reader(rows[0][0]), None) if rows else []
         with self._database.transaction(snapshot=True) as connection:
-            asked = f"SELECT size FROM commonplace.pages WHERE {_MINE} AND data IS NOT NULL"
-            row = connection.execute(asked.encode(), self._named).fetchone()
-            return last_items(Reader(row[0], self._part(connection)), last) if row else []
+            statement = f"SELECT size FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
+            row = connection.execute(statement.encode(), self._key).fetchone()
+            return last_items(Reader(row[0], self._range_reader(connection)), last) if row else []
 
     def add(self, items: Iterable[Any]) -> None:
-        """Add items at the end: committed when this returns. TypeError, and nothing added, when one is not JSON."""
+        """Append items: committed when this returns. TypeError, and nothing appended, when one is not JSON."""
         data = lines_of(items)
         if not data:
             return
-        tried: list[int] = []  # where it was put before
+        offsets: list[int] = []  # where earlier attempts put the data
 
         def change(connection: Connection, version: str, size: int) -> _Change | None:
-            if tried and self._part(connection)(tried[-1], len(data)) == data:
+            read = self._range_reader(connection)
+            if offsets and read(offsets[-1], len(data)) == data:
                 return None
-            seen = self._seen
-            if seen and version == seen.version:
-                end, hash_, first = size, seen.hash.copy(), b""
+            last = self._last_write
+            if last and version == last.version:
+                end = size
+                digest = last.hash.copy()
+                separator = b""
             else:
-                old = self._part(connection)(0, size)
-                end, first = healed(_reader(old))
-                hash_ = _hash(old[:end])
-            hash_.update(first + data)
-            tried.append(end + len(first))
-            return _Change(end, first + data, hash_)
+                old = read(0, size)
+                end, separator = healed(_bytes_reader(old))
+                digest = _new_hash(old[:end])
+            digest.update(separator + data)
+            offsets.append(end + len(separator))
+            return _Change(end, separator + data, digest)
 
-        self._changed(change)
+        self._apply(change)
 
     def pop(self) -> Any:
-        """Take the last item away and give it back; None when there is none."""
-        tried: list[tuple[str, Any]] = []
+        """Remove the last item and return it; None when there is none."""
+        attempts: list[tuple[str, Any]] = []  # the version that each attempt wrote, and the item
 
         def change(connection: Connection, version: str, size: int) -> _Change | None:
-            if tried and tried[-1][0] == version:
+            if attempts and attempts[-1][0] == version:
                 return None
-            old = self._part(connection)(0, size)
-            item = next(backwards(_reader(old)), None)
+            old = self._range_reader(connection)(0, size)
+            item = next(backwards(_bytes_reader(old)), None)
             if item is None:
                 return None
-            hash_ = _hash(old[: item.start])
-            tried.append((hash_.hexdigest(), item.value))
-            return _Change(item.start, b"", hash_, item.value)
+            digest = _new_hash(old[: item.start])
+            attempts.append((digest.hexdigest(), item.value))
+            return _Change(item.start, b"", digest)
 
-        self._changed(change)
-        return tried[-1][1] if tried else None
+        self._apply(change)
+        return attempts[-1][1] if attempts else None
 
     @property
-    def _named(self) -> dict[str, Any]:
+    def _key(self) -> dict[str, Any]:
         return {"tenant": self._database.tenant, "path": self.path}
 
-    def _changed(self, change: Callable[[Connection, str, int], _Change | None]) -> None:
-        def work(connection: Connection) -> tuple[int, _Seen] | None:
-            version, size = self._taken(connection)
-            made = change(connection, version, size)
-            if made is None:
-                connection.execute(f"DELETE FROM commonplace.pages WHERE {_MINE} AND seq = 0".encode(), self._named)
+    def _apply(self, change: Callable[[Connection, str, int], _Change | None]) -> None:
+        """Lock the page and apply a change; `change` returns None when there is nothing to do."""
+
+        def work(connection: Connection) -> tuple[int, _LastWrite] | None:
+            version, size = self._lock_or_create(connection)
+            edit = change(connection, version, size)
+            if edit is None:
+                placeholder = f"DELETE FROM commonplace.pages WHERE {_THIS_PAGE} AND seq = 0"
+                connection.execute(placeholder.encode(), self._key)
                 return None
-            seen = _Seen(made.hash.hexdigest(), made.hash)
-            said = {"end": made.end, "added": made.added, "version": seen.version, "size": made.end + len(made.added)}
-            row = connection.execute(_PUT, self._named | said).fetchone()
+            written = _LastWrite(edit.hash.hexdigest(), edit.hash)
+            values = {"end": edit.end, "added": edit.added, "size": edit.end + len(edit.added)}
+            row = connection.execute(_UPDATE, self._key | values | {"version": written.version}).fetchone()
             assert row
-            return row[0], seen
+            return row[0], written
 
-        done = self._database.run(work)
-        if done:
-            self._seen = done[1]
-            notify(self._database, done[0])
+        outcome = self._database.run(work)
+        if outcome:
+            seq, self._last_write = outcome
+            notify(self._database, seq)
 
-    def _taken(self, connection: Connection) -> tuple[str, int]:
-        """The version and the size of a page whose row is ours until the end; one is made where there is none."""
-        asked = f"SELECT version, size FROM commonplace.pages WHERE {_MINE} FOR UPDATE"
-        while (row := connection.execute(asked.encode(), self._named).fetchone()) is None:
-            connection.execute(_MAKE, self._named)
+    def _lock_or_create(self, connection: Connection) -> tuple[str, int]:
+        """Lock the page's row, created if needed, until the transaction ends; return its version and size."""
+        statement = f"SELECT version, size FROM commonplace.pages WHERE {_THIS_PAGE} FOR UPDATE"
+        while (row := connection.execute(statement.encode(), self._key).fetchone()) is None:
+            connection.execute(_CREATE, self._key)
         return row[0], row[1]
 
-    def _part(self, connection: Connection) -> Callable[[int, int], bytes]:
+    def _range_reader(self, connection: Connection) -> Callable[[int, int], bytes]:
+        statement = f"SELECT substring(data FROM %(first)s FOR %(size)s) FROM commonplace.pages WHERE {_THIS_PAGE}"
+
         def read(at: int, size: int) -> bytes:
-            asked = f"SELECT substring(data FROM %(first)s FOR %(size)s) FROM commonplace.pages WHERE {_MINE}"
-            row = connection.execute(asked.encode(), self._named | {"first": at + 1, "size": size}).fetchone()
+            row = connection.execute(statement.encode(), self._key | {"first": at + 1, "size": size}).fetchone()
             return (row[0] if row else None) or b""
 
         return read
 
 
-def _reader(data: bytes) -> Reader:
+def _bytes_reader(data: bytes) -> Reader:
     return Reader(len(data), lambda at, size: data[at : at + size])
 
 
-def _hash(data: bytes) -> Any:
-    """As `version_of` makes it, to go on from."""
+def _new_hash(data: bytes) -> Any:
+    """Return the hash object whose digest is `version_of(data)`."""
     return hashlib.blake2b(data, digest_size=16)
