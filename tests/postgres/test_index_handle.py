@@ -38,7 +38,7 @@ def test_a_write_does_not_wait_for_who_indexes_and_the_next_search_sees_it(url: 
         assert found(other, "tea")
         held = followed(other)._index
         with held.write_transaction():
-            followed(memory)._rested = 0.0
+            followed(memory)._next_update_at = 0.0
             memory.call("write_memory", {"key": "second", "content": "black tea"})
             status = held.status()
             assert status.written_seq > status.indexed_seq
@@ -69,7 +69,7 @@ def test_what_one_has_followed_nobody_reads_again(url: str) -> None:
 def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: str) -> None:
     with Memory(url) as memory:
         memory.call("write_memory", {"key": "a", "content": "green tea"})
-        followed(memory)._rested = float("inf")
+        followed(memory)._next_update_at = float("inf")
         memory.call("write_memory", {"key": "b", "content": "black tea"})
         status = followed(memory)._index.status()
         assert status.written_seq > status.indexed_seq

@@ -38,7 +38,7 @@ class PrefetchedRetriever:
     def __init__(self, index: Retriever, search: BatchQuery, rows: Sequence[Row]) -> None:
         """A row holds: facts (the first row only), place by words, cosines as nearest, cosines, and the candidate."""
         self._index = index
-        self._asking = search
+        self._search = search
         facts = rows[0][0]
         passages = [row for row in rows if row[4] is not None]
         by_place = sorted((row for row in passages if row[1]), key=lambda row: row[1])
@@ -62,14 +62,14 @@ class PrefetchedRetriever:
         return self._corpus
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        if limit == self._asking.limit:
+        if limit == self._search.limit:
             return self._words
         return self._index.match_terms(weights, viewer, filters, limit)
 
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        if limit == self._asking.limit and space in self._nearest:
+        if limit == self._search.limit and space in self._nearest:
             return self._nearest[space]
         return self._index.nearest(space, question, viewer, filters, limit)
 
