@@ -1,4 +1,4 @@
-"""commonplace.yaml, agent.yaml and the defaults, as one value.
+"""commonplace.yaml and agent.yaml: one table of settings, and how the files are read.
 
 A key that is not known, or a value of the wrong type, is an error with the file and the line: never ignored.
 In agent.yaml only `spec.memory` is ours; the rest belongs to whoever runs the agent.
@@ -7,17 +7,36 @@ In agent.yaml only `spec.memory` is ours; the rest belongs to whoever runs the a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable, Iterator
+from functools import reduce
 from typing import Any, NamedTuple
 
-from .errors import SettingsError
-from .formats.yaml_nodes import YamlProblem, compose
+from .errors import InvalidArgument, SettingsError, range_words
+from .formats.yaml_nodes import Node, YamlProblem, compose
+from .schema import BOOLEAN, TEXT, WORDS, Schema, array, check, integer, one_of
 
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
-OURS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
-SECRETS = ("warn", "redact", "refuse")
-PROVIDERS = ("static", "local", "openai", "ollama", "sentence-transformers", "none")
+INTERNAL_FOLDERS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
+SECRET_POLICIES = ("warn", "redact", "refuse")
+
+
+class Provider(NamedTuple):
+    """Where embeddings come from. `module` of `embedding/` opens it; the hint says what to install for it."""
+
+    module: str
+    hint: str = ""
+    is_remote: bool = False  # passages are sent to a server
+
+
+PROVIDERS = {
+    "static": Provider("static"),
+    "local": Provider("local", "pip install 'commonplace[local]'"),
+    "openai": Provider("openai", is_remote=True),
+    "ollama": Provider("ollama", is_remote=True),
+    "sentence-transformers": Provider("sentence_transformers", "pip install 'commonplace[sentence-transformers]'"),
+    "none": Provider(""),
+}
 
 
 class SearchSettings(NamedTuple):
@@ -43,7 +62,7 @@ class HistorySettings(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What a home is set to. `workspace` and `world_path` are relative to the home; empty means the layout's own."""
+    """The settings of a home. `workspace` and `world_path` are relative to it; empty means the layout's own."""
 
     layout: str = "native"
     workspace: str = ""
@@ -52,182 +71,209 @@ class Settings(NamedTuple):
     history: HistorySettings = HistorySettings()
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
-    secrets: str = "warn"  # what is done with text that holds a key or a password, when it is written
+    secrets: str = "warn"
 
     def search_for(self, agent: str) -> SearchSettings:
         return dict(self.agents).get(agent, self.search)
 
 
-Read = Callable[[str], str | None]  # the text of a file, or None when there is none
+ReadText = Callable[[str], str | None]  # the text of a file, or None when there is none
+Convert = Callable[[str, str], str]  # a text and the home's folder to what is meant by it, or InvalidArgument
 
 
-def of_file(path: str) -> str | None:
-    """The text of a file of this machine."""
-    try:
-        if not os.path.isfile(path) and os.path.lexists(path):
-            raise SettingsError(f"{path}: not a regular file: move it away")
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: not UTF-8 text (byte {error.start}): save it as UTF-8") from error
-    except OSError as error:
-        raise SettingsError(f"{path}: {error.strerror}") from error
-
-
-def load(home: str, read: Read = of_file) -> Settings:
-    """The settings of a home; the defaults when it has no file."""
-    path = os.path.join(home, FILE)
-    node = _compose(path, read)
-    if node is None:
-        return Settings()
-    reader = _Reader(path)
-    found: dict[str, Any] = {}
-    sections: dict[str, Callable[[Any], None]] = {
-        "layout": lambda n: found.update(layout=reader.choice(n, "layout", LAYOUT_NAMES)),
-        "workspace": lambda n: found.update(workspace=_inside(reader, n, "workspace", home)),
-        "world_memory": lambda n: reader.mapping(
-            n, "world_memory", {"path": lambda p: found.update(world_path=_world(reader, p, home))}
-        ),
-        "timezone": lambda n: found.update(timezone=_timezone(reader, n)),
-        "history": lambda n: found.update(history=_history(reader, n)),
-        "secrets": lambda n: found.update(secrets=reader.choice(n, "secrets", SECRETS)),
-        "memorySearch": lambda n: found.update(search=_search(reader, n, SearchSettings())),
-        "agents": lambda n: found.update(agents_node=n),
-    }
-    reader.mapping(node, FILE, sections)
-    agents_node = found.pop("agents_node", None)
-    settings = Settings(**found)
-    agents = _agents(reader, agents_node, settings.search) if agents_node else {}
-    return settings._replace(agents=tuple(agents.items()))
-
-
-def has_memory(path: str, read: Read = of_file) -> bool:
-    """Whether an agent's own file gives it memory; an agent without a file has it."""
-    node = _compose(path, read)
-    if node is None:
-        return True
-    memory = _child(_child(node, "spec"), "memory")
-    if memory is None:
-        return False
-    reader = _Reader(path)
-    if not reader.is_empty(memory):
-        backend = {"backend": lambda n: _ignore(reader.choice(n, "backend", ("filesystem",)))}
-        reader.mapping(memory, "spec.memory", backend)
-    return True
-
-
-def _ignore(_: object) -> None:
-    """For a value that only has to be right: there is one backend."""
-
-
-def _agents(reader: _Reader, node: Any, base: SearchSettings) -> dict[str, SearchSettings]:
-    found: dict[str, SearchSettings] = {}
-
-    def one(name: str) -> Callable[[Any], None]:
-        def read(value: Any) -> None:
-            sections = {"memorySearch": lambda n: found.update({name: _search(reader, n, base)})}
-            reader.mapping(value, f"agents.{name}", sections)
-
-        return read
-
-    if not reader.is_empty(node):
-        reader.require(node, "mapping", "agents", "a mapping of agent names")
-        reader.mapping(node, "agents", {key.value: one(key.value) for key, _ in node.value if key.id == "scalar"})
-    return found
-
-
-def _history(reader: _Reader, node: Any) -> HistorySettings:
-    found: dict[str, int] = {}
-    sections: dict[str, Callable[[Any], None]] = {
-        name: lambda n, name=name: found.update({name: int(reader.number(n, name, 0, 1_000_000, whole=True))})  # type: ignore[misc]
-        for name in HistorySettings._fields
-    }
-    if not reader.is_empty(node):
-        reader.mapping(node, "history", sections)
-    return HistorySettings(**found)
-
-
-def _search(reader: _Reader, node: Any, base: SearchSettings) -> SearchSettings:
-    found: dict[str, Any] = {}
-    sections: dict[str, Callable[[Any], None]] = {
-        "enabled": lambda n: found.update(enabled=reader.boolean(n, "enabled")),
-        "provider": lambda n: found.update(provider=reader.choice(n, "provider", PROVIDERS)),
-        "model": lambda n: found.update(model=reader.text(n, "model")),
-        "extraPaths": lambda n: found.update(extra_paths=_globs(reader, n)),
-        "indexSessions": lambda n: found.update(index_sessions=reader.boolean(n, "indexSessions")),
-        "maxResults": lambda n: found.update(max_results=int(reader.number(n, "maxResults", 1, 100, whole=True))),
-        "minScore": lambda n: found.update(min_score=reader.number(n, "minScore", 0, 1)),
-        "rerank": lambda n: found.update(rerank=reader.boolean(n, "rerank")),
-        "baseUrl": lambda n: found.update(base_url=_url(reader, n)),
-        "apiKeyEnv": lambda n: found.update(api_key_env=reader.text(n, "apiKeyEnv")),
-    }
-    if not reader.is_empty(node):
-        reader.mapping(node, "memorySearch", sections)
-    return base._replace(**found)
-
-
-def _url(reader: _Reader, node: Any) -> str:
-    text = reader.text(node, "baseUrl").rstrip("/")
-    if not text.startswith(("http://", "https://")):
-        raise reader.error(node, f"baseUrl: {text!r} is not a web address: use one like http://localhost:11434/v1")
+def keep(text: str, _home: str) -> str:
+    """The text as it is."""
     return text
 
 
-def _globs(reader: _Reader, node: Any) -> tuple[str, ...]:
-    reader.require(node, "sequence", "extraPaths", "a list of patterns like notes/*.md")
-    out = []
-    for item in node.value:
-        pattern = reader.text(item, "extraPaths").removeprefix("./")
-        parts = pattern.replace("\\", "/").split("/")
-        if os.path.isabs(pattern) or pattern.startswith("~") or ".." in parts:
-            raise reader.error(item, f"extraPaths: {pattern!r} leads out of the home: use a pattern inside it")
-        is_folder = not pattern.endswith(".md") and not set(parts[-1]) & set("*?")
-        folder = pattern.strip("/").removesuffix(".")
-        out.append((f"{folder}/**/*.md" if folder else "**/*.md") if is_folder else pattern)
-    return tuple(out)
-
-
-def _inside(reader: _Reader, node: Any, name: str, home: str) -> str:
-    """A folder named in the settings, relative to the file, as a path relative to the home."""
-    text = reader.text(node, name)
-    if "\0" in text or text.replace("\\", "/").removeprefix("./").split("/")[0] in OURS:
-        raise reader.error(node, f"{name}: {text!r} can not hold memory: name another folder")
+def relative_folder(text: str, home: str) -> str:
+    """A folder named relative to the home, as a path inside it."""
+    if "\0" in text or text.replace("\\", "/").removeprefix("./").split("/")[0] in INTERNAL_FOLDERS:
+        raise InvalidArgument(f"{text!r} cannot hold memory", advice="name another folder")
     root = os.path.realpath(home)
     place = os.path.realpath(os.path.join(root, os.path.expanduser(text)))
     if place == root:
         return "."
     if not place.startswith(root + os.sep):
-        raise reader.error(node, f"{name}: {text!r} lies outside the home: name a folder inside it")
+        raise InvalidArgument(f"{text!r} lies outside the home", advice="name a folder inside it")
     return os.path.relpath(place, root).replace(os.sep, "/")
 
 
-def _world(reader: _Reader, node: Any, home: str) -> str:
-    folder = _inside(reader, node, "path", home)
+def world_folder(text: str, home: str) -> str:
+    """The folder of shared topics, which is not the whole home."""
+    folder = relative_folder(text, home)
     if folder == ".":
-        raise reader.error(node, "path: the whole home can not be the world: name a folder inside it")
+        raise InvalidArgument("the whole home cannot be the world", advice="name a folder inside it")
     return folder
 
 
-def _timezone(reader: _Reader, node: Any) -> str:
+def timezone_name(text: str, _home: str) -> str:
+    """The name of a time zone that is known here."""
     from zoneinfo import ZoneInfo
 
-    name = reader.text(node, "timezone")
     try:
-        ZoneInfo(name)
+        ZoneInfo(text)
     except (KeyError, ValueError, OSError) as error:
-        raise reader.error(node, f"timezone: {name!r} is not a time zone: use one like Europe/Berlin or UTC") from error
-    return name
+        raise InvalidArgument(f"{text!r} is not a time zone", advice="use one like Europe/Berlin or UTC") from error
+    return text
 
 
-def _child(node: Any, name: str) -> Any:
+def page_pattern(text: str, _home: str) -> str:
+    """A pattern of pages inside the home; a folder means all pages below it."""
+    pattern = text.removeprefix("./")
+    parts = pattern.replace("\\", "/").split("/")
+    if os.path.isabs(pattern) or pattern.startswith("~") or ".." in parts:
+        raise InvalidArgument(f"{pattern!r} leads out of the home", advice="use a pattern inside it")
+    if pattern.endswith(".md") or set(parts[-1]) & set("*?"):
+        return pattern
+    folder = pattern.strip("/").removesuffix(".")
+    return f"{folder}/**/*.md" if folder else "**/*.md"
+
+
+def web_address(text: str, _home: str) -> str:
+    """The address of a server, without a slash at its end."""
+    address = text.rstrip("/")
+    if not address.startswith(("http://", "https://")):
+        raise InvalidArgument(f"{address!r} is not a web address", advice="use one like http://localhost:11434/v1")
+    return address
+
+
+class Setting(NamedTuple):
+    """One setting: its name in the file, with a dot after a section, and its field of `Settings`, likewise."""
+
+    name: str
+    field: str
+    schema: Schema
+    help: str
+    convert: Convert = keep
+
+    @property
+    def default(self) -> Any:
+        return reduce(getattr, self.field.split("."), Settings())
+
+    @property
+    def key(self) -> str:
+        """The name without its section."""
+        return self.name.rpartition(".")[2]
+
+
+_SCORE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
+_PATTERNS: Schema = array(TEXT)
+SETTINGS = (
+    Setting("layout", "layout", one_of(*LAYOUT_NAMES), "the arrangement of the home"),
+    Setting("workspace", "workspace", TEXT, "the folder of the home that holds the pages", relative_folder),
+    Setting("timezone", "timezone", TEXT, "whose midnight turns the daily page", timezone_name),
+    Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
+    Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
+    Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at the most"),
+    Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that holds a key or a password"),
+    Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
+    Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
+    Setting("memorySearch.model", "search.model", TEXT, "the model of the provider"),
+    Setting("memorySearch.rerank", "search.rerank", BOOLEAN, "whether a cross-encoder reads the best hits again"),
+    Setting("memorySearch.baseUrl", "search.base_url", TEXT, "the address of the provider's server", web_address),
+    Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "the environment variable with the server's key"),
+    Setting("memorySearch.extraPaths", "search.extra_paths", _PATTERNS, "more pages to search", page_pattern),
+    Setting("memorySearch.indexSessions", "search.index_sessions", BOOLEAN, "whether sessions are searched, too"),
+    Setting("memorySearch.maxResults", "search.max_results", integer(1, 100), "how many hits at the most"),
+    Setting("memorySearch.minScore", "search.min_score", _SCORE, "the least score of a hit"),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+_BACKEND = Setting("spec.memory.backend", "", one_of("filesystem"), "where an agent's memory is kept")
+
+
+def read_file(path: str) -> str | None:
+    """The text of a file of this machine, or None when there is none."""
+    try:
+        if not os.path.isfile(path) and os.path.lexists(path):
+            raise SettingsError("not a regular file", path=path, advice="move it away")
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8 text (byte {error.start})"
+        raise SettingsError(problem, path=path, advice="save it as UTF-8") from error
+    except OSError as error:
+        raise SettingsError(error.strerror or "cannot be read", path=path) from error
+
+
+def load(home: str, read: ReadText = read_file) -> Settings:
+    """The settings of a home; the defaults when it has no file."""
+    path = os.path.join(home, FILE)
+    root = _compose(path, read)
+    if root is None:
+        return Settings()
+    reader = _Reader(path, home)
+    sections = dict(reader.entries(root, FILE, [*_keys_in(""), "agents"]))
+    agents = sections.pop("agents", None)
+    values: dict[str, Any] = {}
+    for name, node in sections.items():
+        values |= reader.read_values(node, name)
+    settings = _settings_from(values)
+    if agents is None or _is_empty(agents):
+        return settings
+    return settings._replace(agents=tuple(_read_agents(reader, agents, settings.search)))
+
+
+def has_memory(path: str, read: ReadText = read_file) -> bool:
+    """Whether an agent's own file gives it memory; an agent without a file has it."""
+    root = _compose(path, read)
+    if root is None:
+        return True
+    memory = _child(_child(root, "spec"), "memory")
+    if memory is None:
+        return False
+    reader = _Reader(path, "")
+    if not _is_empty(memory):
+        for _, node in reader.entries(memory, "spec.memory", ["backend"]):
+            reader.read_value(node, _BACKEND)
+    return True
+
+
+def _keys_in(section: str) -> list[str]:
+    """The keys of a section, or of the whole file, each once."""
+    prefix = f"{section}." if section else ""
+    names = (setting.name for setting in SETTINGS if setting.name.startswith(prefix))
+    return [*dict.fromkeys(name.removeprefix(prefix).partition(".")[0] for name in names)]
+
+
+def _settings_from(values: dict[str, Any]) -> Settings:
+    """The defaults, but for these fields."""
+    settings = Settings()
+    search = _fields_below("search", values)
+    history = _fields_below("history", values)
+    plain = {field: value for field, value in values.items() if "." not in field}
+    return settings._replace(
+        search=settings.search._replace(**search), history=settings.history._replace(**history), **plain
+    )
+
+
+def _fields_below(section: str, values: dict[str, Any]) -> dict[str, Any]:
+    prefix = f"{section}."
+    return {field.removeprefix(prefix): value for field, value in values.items() if field.startswith(prefix)}
+
+
+def _read_agents(reader: _Reader, node: Node, base: SearchSettings) -> Iterator[tuple[str, SearchSettings]]:
+    """What differs for single agents."""
+    reader.require_mapping(node, "agents")
+    names = [key.value for key, _ in node.value if key.id == "scalar"]
+    for name, settings in reader.entries(node, "agents", names):
+        for section, values in reader.entries(settings, f"agents.{name}", ["memorySearch"]):
+            yield name, base._replace(**_fields_below("search", reader.read_values(values, section)))
+
+
+def _child(node: Node, name: str) -> Node:
     if node is None or node.id != "mapping":
         return None
     return next((value for key, value in node.value if key.value == name), None)
 
 
-def _compose(path: str, read: Read) -> Any:
+def _is_empty(node: Node) -> bool:
+    return bool(node.tag == "tag:yaml.org,2002:null")
+
+
+def _compose(path: str, read: ReadText) -> Node:
     """The YAML of a file as nodes that know their line; None when there is no file or it is empty."""
     text = read(path)
     if text is None:
@@ -235,72 +281,102 @@ def _compose(path: str, read: Read) -> Any:
     try:
         return compose(text)
     except YamlProblem as error:
-        where = f":{error.line}" if error.line else ""
-        raise SettingsError(f"{path}{where}: not valid YAML: {error.problem}") from error
+        raise SettingsError(f"not valid YAML: {error.problem}", path=path, line=error.line) from error
 
 
 class _Reader:
-    """Reads nodes of one file, and knows where each stands when it has to complain."""
+    """Reads nodes of one file, and knows the line of each when something is wrong with it."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, home: str) -> None:
         self.path = path
+        self.home = home
 
-    def error(self, node: Any, sentence: str) -> SettingsError:
-        return SettingsError(f"{self.path}:{node.start_mark.line + 1}: {sentence}")
+    def error(self, node: Node, problem: str) -> SettingsError:
+        return SettingsError(problem, path=self.path, line=node.start_mark.line + 1)
 
-    def is_empty(self, node: Any) -> bool:
-        return bool(node.tag == "tag:yaml.org,2002:null")
+    def require_mapping(self, node: Node, name: str) -> None:
+        if node.id != "mapping":
+            raise self.error(node, f"{name} must be a mapping of names to values")
 
-    def require(self, node: Any, kind: str, name: str, what: str) -> None:
-        if node.id != kind:
-            raise self.error(node, f"{name} must be {what}")
-
-    def mapping(self, node: Any, name: str, readers: dict[str, Callable[[Any], None]]) -> None:
-        self.require(node, "mapping", name, "a mapping of names to values")
+    def entries(self, node: Node, name: str, known: Collection[str]) -> Iterator[tuple[str, Node]]:
+        """The keys of a mapping with their values; SettingsError for a key that is not known, or stands twice."""
+        self.require_mapping(node, name)
         seen: set[str] = set()
         for key, value in node.value:
             if key.id != "scalar":
                 raise self.error(key, f"a key of {name} must be text")
-            if key.value not in readers:
-                raise self.error(key, f"unknown key {key.value!r} in {name}.{self._hint(key.value, readers)}")
+            if key.value not in known:
+                raise self.error(key, f"unknown key {key.value!r} in {name}.{_hint(key.value, known)}")
             if key.value in seen:
                 raise self.error(key, f"{key.value!r} stands twice in {name}")
             seen.add(key.value)
-            readers[key.value](value)
+            yield key.value, value
 
-    def _hint(self, wrong: Any, known: dict[str, Any]) -> str:
-        import difflib
+    def read_values(self, node: Node, name: str) -> dict[str, Any]:
+        """The values of a setting or a section, by their fields of `Settings`."""
+        if name in _BY_NAME:
+            setting = _BY_NAME[name]
+            return {setting.field: self.read_value(node, setting)}
+        values: dict[str, Any] = {}
+        if not _is_empty(node):
+            for key, value in self.entries(node, name, _keys_in(name)):
+                values |= self.read_values(value, f"{name}.{key}")
+        return values
 
-        close = difflib.get_close_matches(str(wrong), known, n=1, cutoff=0.5)
-        return f" Did you mean {close[0]!r}?" if close else f" Known keys: {', '.join(known)}."
+    def read_value(self, node: Node, setting: Setting) -> Any:
+        if "items" not in setting.schema:
+            return self._read_scalar(node, setting, setting.schema)
+        if node.id != "sequence":
+            raise self.error(node, f"{setting.key} must be a list of patterns like notes/*.md")
+        return tuple(self._read_scalar(item, setting, setting.schema["items"]) for item in node.value)
 
-    def text(self, node: Any, name: str) -> str:
-        self.require(node, "scalar", name, "text")
-        if node.tag != "tag:yaml.org,2002:str" or not node.value.strip():
-            raise self.error(node, f"{name} must be text, not {node.value!r}")
-        return str(node.value)
-
-    def choice(self, node: Any, name: str, choices: tuple[str, ...]) -> str:
-        self.require(node, "scalar", name, f"one of {', '.join(choices)}")
-        if node.value not in choices:
-            raise self.error(node, f"{name} must be one of {', '.join(choices)}, not {node.value!r}")
-        return str(node.value)
-
-    def boolean(self, node: Any, name: str) -> bool:
-        value = node.value.lower() if node.id == "scalar" and node.tag.endswith((":bool", ":str")) else ""
-        if value not in ("true", "false") or node.tag.endswith(":str"):
-            raise self.error(node, f"{name} must be true or false")
-        return bool(value == "true")
-
-    def number(self, node: Any, name: str, low: float, high: float, *, whole: bool = False) -> float:
-        what = f"a {'whole ' if whole else ''}number from {low:g} to {high:g}"
-        self.require(node, "scalar", name, what)
-        if not node.tag.endswith((":int",) if whole else (":int", ":float")):
-            raise self.error(node, f"{name} must be {what}, not {node.value!r}")
+    def _read_scalar(self, node: Node, setting: Setting, schema: Schema) -> Any:
+        value = _scalar(node)
         try:
-            value = float(node.value)
-        except ValueError as error:
-            raise self.error(node, f"{name} must be {what}, not {node.value!r}") from error
-        if not low <= value <= high:
-            raise self.error(node, f"{name} must be {what}, not {node.value}")
-        return value
+            value = check(schema, value, setting.key)
+        except InvalidArgument as error:
+            raise self._wrong_value(node, setting, schema) from error
+        if not isinstance(value, str):
+            return value
+        if not value.strip():
+            raise self._wrong_value(node, setting, schema)
+        try:
+            return setting.convert(value, self.home)
+        except InvalidArgument as error:
+            raise self.error(node, f"{setting.key}: {error}") from error
+
+    def _wrong_value(self, node: Node, setting: Setting, schema: Schema) -> SettingsError:
+        got = repr(node.value) if node.id == "scalar" else "a list" if node.id == "sequence" else "a mapping"
+        return self.error(node, f"{setting.key} must be {_expected(schema)}, not {got}")
+
+
+def _scalar(node: Node) -> Any:
+    """A scalar as YAML has it, but that only true and false are booleans, and 010 is ten. Anything else: its nodes."""
+    if node.id != "scalar":
+        return list(node.value)
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        return None
+    try:
+        if kind == "bool":
+            return {"true": True, "false": False}[node.value.lower()]
+        if kind in ("int", "float"):
+            return int(node.value) if kind == "int" else float(node.value)
+    except (KeyError, ValueError):
+        return node.value
+    return node.value
+
+
+def _expected(schema: Schema) -> str:
+    """What a setting takes, in words."""
+    if "enum" in schema:
+        return f"one of {', '.join(schema['enum'])}"
+    words = "text" if schema["type"] == "string" else WORDS[schema["type"]]
+    return f"{words} {range_words(schema['minimum'], schema['maximum'])}" if "minimum" in schema else words
+
+
+def _hint(wrong: str, known: Iterable[str]) -> str:
+    import difflib
+
+    close = difflib.get_close_matches(wrong, known, n=1, cutoff=0.5)
+    return f" Did you mean {close[0]!r}?" if close else f" Known keys: {', '.join(known)}."

@@ -8,10 +8,10 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import Unavailable
-from ..settings import SearchSettings
+from ..settings import PROVIDERS, SearchSettings
 
 if TYPE_CHECKING:
     import numpy
@@ -69,22 +69,6 @@ class MaxSimEmbedder(Protocol):
     def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
         """How like a question each text is token by token, from 0 to 1; nothing for a question it can not tell by."""
         ...
-
-
-class Provider(NamedTuple):
-    """Where an embedder comes from. `module` has `open_embedders(settings) -> tuple[Embedder, ...]`."""
-
-    module: str
-    hint: str = ""  # what to install when something it imports is missing
-
-
-PROVIDERS = {
-    "static": Provider("static"),
-    "local": Provider("local", "pip install 'commonplace[local]'"),
-    "openai": Provider("openai"),
-    "ollama": Provider("ollama"),
-    "sentence-transformers": Provider("sentence_transformers", "pip install 'commonplace[sentence-transformers]'"),
-}
 
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:

@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Page
-from ..settings import OURS, Settings
+from ..settings import INTERNAL_FOLDERS, Settings
 from .author import Author
 from .deltas import ABSENT, Change
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ABSENT"]
 
-INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = OURS
+INDEX_FOLDER, LOCKS_FOLDER, HISTORY_FOLDER, ACCESS_FOLDER = INTERNAL_FOLDERS
 
 Paths = list[str]
 Sentences = list[str]

@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple
 
 from ...errors import Conflict, Refused, StorageError
 from ...home import Home
-from ...settings import OURS
+from ...settings import INTERNAL_FOLDERS
 from ...storage.files import open_atomic, remove_leftovers
 from ...storage.postgres.backend import PostgresStorage
 from .reader import Limits, receive
@@ -103,7 +103,7 @@ def _refuse_inside(home: Home, path: str) -> None:
     if not place.startswith(top + os.sep):
         return
     inside = os.path.relpath(place, top).replace(os.sep, "/")
-    if inside.split("/")[0] in OURS or holds(extent(home, history=True), inside):
+    if inside.split("/")[0] in INTERNAL_FOLDERS or holds(extent(home, history=True), inside):
         raise Refused(f"{path} lies among the pages of this memory: choose a place outside of it")
 
 

@@ -119,7 +119,7 @@ def _home_with(brought: bytes, folder: str, warnings: Sentences) -> Home:
     except SettingsError as error:
         raise StorageError(f"the archive's {str(error).replace(folder + os.sep, '')}: nothing was imported") from error
     for search in {home.settings.search, *dict(home.settings.agents).values()}:
-        if search.provider in ("openai", "ollama") or search.base_url:
+        if settings.PROVIDERS[search.provider].is_remote or search.base_url:
             where = search.base_url or search.provider
             warnings.append(f"the archive's {settings.FILE} has passages sent to {where}: look at it before you search")
     return home

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ...errors import CommonplaceError, NotFound
 from ...formats.json_text import is_unicode
 from ...home import HISTORY_FOLDER, Home
-from ...settings import OURS
+from ...settings import INTERNAL_FOLDERS
 from ...storage.deltas import version_of
 from ...storage.files import page_of_leftover, read_bytes, read_bytes_or_none
 from ...storage.skills import PAGE
@@ -176,4 +176,4 @@ def held(home: Home, path: str, page: str) -> tuple[str, bool]:
 
 
 def _in_ours(path: str) -> bool:
-    return path.startswith(tuple(f"{name}/" for name in OURS))
+    return path.startswith(tuple(f"{name}/" for name in INTERNAL_FOLDERS))

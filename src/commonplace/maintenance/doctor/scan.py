@@ -15,7 +15,7 @@ from ...formats.json_text import is_unicode
 from ...home import Home
 from ...index.sync import IndexScope
 from ...model import Page
-from ...settings import OURS
+from ...settings import INTERNAL_FOLDERS
 from ...storage.files import page_of_leftover
 from ...storage.layout import MAIN, Place
 from ...storage.postgres.backend import PostgresStorage
@@ -139,7 +139,7 @@ def survey(home: Home, now: float) -> Survey:
         found.read = rows.reader([entry.path for entry, _ in pages(found)])
         return found
     found.folders += _walk(home, found.scope, lambda path: _folder(home, path))
-    for name in OURS:
+    for name in INTERNAL_FOLDERS:
         if not os.path.islink(os.path.join(home.root, name)):
             found.folders += _folder(home, name)
     return found

@@ -98,7 +98,7 @@ def _settings(home: Home, provider: str | None) -> SearchSettings:
     if provider is None or provider == settings.provider:
         return settings
     if provider not in PROVIDERS:
-        raise InvalidChoice("provider", PROVIDERS, provider)
+        raise InvalidChoice("provider", tuple(PROVIDERS), provider)
     # the model and the address that are set for one provider mean nothing to another
     return settings._replace(provider=provider, model="", base_url="", api_key_env="")
 

@@ -39,7 +39,7 @@ class FolderStorage:
         self.tokens: TokenStore = FolderTokens(self.folder)
 
     def read_settings_text(self, path: str) -> str | None:
-        return settings_of.of_file(os.path.join(self.folder, path))
+        return settings_of.read_file(os.path.join(self.folder, path))
 
     def current_settings_version(self) -> object:
         try:

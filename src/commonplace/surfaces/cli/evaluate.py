@@ -19,7 +19,7 @@ _GROUP_METRIC = "fraction@10"  # shown for each conversation
 @click.command("eval")
 @click.argument("file")
 @click.option("-n", "--limit", type=click.IntRange(min=1), help="Ask only so many questions, spread over the file.")
-@click.option("--provider", type=click.Choice(PROVIDERS), help="Search with this embedder, in this run only.")
+@click.option("--provider", type=click.Choice([*PROVIDERS]), help="Search with this embedder, in this run only.")
 @global_options
 def eval_command(file: str, limit: int | None, provider: str | None) -> None:
     """Measure how well search finds the evidence for the questions of FILE, compared with words alone.
