@@ -174,8 +174,7 @@ class Home:
         """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
         from .index.recalls import note
 
-        if self.storage.folder:
-            note(os.path.join(self.storage.folder, INDEX_FOLDER), self.agent, paths, stamp(self.clock()))
+        note(self.storage.cache_folder, self.agent, paths, stamp(self.clock()))
 
     def filters(self, **named: Any) -> Filters:
         """Filters as people write them; `yesterday` is the home's own."""

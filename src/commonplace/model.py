@@ -8,7 +8,6 @@ from datetime import datetime
 from typing import Any, Literal, NamedTuple
 
 Clock = Callable[[], datetime]
-DATABASE_SCHEMES = ("postgresql://", "postgres://")  # what a home that stands in one begins with
 Json = Any  # any JSON value: null, boolean, number, string, list, object
 
 ScopeKind = Literal["shared", "world", "global", "channel", "skill", "agent", "extra"]

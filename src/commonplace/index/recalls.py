@@ -49,7 +49,7 @@ def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
     """Pages have answered somebody. `folder` is the index's own; one that is not there is not made, nor is a link
     followed."""
     some = list(dict.fromkeys(paths))[:_MOST]
-    if not some or _quiet.get() or os.path.islink(folder):
+    if not folder or not some or _quiet.get() or os.path.islink(folder):
         return
     line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
     with suppress(OSError, UnicodeError):
@@ -68,7 +68,7 @@ def recalls(folder: str, agent: str) -> Recalls:
     times: dict[str, int] = {}
     last: dict[str, str] = {}
     since = ""
-    for at, paths in _lines(folder, agent):
+    for at, paths in _lines(folder, agent) if folder else ():
         since = since or at
         for path in paths:
             times[path] = times.get(path, 0) + 1

@@ -12,9 +12,8 @@ from threading import Lock
 from ..errors import CommonplaceError, Refused
 from ..home import utc_now
 from ..model import Clock
-from ..storage.backends import open_tokens
+from ..storage.backends import backend_of, open_tokens
 from ..storage.base import TokenStore
-from ..storage.postgres.url import with_tenant
 from ..storage.tokens import Grant, found, tenant_in
 from .sessions import Caller, ServerOptions
 
@@ -65,7 +64,7 @@ class Authenticator:
         """Return the home of the tenant that a token names, or an empty string. The name alone opens nothing: the
         whole token must be one of that tenant's."""
         tenant = tenant_in(secret)
-        return with_tenant(self._options.home, tenant) if tenant else ""
+        return backend_of(self._options.home).tenant_address(self._options.home, tenant) if tenant else ""
 
     def _find_home(self, headers: Mapping[str, str]) -> str:
         """Return the home that the headers name. An invalid name is refused later, when the request is read."""

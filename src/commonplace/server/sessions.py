@@ -155,7 +155,7 @@ class MemoryPool:
                 return None
             self._open.move_to_end(key)
         storage = entry.memory.home.storage
-        if not storage.folder:
+        if storage.is_remote:
             return entry.memory if time.monotonic() < entry.fresh_until else None
         return entry.memory if storage.current_settings_version() == storage.settings_version else None
 

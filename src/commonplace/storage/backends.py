@@ -18,6 +18,8 @@ BACKENDS = {
     "postgres": "commonplace.storage.postgres.backend",
 }
 
+MAX_TENANT_CHARACTERS = 200
+
 
 class Backend(Protocol):
     """What a backend offers before a storage of it is open. A module `backend` has one as `BACKEND`."""
@@ -46,6 +48,10 @@ class Backend(Protocol):
         """Raise an error that names the next step if something must be set up before a memory can be opened."""
         ...
 
+    def tenant_address(self, address: str, tenant: str) -> str:
+        """Return the address of another tenant's memory on the same server; only where `has_tenants`."""
+        ...
+
     def may_exist(self, address: str) -> bool:
         """Return False if there is certainly no memory at the address."""
         ...
@@ -70,6 +76,11 @@ def open_tokens(address: str) -> TokenStore:
 
 def display_name(address: str) -> str:
     return backend_of(address).display_name(address)
+
+
+def is_tenant(name: str) -> bool:
+    """Return whether a text can name a tenant."""
+    return 0 < len(name) <= MAX_TENANT_CHARACTERS and "\0" not in name
 
 
 def in_database(address: str) -> bool:

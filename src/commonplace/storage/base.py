@@ -238,6 +238,8 @@ class Storage(Protocol):
 
     name: str  # as shown to people, without a password
     folder: str  # the folder that holds its files; empty for a backend without files
+    cache_folder: str  # where this machine keeps data derived from the pages, such as the index; empty: nowhere
+    is_remote: bool  # whether each call is a round trip to a server
     settings: Settings
     settings_version: object  # identifies the settings file as it was loaded
     pages: Pages
@@ -258,6 +260,14 @@ class Storage(Protocol):
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         """Return when listed pages were last written, in seconds since the epoch, without those gone since."""
+        ...
+
+    def page_size(self, path: str) -> int | None:
+        """Return the size of a page in bytes; None when it is not there or cannot be told without reading it."""
+        ...
+
+    def display_path(self, path: str) -> str:
+        """Return where people find a page: its file, or its path in the memory."""
         ...
 
     def has_folder(self, folder: str, name: str) -> bool:

@@ -18,8 +18,8 @@ from typing import Literal, NamedTuple
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
 from ..formats.timestamps import stamp
+from .backends import is_tenant
 from .base import TokenStore
-from .postgres.url import is_tenant
 
 Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from ...errors import CommonplaceError, HoldsSecret, NotInstalled
 from ...formats.json_text import checked, is_unicode
 from ...formats.timestamps import sort_key
-from ...home import INDEX_FOLDER, utc_now
+from ...home import utc_now
 from ...memory import Memory
 from ...model import Clock, Filters, Json, Record
 from ...storage.author import Author, write_as
@@ -99,10 +99,10 @@ class CommonplaceStore(BaseStore):
         self._home = self.memory.home
         self._items = Items(self._home)
         # Derived, and so of this process alone where the memory has no folder.
-        home_folder = self._home.storage.folder
-        folder = os.path.join(home_folder, INDEX_FOLDER) if home_folder else mkdtemp()
+        cache_folder = self._home.storage.cache_folder
+        folder = cache_folder or mkdtemp()
         self._beside = Beside(folder, self._fingerprint())
-        if not home_folder:
+        if not cache_folder:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._sweeper: threading.Thread | None = None
         self._stop = threading.Event()

@@ -19,6 +19,7 @@ from ...index.handle import IndexView
 from ...model import EVERYTHING, Hit, Query
 from ...search.pipeline import SearchResult, require_search, run_query
 from ...settings import PROVIDERS, SearchSettings
+from ...storage.backends import backend_of
 from .metrics import Comparison, Figures, Lines, compare, hit_figures, turn_figures
 from .questions import Question, are_conversations, items_of, own_questions, sessions
 
@@ -104,7 +105,7 @@ def _settings(home: Home, provider: str | None) -> SearchSettings:
 
 
 def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, tell: Progress) -> Report:
-    if home.storage.folder and not os.path.isdir(home.root):
+    if not backend_of(home.address).may_exist(home.address):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
     home.check()
     require_search(home)

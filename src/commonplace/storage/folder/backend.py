@@ -26,9 +26,12 @@ _GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\
 
 
 class FolderStorage:
+    is_remote = False
+
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
         self.folder = os.path.abspath(os.path.expanduser(address))
         self.name = self.folder
+        self.cache_folder = os.path.join(self.folder, INDEX_FOLDER)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load(self.folder)
         kept = self.settings.history
@@ -60,6 +63,15 @@ class FolderStorage:
                 times[path] = os.lstat(os.path.join(self.folder, path)).st_mtime
         return times
 
+    def page_size(self, path: str) -> int | None:
+        try:
+            return os.lstat(os.path.join(self.folder, path)).st_size
+        except OSError:
+            return None
+
+    def display_path(self, path: str) -> str:
+        return os.path.join(self.folder, path)
+
     def has_folder(self, folder: str, name: str) -> bool:
         # A file system that ignores case finds other spellings too: the folder's own listing decides.
         try:
@@ -77,7 +89,7 @@ class FolderStorage:
     def open_index(self, scope: IndexScope) -> IndexHandle:
         from ...index.handle import SqliteIndexHandle
 
-        return SqliteIndexHandle(os.path.join(self.folder, INDEX_FOLDER), self.pages, scope)
+        return SqliteIndexHandle(self.cache_folder, self.pages, scope)
 
     def check(self) -> None:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
@@ -114,8 +126,11 @@ class FolderBackend:
     def require_ready(self, address: str) -> None:
         """A folder needs nothing to be set up."""
 
+    def tenant_address(self, address: str, tenant: str) -> str:
+        raise InvalidArgument("a folder holds one memory and has no tenants")
+
     def may_exist(self, address: str) -> bool:
-        return os.path.isdir(address)
+        return os.path.isdir(self.absolute_address(address))
 
     def create(self, address: str) -> None:
         gitignore = os.path.join(address, ".gitignore")

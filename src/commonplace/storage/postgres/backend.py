@@ -9,14 +9,14 @@ from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
 from ...errors import NotText, OutsideHome, PageNotFound, SettingsError
-from ...model import DATABASE_SCHEMES, Clock
+from ...model import Clock
 from ..base import HistoryStore, OnWrite, Pages, Retention, TokenStore
 from .connection import Database
 from .history import PostgresHistory
 from .pages import PostgresPages
 from .tokens import PostgresTokens
 from .transcripts import PostgresTranscript
-from .url import parse_url, replica_address
+from .url import DATABASE_SCHEMES, parse_url, replica_address, with_tenant
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
@@ -29,6 +29,8 @@ _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
 
 class PostgresStorage:
     folder = ""
+    cache_folder = ""
+    is_remote = True
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
         from .migrate import require_migrated
@@ -64,6 +66,12 @@ class PostgresStorage:
         # One query for all pages is as fast as one for some.
         times = self._pages.modified_times()
         return {path: times[path] for path in paths if path in times}
+
+    def page_size(self, path: str) -> int | None:
+        return None  # a query for each page would cost more than it tells
+
+    def display_path(self, path: str) -> str:
+        return path
 
     def has_folder(self, folder: str, name: str) -> bool:
         return name in self.pages.list_folders(folder)
@@ -117,6 +125,9 @@ class PostgresBackend:
         from .migrate import require_migrated
 
         require_migrated(Database(parse_url(address)), hide_passwords(address))
+
+    def tenant_address(self, address: str, tenant: str) -> str:
+        return with_tenant(address, tenant)
 
     def may_exist(self, address: str) -> bool:
         return True

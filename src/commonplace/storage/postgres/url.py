@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ...errors import InvalidArgument, NotInstalled
-from ...model import DATABASE_SCHEMES
+from ..backends import MAX_TENANT_CHARACTERS, is_tenant
 
+DATABASE_SCHEMES = ("postgresql://", "postgres://")
 DEFAULT_TENANT = "default"
-MAX_TENANT_LENGTH = 200
 _OUR_PARAMETERS = ("tenant", "search")
 _URL_SYNTAX = "write it like postgresql://user@host/name, and : / ? @ % in a password as %3A %2F %3F %40 %25"
 
@@ -34,7 +34,7 @@ def parse_url(home: str) -> Address:
     replicas = _parameter_values(parameters, "search")
     if len(tenants) > 1 or not all(is_tenant(tenant) for tenant in tenants):
         raise InvalidArgument(
-            f"a database URL names one tenant, of at most {MAX_TENANT_LENGTH} characters: ?tenant=NAME"
+            f"a database URL names one tenant, of at most {MAX_TENANT_CHARACTERS} characters: ?tenant=NAME"
         )
     if len(replicas) > 1 or "" in replicas or any("\0" in each for each in replicas):
         raise InvalidArgument("a database URL names its replicas once: ?search=HOST, or search=HOST:PORT,HOST:PORT")
@@ -46,14 +46,10 @@ def _parameter_values(parameters: list[str], name: str) -> list[str]:
     return [unquote(each.removeprefix(f"{name}=")) for each in parameters if each.startswith(f"{name}=")]
 
 
-def is_tenant(name: str) -> bool:
-    return 0 < len(name) <= MAX_TENANT_LENGTH and "\0" not in name
-
-
 def with_tenant(home: str, tenant: str) -> str:
     """Return the URL of the same database for another tenant."""
     if not is_tenant(tenant):
-        raise InvalidArgument(f"a tenant is a name of at most {MAX_TENANT_LENGTH} characters")
+        raise InvalidArgument(f"a tenant is a name of at most {MAX_TENANT_CHARACTERS} characters")
     address = parse_url(home)
     parameters = {"tenant": tenant, "search": address.search}
     query = "&".join(f"{name}={quote(value, safe='')}" for name, value in parameters.items() if value)

@@ -252,7 +252,7 @@ def _print_import(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
     _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
     _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
     if sorts.get("session") and not home.search_settings.index_sessions:
-        file = os.path.join(home.storage.folder, FILE)
+        file = home.storage.display_path(FILE)
         print_text(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
     if (done.added or done.updated) and not dry_run:
         print_text("`commonplace undo` takes all of it back.")

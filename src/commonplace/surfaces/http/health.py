@@ -11,7 +11,6 @@ from ...index.recalls import recalls
 from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
-from ...storage.base import INDEX_FOLDER
 from .browse import held_to_own
 from .endpoints import INTEGER_OR_NULL, Asked, Endpoint, Given
 from .page_access import title_of
@@ -61,10 +60,10 @@ def sizes(home: Home, grown: list[Day]) -> Sizes:
 
 
 def _index_bytes(home: Home) -> int | None:
-    if not home.storage.folder:
+    if not home.storage.cache_folder:
         return None
     try:
-        with os.scandir(os.path.join(home.storage.folder, INDEX_FOLDER)) as found:
+        with os.scandir(home.storage.cache_folder) as found:
             return sum(entry.stat(follow_symlinks=False).st_size for entry in found)
     except OSError:
         return 0
@@ -76,8 +75,8 @@ _MOST = 50
 def recalled(home: Home) -> dict[str, Any]:
     """The pages that answered most often, and those that never did since anybody counted. A memory in a database is
     not counted: `since` is empty then, and both lists are."""
-    found = recalls(os.path.join(home.storage.folder, INDEX_FOLDER), home.agent) if home.storage.folder else None
-    if not found or not found.since:
+    found = recalls(home.storage.cache_folder, home.agent)
+    if not found.since:
         return {"most": [], "never": [], "since": ""}
     seen = dict(home.visible_pages())
     often = sorted((path for path in found.pages if path in seen), key=lambda path: (-found.pages[path].times, path))

@@ -14,7 +14,6 @@ from starlette.responses import Response
 from ...errors import CommonplaceError
 from ...schema import BOOLEAN, TEXT, array, object_of
 from ...server.sessions import Caller, ServerOptions
-from ...storage.backends import in_database
 from ...storage.names import is_plain
 from ...storage.tokens import Grant
 from . import HOMES_PATH
@@ -88,7 +87,7 @@ def _list_folders(folder: str) -> Iterator[str]:
 
 def _is_own(options: ServerOptions, name: str) -> bool:
     place = os.path.join(options.homes, name)
-    return not in_database(options.home) and os.path.realpath(place) == os.path.realpath(options.home)
+    return os.path.realpath(place) == os.path.realpath(options.home)
 
 
 async def _record_call(dispatcher: Dispatcher, request: Request, grants: list[Grant]) -> None:

@@ -92,7 +92,7 @@ def _texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
     those that hold a link or a tag."""
     folders = _folders(home)
     paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
-    if home.storage.folder:
+    if not home.storage.is_remote:
         yield from ((path, _text(home, path)) for path in paths)
     else:
         asked = ((folder, text) for folder in folders for text in (_LINKED, _TAGGED))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -142,12 +141,7 @@ def record_folders(home: Home) -> tuple[str, ...]:
 
 def size_of(home: Home, path: str) -> int | None:
     """The bytes of a page, where that costs no reading."""
-    if not home.storage.folder:
-        return None
-    try:
-        return os.lstat(os.path.join(home.storage.folder, path)).st_size
-    except OSError:
-        return None
+    return home.storage.page_size(path)
 
 
 def agents(home: Home) -> list[str]:

@@ -1,0 +1,55 @@
+"""One backend seam: outside its own folder no code asks which backend it has."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+SOURCE = Path(commonplace.__file__).parent
+BACKEND_FOLDERS = ("storage/folder/", "storage/postgres/")
+# The command `db` is about PostgreSQL itself.
+ALLOWED = {"storage/backends.py", "surfaces/cli/db.py"}
+# Files that still ask. This list only gets shorter.
+STILL_ASKING = {
+    "adapters/anthropic/__init__.py",
+    "adapters/anthropic/files.py",
+    "adapters/anthropic/postgres.py",
+    "importers/__init__.py",
+    "importers/engine.py",
+    "importers/postgres.py",
+    "maintenance/backup/__init__.py",
+    "maintenance/backup/bulk_postgres.py",
+    "maintenance/backup/endpoints.py",
+    "maintenance/backup/restore.py",
+    "maintenance/backup/restore_postgres.py",
+    "maintenance/backup/snapshot_postgres.py",
+    "maintenance/doctor/__init__.py",
+    "maintenance/doctor/contents.py",
+    "maintenance/doctor/postgres.py",
+    "maintenance/doctor/scan.py",
+    "maintenance/forget.py",
+}
+QUESTIONS = re.compile(
+    r"storage\.(folder|postgres)\b|\bin_database\b|\.storage\.folder\b|\b(Folder|Postgres)Storage\b|postgresql?://"
+)
+
+
+def asks_for_its_backend(text: str) -> bool:
+    code = re.sub(r'""".*?"""|#[^\n]*|f?"[^"\n]*"', "", text, flags=re.DOTALL)
+    return QUESTIONS.search(code) is not None
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted(
+        path
+        for module in SOURCE.rglob("*.py")
+        if not (path := module.relative_to(SOURCE).as_posix()).startswith(BACKEND_FOLDERS) and path not in ALLOWED
+    ),
+)
+def test_no_code_asks_which_backend_it_has(path: str) -> None:
+    assert path in STILL_ASKING or not asks_for_its_backend((SOURCE / path).read_text())
