@@ -60,7 +60,7 @@ def fill(home: Path, count: int) -> None:
         text = " ".join(chance.choices(words, k=140))
         page = home / f"memory/channels/c{number % 100}/key-{number}.md"
         page.parent.mkdir(parents=True, exist_ok=True)
-        page.write_text(records.write("", f"{number}: {text}", {"created_at": AT, "updated_at": AT}))
+        page.write_text(records.render_record("", f"{number}: {text}", {"created_at": AT, "updated_at": AT}))
 
 
 def out(home: Path, target: Path) -> None:

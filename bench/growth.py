@@ -45,7 +45,7 @@ def fill(home: Path, count: int) -> None:
     for folder in ("memory/global/general", "memory/channels/ops", "agents/main/memory/working"):
         (home / folder).mkdir(parents=True)
         for number in range(count):
-            page = records.write("", f"value number {number}", {"created_at": AT, "updated_at": AT})
+            page = records.render_record("", f"value number {number}", {"created_at": AT, "updated_at": AT})
             (home / folder / f"key-{number}.md").write_text(page)
 
 

@@ -15,7 +15,7 @@ from . import directive
 from . import settings as settings_of
 from .errors import CommonplaceError, InvalidArgument, PageNotFound
 from .formats.json_text import is_unicode
-from .formats.timestamps import stamp
+from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
 from .storage.author import Author, write_as
@@ -174,7 +174,7 @@ class Home:
         """Pages have answered: kept beside the index, as long as that is. In a database nobody counts."""
         from .index.recalls import note
 
-        note(self.storage.cache_folder, self.agent, paths, stamp(self.clock()))
+        note(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def filters(self, **named: Any) -> Filters:
         """Filters as people write them; `yesterday` is the home's own."""
@@ -295,7 +295,7 @@ class Home:
 
 def _dated(seconds: float) -> str:
     try:
-        return stamp(datetime.fromtimestamp(seconds, UTC))
+        return format_timestamp(datetime.fromtimestamp(seconds, UTC))
     except (ValueError, OverflowError, OSError):
         return ""
 

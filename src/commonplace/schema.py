@@ -20,8 +20,8 @@ from .errors import (
     UnknownArgument,
     WrongType,
 )
-from .formats.json_text import checked, is_unicode
-from .formats.timestamps import parse
+from .formats.json_text import is_unicode, round_trip
+from .formats.timestamps import parse_timestamp
 
 Schema = dict[str, Any]
 
@@ -210,9 +210,9 @@ def _check_text(schema: Schema, value: str, name: str) -> None:
         raise MalformedArgument(name, "take the null character out")
     if pattern and not re.search(pattern, value):
         raise MalformedArgument(name, schema.get("description") or f"it must match {pattern}")
-    if schema.get("format") == "date" and not (_DAY.fullmatch(value) and parse(value)):
+    if schema.get("format") == "date" and not (_DAY.fullmatch(value) and parse_timestamp(value)):
         raise MalformedArgument(name, "use a day like 2026-03-14")
-    if schema.get("format") == "date-time" and not ("T" in value and parse(value)):
+    if schema.get("format") == "date-time" and not ("T" in value and parse_timestamp(value)):
         raise MalformedArgument(name, "use a time like 2026-03-14T09:30:00Z")
 
 
@@ -252,6 +252,6 @@ def _check_object(schema: Schema, value: Mapping[str, Any], name: str) -> dict[s
 def _check_json(value: Any, name: str) -> Any:
     """Return the value as JSON keeps it, so that what is read back equals what was given."""
     try:
-        return checked(value)
+        return round_trip(value)
     except (TypeError, ValueError) as error:
         raise WrongType(name, "a JSON value", f"something JSON cannot hold ({error})") from error

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from datetime import datetime
 
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,6 +11,7 @@ from commonplace.formats import blocks, daily
 from ..texts import keys, tags, texts
 
 AT = "2026-03-14T09:26:53.000000Z"
+MORNING = datetime(2026, 3, 14, 9, 26)
 
 
 def test_a_block_is_written_exactly_as_the_contract_says() -> None:
@@ -28,7 +30,7 @@ def test_a_file_without_a_final_newline_gets_one_before_a_block() -> None:
 @example("k", "### x\n```\n### y\n", [])
 @example("k", "```\nnever closed", ["a|b", "-->", " x", "%7C"])
 def test_any_content_comes_back_exactly(key: str, content: str, labels: list[str]) -> None:
-    (block,) = blocks.read(blocks.append("", key, content, AT, labels))
+    (block,) = blocks.parse(blocks.append("", key, content, AT, labels))
     assert (block.key, block.content, list(block.tags), block.at) == (key, content.rstrip(), labels, AT)
 
 
@@ -37,10 +39,10 @@ def test_removing_one_block_leaves_its_neighbours_untouched(pairs: list[tuple[st
     text = ""
     for key, content in pairs:
         text = blocks.append(text, key, content, AT)
-    assert [(b.key, b.content) for b in blocks.read(text)] == [(k, c.rstrip()) for k, c in pairs]
+    assert [(b.key, b.content) for b in blocks.parse(text)] == [(k, c.rstrip()) for k, c in pairs]
     if pairs:
-        gone = data.draw(st.sampled_from(blocks.read(text)))
-        rest = blocks.read(blocks.remove(text, gone))
+        gone = data.draw(st.sampled_from(blocks.parse(text)))
+        rest = blocks.parse(blocks.remove(text, gone))
         assert [(b.key, b.content) for b in rest] == [(k, c.rstrip()) for k, c in pairs if k != gone.key]
 
 
@@ -48,8 +50,8 @@ def test_removing_one_block_leaves_its_neighbours_untouched(pairs: list[tuple[st
 def test_blocks_and_entries_share_a_page_without_mixing(written: list[tuple[bool, str, str]]) -> None:
     text = ""
     for as_block, key, content in written:
-        text = blocks.append(text, key, content, AT) if as_block else daily.append(text, "2026-03-14", "09:26", content)
-    assert [(b.key, b.content) for b in blocks.read(text)] == [
+        text = blocks.append(text, key, content, AT) if as_block else daily.add_entry(text, MORNING, content)
+    assert [(b.key, b.content) for b in blocks.parse(text)] == [
         (k, c.rstrip()) for is_block, k, c in written if is_block
     ]
 
@@ -60,14 +62,14 @@ def test_looking_up_one_key_equals_reading_the_whole_page(pairs: list[tuple[str,
     for key, content in pairs:
         text = blocks.append(text, key, content, AT)
     for key in {*(key for key, _ in pairs), other, "h"}:
-        assert blocks.find(text, key) == [block for block in blocks.read(text) if block.key == key]
+        assert blocks.find(text, key) == [block for block in blocks.parse(text) if block.key == key]
 
 
 @given(texts, keys, texts)
 def test_a_block_below_any_hand_written_text_is_found(by_hand: str, key: str, content: str) -> None:
     text = blocks.append(by_hand, key, content, AT)
     assert text.startswith(by_hand)
-    assert (key, content.rstrip()) in [(block.key, block.content) for block in blocks.read(text)]
+    assert (key, content.rstrip()) in [(block.key, block.content) for block in blocks.parse(text)]
 
 
 def test_updating_a_block_a_hundred_times_leaves_no_stray_lines() -> None:
@@ -81,27 +83,27 @@ def test_updating_a_block_a_hundred_times_leaves_no_stray_lines() -> None:
 
 def test_blocks_written_by_hand_count_and_end_at_the_next_heading() -> None:
     page = "intro\n\n### first\nbody\n\n#### part of it\nmore\n\n### second\n\nbody two\n## over\nnot mine\n"
-    first, second = blocks.read(page)
+    first, second = blocks.parse(page)
     assert (first.key, first.content, first.at, first.tags) == ("first", "body\n\n#### part of it\nmore", "", ())
     assert (second.key, second.content) == ("second", "body two")
 
 
 def test_a_block_with_a_footer_ends_at_the_footer_whatever_stands_between() -> None:
     page = f"### k\n\none\n\n## two\n\nthree\n\n<!-- agentool-memory: at={AT} tags=x -->\n\nafter\n"
-    (block,) = blocks.read(page)
+    (block,) = blocks.parse(page)
     assert (block.content, block.tags) == ("one\n\n## two\n\nthree", ("x",))
 
 
 def test_a_heading_inside_code_starts_no_block() -> None:
     page = "### k\n\n```md\n### not a key\n# nor this\n```\n\nend\n"
-    (block,) = blocks.read(page)
+    (block,) = blocks.parse(page)
     assert block.key == "k"
     assert block.content.endswith("end")
 
 
 def test_pages_with_windows_line_ends_are_read() -> None:
     page = f"### k\r\n\r\none\r\ntwo\r\n\r\n<!-- agentool-memory: at={AT} tags=a -->\r\n\r\n### h\r\n\r\nhand\r\n"
-    first, second = blocks.read(page)
+    first, second = blocks.parse(page)
     assert (first.key, first.content, first.tags) == ("k", "one\r\ntwo", ("a",))
     assert (second.key, second.content) == ("h", "hand")
 
@@ -110,7 +112,7 @@ def test_a_fence_left_open_by_hand_hides_no_block_written_later() -> None:
     page = "notes\n```\nforgot to close\n"
     page = blocks.append(page, "a", "```\ncode\n```", AT)
     page = blocks.append(page, "b", "text", AT)
-    assert [(b.key, b.content) for b in blocks.read(page)] == [("a", "```\ncode\n```"), ("b", "text")]
+    assert [(b.key, b.content) for b in blocks.parse(page)] == [("a", "```\ncode\n```"), ("b", "text")]
 
 
 def test_ordinary_markdown_is_stored_as_it_was_given() -> None:
@@ -121,7 +123,7 @@ def test_ordinary_markdown_is_stored_as_it_was_given() -> None:
 def test_line_numbers_name_the_lines_of_the_block() -> None:
     page = blocks.append(blocks.append("# day\n\n", "a", "one", AT), "b", "two\nthree", AT)
     lines = page.split("\n")
-    for block in blocks.read(page):
+    for block in blocks.parse(page):
         shown = lines[block.first_line - 1 : block.last_line]
         assert re.fullmatch(r"### [ab]", shown[0])
         assert shown[-1] == block.content.split("\n")[-1]

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.formats.html import html
-from commonplace.formats.links import Link, links
+from commonplace.formats.html import Link, find_links, render_html
 
 ALLOWED = re.compile(
     r"</?(?:a|blockquote|br|code|del|em|h[1-6]|hr|li|ol|p|pre|s|span|strong|table|tbody|td|th|thead|tr|ul)"
@@ -21,7 +20,7 @@ PIECES = ["<script>", "</script>", "<img src=x onerror=alert(1)>", "[a](", "java
 
 
 def test_what_markdown_means_is_shown() -> None:
-    made = html("---\nkey: v\n---\n# A *b*\n\n- one\n- two\n\n| a |\n|---|\n| ~~x~~ |\n\n```py\nx < 1\n```\n")
+    made = render_html("---\nkey: v\n---\n# A *b*\n\n- one\n- two\n\n| a |\n|---|\n| ~~x~~ |\n\n```py\nx < 1\n```\n")
     assert made.startswith('<h1 id="note-a-b">A <em>b</em></h1>')
     assert "<li>one</li>" in made
     assert "<td><s>x</s></td>" in made
@@ -30,7 +29,7 @@ def test_what_markdown_means_is_shown() -> None:
 
 
 def test_links_to_pages_stay_inside_and_others_say_that_they_lead_out() -> None:
-    made = html(
+    made = render_html(
         "[p](../people.md#x) [[Ann|her]] [[nobody]] [w](https://w.example)",
         "memory/world/a.md",
         {"Ann": "memory/ann.md"}.get,
@@ -42,7 +41,7 @@ def test_links_to_pages_stay_inside_and_others_say_that_they_lead_out() -> None:
 
 
 def test_images_are_words() -> None:
-    made = html('![a "cat"](https://e.example/c.png) ![](x.png)')
+    made = render_html('![a "cat"](https://e.example/c.png) ![](x.png)')
     assert (
         made
         == '<p><span class="image">a "cat" (https://e.example/c.png)</span> <span class="image"> (x.png)</span></p>\n'
@@ -50,16 +49,16 @@ def test_images_are_words() -> None:
 
 
 def test_equal_headings_have_ids_of_their_own() -> None:
-    assert re.findall(r'id="([^"]+)"', html("# A\n# A\n# !\n")) == ["note-a", "note-a-2", "note-part"]
+    assert re.findall(r'id="([^"]+)"', render_html("# A\n# A\n# !\n")) == ["note-a", "note-a-2", "note-part"]
 
 
 def test_the_footer_of_a_note_is_for_tools() -> None:
-    assert "agentool" not in html("### key\n\ntext\n\n<!-- agentool-memory: at=2026-03-14T00:00:00Z -->\n")
+    assert "agentool" not in render_html("### key\n\ntext\n\n<!-- agentool-memory: at=2026-03-14T00:00:00Z -->\n")
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map("".join))
 def test_whatever_is_written_only_harmless_tags_come_out(text: str) -> None:
-    made = html(text, "memory/x.md", lambda name: "memory/y.md" if name == "y" else "")
+    made = render_html(text, "memory/x.md", lambda name: "memory/y.md" if name == "y" else "")
     left = ALLOWED.sub("", made)
     assert "<" not in left, (text, made)
 
@@ -76,4 +75,4 @@ def test_whatever_is_written_only_harmless_tags_come_out(text: str) -> None:
     ],
 )
 def test_links_are_found_where_they_are_links(text: str, found: list[Link]) -> None:
-    assert links(text, "memory/world/a.md") == found
+    assert find_links(text, "memory/world/a.md") == found

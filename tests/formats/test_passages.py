@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 
 from commonplace.formats import blocks, passages, records
-from commonplace.formats.transcripts import turns
+from commonplace.formats.transcripts import parse_turns
 from commonplace.model import Record
 
 from ..texts import texts
@@ -13,32 +13,32 @@ from ..texts import texts
 @given(texts)
 def test_a_passage_is_exactly_the_lines_it_names(text: str) -> None:
     lines = text.split("\n")
-    for passage in passages.of_page(text):
+    for passage in passages.split_page(text):
         assert passage.text == "\n".join(lines[passage.start - 1 : passage.end])
 
 
 def test_every_line_that_says_something_stands_in_a_passage() -> None:
     page = "intro\n\n# One\n\n" + "\n\n".join(f"paragraph {n} " + "word " * 60 for n in range(12)) + "\n## Two\n\nend\n"
-    covered = {n for p in passages.of_page(page) for n in range(p.start, p.end + 1)}
+    covered = {n for p in passages.split_page(page) for n in range(p.start, p.end + 1)}
     assert {n for n, line in enumerate(page.split("\n"), 1) if line.strip()} <= covered
 
 
 def test_a_passage_knows_the_headings_above_it() -> None:
-    found = passages.of_page("# Garden\n\n## Roses\n\nPrune in March.\n", "notes")
+    found = passages.split_page("# Garden\n\n## Roses\n\nPrune in March.\n", "notes")
     assert "Garden" in found[-1].hint
     assert "notes" in found[-1].hint
 
 
 def test_a_block_is_a_passage_with_its_key_and_tags() -> None:
     page = blocks.append("# 2026-03-14\n\n## 09:00\n\nentry\n\n", "editor", "vim", "2026-03-14T09:26:53Z", ["tools"])
-    entry, block = passages.of_page(page)
+    entry, block = passages.split_page(page)
     assert "entry" in entry.text
     assert (block.key, block.tags, block.at) == ("editor", ("tools",), "2026-03-14T09:26:53Z")
 
 
 def test_a_record_is_found_on_the_lines_of_its_value() -> None:
-    page = records.write("", "vim\nreally", {"created_at": "x"})
-    (found,) = passages.of_record(page, Record("editor", "vim\nreally", tags=("t",)))
+    page = records.render_record("", "vim\nreally", {"created_at": "x"})
+    (found,) = passages.split_record(page, Record("editor", "vim\nreally", tags=("t",)))
     assert found.text == "vim\nreally"
     assert page.split("\n")[found.start - 1] == "vim"
     assert "editor" in found.hint
@@ -56,14 +56,14 @@ def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
             "",
         ]
     )
-    found, broken = turns(session)
-    assert [(t.line, t.said) for t in found] == [(1, "Ann: hello"), (2, "assistant: hi")]
+    found, broken = parse_turns(session)
+    assert [(t.line, t.text) for t in found] == [(1, "Ann: hello"), (2, "assistant: hi")]
     assert broken == [5, 6]
 
 
 @pytest.mark.parametrize("rule", ["---", "***", " - - -", "____________"])
 def test_a_line_across_the_page_is_no_passage_by_itself(rule: str) -> None:
     long = "A paragraph that is long enough to stand for itself, said again. " * 40
-    found = passages.of_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
+    found = passages.split_page(f"# Sofa\n\n{long}\n\n{rule}\n\n{long}\n\n{rule}\n")
     assert sum("paragraph" in passage.text for passage in found) == 2
     assert all(passage.text.strip() != rule.strip() for passage in found)

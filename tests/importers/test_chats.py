@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from commonplace import Memory
-from commonplace.formats.transcripts import turns
+from commonplace.formats.transcripts import parse_turns
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, pages, put, whys, zipped
 
 
 def said(home: Path, path: str) -> list[str]:
-    return [turn.said for turn in turns(pages(home)[path])[0]]
+    return [turn.text for turn in parse_turns(pages(home)[path])[0]]
 
 
 def test_a_conversation_of_chatgpt_is_a_session(home: Path, tmp_path: Path) -> None:

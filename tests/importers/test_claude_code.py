@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.formats.transcripts import turns
+from commonplace.formats.transcripts import parse_turns
 from commonplace.home import Home
 from commonplace.surfaces.install.capture import keep_session
 
@@ -70,8 +70,8 @@ def test_a_transcript_becomes_what_was_said(home: Path, projects: Path) -> None:
     done = brought(home, projects / SLUG)
     (path,) = [path for path in done.added if path.endswith(".jsonl")]
     assert path == "agents/main/sessions/claude-code-2026-01-20-s-1.jsonl"
-    found, broken = turns(pages(home)[path])
-    assert [turn.said for turn in found] == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks"]
+    found, broken = parse_turns(pages(home)[path])
+    assert [turn.text for turn in found] == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks"]
     assert {turn.at for turn in found} == {"2026-01-20T11:57:17.716000Z"}
     assert broken == []
     assert json.loads(pages(home)[path].split("\n")[0])["title"] == "All about tea"
@@ -143,7 +143,7 @@ def test_a_session_that_was_imported_goes_on_where_it_stands_when_a_hook_keeps_i
     for _ in range(2):
         assert keep_session(Home(str(home)), told, "claude-code") == path
     assert [*(home / "agents/main/sessions").iterdir()] == [home / path]
-    said = [turn.said for turn in turns(pages(home)[path])[0]]
+    said = [turn.text for turn in parse_turns(pages(home)[path])[0]]
     assert said == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks", "assistant: You are welcome"]
 
 
@@ -152,7 +152,7 @@ def test_a_session_with_a_key_in_it_is_known_by_what_is_left_of_it(home: Path, p
     place = put(projects, f"{SLUG}/s-1.jsonl", secret + "\n" + event("assistant", "Done", uuid="u2"))
     (path,) = brought(home, place).added
     assert keep_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code") == path
-    assert len(turns(pages(home)[path])[0]) == 2
+    assert len(parse_turns(pages(home)[path])[0]) == 2
 
 
 def test_another_session_that_begins_alike_has_a_page_of_its_own(home: Path, projects: Path) -> None:

@@ -223,7 +223,7 @@ def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memo
     assert day.read_text() == blocks.remove(before, block)
     versions = [data.decode() for _, data in memory.home.storage.history.versions(path) if data]
     kept = [name for name in names if name != "note-7"]
-    assert [[block.key for block in blocks.read(text)] for text in versions] == [
+    assert [[block.key for block in blocks.parse(text)] for text in versions] == [
         kept[: count + 1] for count in range(59)
     ]
     assert holding(home, "What note-7 says") == []

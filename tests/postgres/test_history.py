@@ -7,7 +7,7 @@ import os
 import pytest
 
 from commonplace.errors import Conflict, NotFound
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.author import Author, write_as
 from commonplace.storage.base import ABSENT, HistoryStore, Retention, Versions
 from commonplace.storage.postgres.connection import Database
@@ -81,10 +81,10 @@ def test_a_removal_is_taken_back(pages: PostgresPages, history: PostgresHistory)
 
 
 def test_a_page_is_what_it_was_at_a_time(pages: PostgresPages, history: PostgresHistory, clock: FrozenClock) -> None:
-    before = stamp(clock())
+    before = format_timestamp(clock())
     clock.advance(minutes=1)
     pages.write("memory/a.md", "one")
-    then = stamp(clock())
+    then = format_timestamp(clock())
     clock.advance(minutes=1)
     pages.write("memory/a.md", "two")
     assert as_of(history, "memory/a.md", before) is None

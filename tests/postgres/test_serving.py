@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.server import sessions
 from commonplace.server.sessions import Caller, MemoryPool
 from commonplace.storage.backends import open_tokens
@@ -102,7 +102,7 @@ def test_a_tenant_without_tokens_is_open_to_nobody(served: Web, url: str) -> Non
 
 def test_a_token_is_revoked_by_its_own_tenant_alone(served: Web, keys: dict[str, str], url: str) -> None:
     access = open_tokens(with_tenant(url, "acme"))
-    access.revoke(access.list_tokens()[0].id, stamp(NOW))
+    access.revoke(access.list_tokens()[0].id, format_timestamp(NOW))
     assert served.as_(keys["acme"]).post("tools/list").status_code == 401
     assert served.as_(keys["them"]).post("tools/list").status_code == 200
     assert [call.tool for call in access.recent_calls(10)] == []

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.formats.timestamps import MONTHS, day_of
+from commonplace.formats.timestamps import MONTHS, parse_day
 from commonplace.search.dates import Span, asks_about_now, date_proximity, parse_span
 from commonplace.testing import FrozenClock
 
@@ -220,7 +220,7 @@ def test_the_first_and_the_last_days_of_the_calendar_are_days_like_others(text: 
     ],
 )
 def test_a_moment_falls_on_a_day(text: str, expected: str) -> None:
-    found = day_of(text)
+    found = parse_day(text)
     assert found is not None
     assert str(date.fromordinal(found)) == expected
 
@@ -230,7 +230,7 @@ def test_a_moment_falls_on_a_day(text: str, expected: str) -> None:
     ["", "soon", "2026-02-30", "31 February 2024", "0000-01-01", "2026-13-01", "12", "12345678901", "1" * 5_000, "99 May 2023"],
 )  # fmt: skip
 def test_what_names_no_moment_falls_on_no_day(text: str) -> None:
-    assert day_of(text) is None
+    assert parse_day(text) is None
 
 
 digits = st.text("0123456789٣९９", max_size=400)
@@ -246,7 +246,7 @@ digits = st.text("0123456789٣९９", max_size=400)
 @example("9" * 10 + "." + "9" * 4000)
 @example("٩٩٩٩٩٩٩٩٩٩")
 def test_no_text_is_too_odd_to_look_for_a_day_in(text: str) -> None:
-    found = day_of(text)
+    found = parse_day(text)
     assert found is None or 1 <= found <= date.max.toordinal()
 
 

@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from commonplace.errors import InvalidArgument, NotFound
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.base import TokenStore
 from commonplace.storage.tokens import Call, Token, create, found
 from commonplace.testing import FrozenClock
@@ -38,17 +38,17 @@ class AccessContract:
 
     def test_a_revoked_token_lets_nobody_in_and_stays_listed(self, access: TokenStore, clock: FrozenClock) -> None:
         (token, secret), (other, kept) = made(access, clock), made(access, clock, agents=None, role="read")
-        assert access.revoke(token.id, stamp(clock())).state(clock()) == "revoked"
-        first = stamp(clock())
+        assert access.revoke(token.id, format_timestamp(clock())).state(clock()) == "revoked"
+        first = format_timestamp(clock())
         clock.advance(days=1)
-        assert access.revoke(token.id, stamp(clock())).revoked_at == first
+        assert access.revoke(token.id, format_timestamp(clock())).revoked_at == first
         assert found(access.list_tokens(), secret, clock()) is None
         assert found(access.list_tokens(), kept, clock()) == other
         assert len(access.list_tokens()) == 2
 
     def test_a_token_that_is_not_there_is_not_revoked(self, access: TokenStore, clock: FrozenClock) -> None:
         with pytest.raises(NotFound, match="there is no token ffff: `commonplace token list`"):
-            access.revoke("ffff", stamp(clock()))
+            access.revoke("ffff", format_timestamp(clock()))
 
     @pytest.mark.parametrize(
         ("given", "sentence"),
@@ -81,7 +81,7 @@ class AccessContract:
         calls = []
         for number in range(5):
             clock.advance(seconds=1)
-            calls.append(Call(stamp(clock()), "ab12", "ann", f"tool-{number}", "s\u2028", "ok", "127.0.0.1"))
+            calls.append(Call(format_timestamp(clock()), "ab12", "ann", f"tool-{number}", "s\u2028", "ok", "127.0.0.1"))
             access.record_call(calls[-1])
         assert access.recent_calls(100) == calls
         assert access.recent_calls(2) == calls[-2:]

@@ -12,7 +12,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from commonplace import Memory
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG, TOKENS
@@ -55,13 +55,13 @@ def test_from_the_first_token_on_nobody_comes_in_without_one(server: Web, access
     token, secret = made(access)
     assert server.post("tools/list").status_code == 401
     assert server.as_(secret).post("tools/list").status_code == 200
-    access.revoke(token.id, stamp(NOW))
+    access.revoke(token.id, format_timestamp(NOW))
     assert server.post("tools/list").status_code == 401, "though none is left that holds"
 
 
 def test_expired_revoked_and_unknown_tokens_get_the_same_answer(server: Web, access: TokenStore) -> None:
     (_, expired), (revoked, ended) = made(access, ago=10, days=5), made(access)
-    access.revoke(revoked.id, stamp(NOW))
+    access.revoke(revoked.id, format_timestamp(NOW))
     answers = [server.as_(each).post("tools/list") for each in (expired, ended, "cpl_unknown", "", "ä".encode().hex())]
     assert {answer.status_code for answer in answers} == {401}
     assert len({answer.text for answer in answers}) == 1
@@ -72,7 +72,7 @@ def test_a_token_that_is_revoked_ends_with_the_next_request(server: Web, access:
     token, secret = made(access)
     asked = server.as_(secret)
     assert "error" not in asked.call("recall")
-    access.revoke(token.id, stamp(NOW))
+    access.revoke(token.id, format_timestamp(NOW))
     assert asked.post("tools/list").status_code == 401
 
 
@@ -205,7 +205,7 @@ def test_a_session_is_of_use_only_with_the_token_that_began_it(server: Web, acce
     assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 200
     assert server.client.post("/mcp", json=body, headers=legacy(other, session)).status_code == 404
     assert server.client.delete("/mcp", headers=legacy(other, session)).status_code == 404
-    access.revoke(mine.id, stamp(NOW))
+    access.revoke(mine.id, format_timestamp(NOW))
     assert server.client.post("/mcp", json=body, headers=legacy(secret, session)).status_code == 401
 
 

@@ -15,7 +15,7 @@ import pytest
 import uvicorn
 
 from commonplace import Memory
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.server import token_watchdog
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
@@ -78,7 +78,7 @@ def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStor
     _, other = create(access, NOW, agents=None, role="read")
     with opened(address, secret) as stream, opened(address, other) as beside:
         assert stream.status_code == beside.status_code == 200
-        access.revoke(token.id, stamp(NOW))
+        access.revoke(token.id, format_timestamp(NOW))
         for _ in stream.iter_raw():
             pass  # it comes to its end, and not by a failure
         assert not beside.is_closed
@@ -117,7 +117,7 @@ def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, mo
     with listening_at(address, secret) as stream:
         assert many.wait(20), "it is looked at again and again"
         assert all(looks)
-        access.revoke(token.id, stamp(NOW))
+        access.revoke(token.id, format_timestamp(NOW))
         for _ in stream.iter_raw():
             pass
     assert not looks[-1]

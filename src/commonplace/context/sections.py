@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError
 from ..formats import blocks
-from ..formats.records import value_line
-from ..formats.timestamps import parse, sort_key
+from ..formats.records import find_value_line
+from ..formats.timestamps import parse_timestamp, sort_key
 from ..framing import closed, data, field, one_line
 from ..home import Home
 from ..model import Record, Skill, Viewer
@@ -132,7 +132,7 @@ def curated_memory(home: Home, _: Request) -> Section | None:
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
         text, problem = home.text(path)
         warnings += problem
-        text = blocks.as_meant(text)
+        text = blocks.unescape_page(text)
         if text.strip():
             items.append(Item(text.strip("\n"), _lines(path, text), path, long=True))
     return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
@@ -193,7 +193,7 @@ def _value(home: Home, record: Record) -> Item:
 def _value_lines(home: Home, path: str) -> str:
     """Where the value of a record stands in its page."""
     text, _ = home.text(path)
-    return f"{path}#L{value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
+    return f"{path}#L{find_value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
 
 
 def _record(home: Home, path: str) -> tuple[Record | None, tuple[str, ...]]:
@@ -222,7 +222,7 @@ def _skill_lines(skill: Skill) -> Iterator[str]:
 
 
 def _age(at: str, now: datetime) -> str:
-    moment = parse(at)
+    moment = parse_timestamp(at)
     if moment is None:
         return ""
     seconds = (now - moment).total_seconds()

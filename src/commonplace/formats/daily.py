@@ -1,25 +1,65 @@
-"""The page of a day: a `# YYYY-MM-DD` header, then `## HH:MM` entries, each appended whole."""
+"""Daily pages: a `# YYYY-MM-DD` heading, then `## HH:MM` entries, each appended whole.
+
+What the two headings look like is defined in `structure`.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from datetime import datetime
+
 from . import frontmatter
-from .scanner import escape, leaves_fence_open, marks
+from .structure import (
+    DAY_FORMAT,
+    DAY_LEVEL,
+    ENTRY_FORMAT,
+    ENTRY_LEVEL,
+    ENTRY_PATTERN,
+    escape,
+    find_marks,
+    leaves_fence_open,
+)
+
+_DAY = re.compile(r"\d{4}[- ]\d\d[- ]\d\d\b")  # as a heading has it, or a file name with its dashes as spaces
+_TIME = re.compile(ENTRY_PATTERN)
+_ENTRY = re.compile(rf"^{'#' * ENTRY_LEVEL}\s+\S", re.MULTILINE)  # by hand, an entry may have any title
 
 
-def append(text: str, day: str, time: str, content: str) -> str:
-    """The page with one more entry; the header is put on top of a page that has none."""
-    text = with_header(text, day)
+def add_entry(text: str, moment: datetime, content: str) -> str:
+    """Return the page with one more entry at its end, and with the heading of the day if it had none."""
+    text = ensure_heading(text, f"{moment:{DAY_FORMAT}}")
     if not text.endswith("\n"):
         text += "\n"
     if not text.endswith("\n\n"):
         text += "\n"
     body = escape(content, open_fence_above=leaves_fence_open(text))
-    return f"{text}## {time}\n\n{body}\n\n"
+    return f"{text}{'#' * ENTRY_LEVEL} {moment:{ENTRY_FORMAT}}\n\n{body}\n\n"
 
 
-def with_header(text: str, day: str) -> str:
-    """The page under its header. Front matter, where a person put some, stays on top."""
-    if any(mark.level == 1 and mark.title == day and not mark.fenced for mark in marks(text)):
+def ensure_heading(text: str, day: str) -> str:
+    """Return the page under the heading of its day. Front matter, where a person put some, stays on top."""
+    if any(mark.level == DAY_LEVEL and mark.title == day and not mark.fenced for mark in find_marks(text)):
         return text
     head, body = frontmatter.split(text)
-    return f"{head}# {day}\n\n{body}"
+    return f"{head}{'#' * DAY_LEVEL} {day}\n\n{body}"
+
+
+def count_entries(text: str) -> int:
+    """Return how many entries a daily page has."""
+    return len(_ENTRY.findall(text))
+
+
+def is_day_or_time(title: str) -> bool:
+    """Tell whether the title of a heading is only a date or a time."""
+    return bool(_DAY.fullmatch(title) or _TIME.fullmatch(title))
+
+
+def find_moment(page_name: str, titles: Sequence[str]) -> str:
+    """Return when an entry was written, or "" if nothing tells.
+
+    The day is the name of the page or the first heading that is a date; the time is the last heading.
+    """
+    day = next((match[0] for title in (page_name, *titles) if (match := _DAY.match(title))), "")
+    day = day.replace(" ", "-")
+    return f"{day}T{titles[-1]}" if day and titles and _TIME.fullmatch(titles[-1]) else day

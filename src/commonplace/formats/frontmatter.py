@@ -1,8 +1,8 @@
 """Front matter: the YAML between two `---` lines at the top of a page.
 
-Read with every scalar as text (YAML 1.1 would turn `no` into False and `010` into 8). Edited in place: a changed
-field replaces its own characters and every other byte, comment and quote that a person wrote stays as it is.
-What we write ourselves is so plain that it is read back without loading a YAML library.
+Every scalar is read as text (YAML 1.1 would turn `no` into False and `010` into 8). Fields are edited in place: every
+other byte, comment and quote that a person wrote stays. What we write ourselves is so plain that it is read back
+without loading a YAML library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Fields = dict[str, Any]  # text, lists of text, or mappings of text
 
 _HEAD = re.compile(r"\ufeff?---[ \t]*\r?\n(?:.*?\n)??(?:---|\.\.\.)[ \t]*(?:\r?\n|$)", re.DOTALL)
 _PLAIN = re.compile(r"[^\W\d][\w./+-]*(?: [\w./+-]+)*|\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\d(?:\.\d+)?Z)?")
-_INTRICATE = "the front matter is too intricate to be edited (anchors, aliases): mend it by hand"
+_TOO_COMPLEX = "the front matter is too intricate to be edited (anchors, aliases): mend it by hand"
 _NOT_TEXT = frozenset({"true", "false", "yes", "no", "on", "off", "null", "y", "n"})
 _LINE = re.compile(r"([A-Za-z_][\w-]*):(?: (.+))?")
 _ITEM = re.compile(r'\s*("(?:[^"\\]|\\.)*"|[^\W\d][^\s,\[\]{}"\'#&*!|>%@`:]*)\s*(?:,|$)')
@@ -27,62 +27,62 @@ _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 
 
 def split(text: str) -> tuple[str, str]:
-    """The front matter with both fences (empty when there is none), and the rest of the page."""
-    found = _HEAD.match(text) if text[:4].lstrip("\ufeff").startswith("---") else None
-    return (text[: found.end()], text[found.end() :]) if found else ("", text)
+    """Return the front matter with both fences ("" if there is none), and the rest of the page."""
+    match = _HEAD.match(text) if text[:4].lstrip("\ufeff").startswith("---") else None
+    return (text[: match.end()], text[match.end() :]) if match else ("", text)
 
 
 def parse(head: str) -> Fields:
-    """The fields of a front matter. Raises BrokenFrontMatter with the line in the page where it stops making sense."""
+    """Return the fields of a front matter; BrokenFrontMatter, with the line in the page, if it cannot be parsed."""
     inner = _inner(head)
     fields = _parse_plain(inner)
     return fields if fields is not None else _parse_yaml(inner)
 
 
 def render(fields: Mapping[str, Any]) -> str:
-    """A new front matter; fields that are None or empty lists are left out."""
-    lines = [line for name, value in fields.items() if value not in (None, []) for line in _lines(name, value)]
+    """Return a new front matter. Fields that are None or empty lists are left out."""
+    lines = [line for name, value in fields.items() if value not in (None, []) for line in _render_lines(name, value)]
     return "---\n" + "".join(f"{line}\n" for line in lines) + "---\n"
 
 
 def edit(head: str, changes: Mapping[str, Any]) -> str:
-    """The same front matter with some fields changed, added, or (None) removed; the rest keeps its bytes."""
+    """Return the front matter with some fields changed, added, or (None) removed. The rest keeps its bytes."""
     if not head:
         return render(changes)
     start, end = _bounds(head)
     try:
-        edited = head[:start] + _edited(head[start:end], changes) + head[end:]
+        edited = head[:start] + _edit_yaml(head[start:end], changes) + head[end:]
     except YamlProblem as error:
-        raise BrokenFrontMatter(_INTRICATE) from error
-    if not _says(edited, _merged(parse(head), changes)):  # anchors and the like
-        raise BrokenFrontMatter(_INTRICATE)
+        raise BrokenFrontMatter(_TOO_COMPLEX) from error
+    if not _parses_to(edited, _merge_fields(parse(head), changes)):  # anchors and the like
+        raise BrokenFrontMatter(_TOO_COMPLEX)
     return edited
 
 
-def _edited(inner: str, changes: Mapping[str, Any]) -> str:
-    """The YAML with fields changed: line by line where every line is of the kind we write, else by its nodes."""
+def _edit_yaml(inner: str, changes: Mapping[str, Any]) -> str:
+    """Return the YAML with fields changed: by lines if all are of the kind we write, else by its nodes."""
     nested = any(isinstance(value, dict) for value in changes.values())
     if nested or _parse_plain(inner) is None or (inner and not inner.endswith("\n")):
         for name, value in changes.items():
-            inner = _set(inner, [name], value)
+            inner = _set_field(inner, [name], value)
         return inner
     lines = {line.partition(":")[0]: line for line in inner.split("\n")[:-1]}
     for name, value in changes.items():
         if value is None:
             lines.pop(name, None)
         elif name not in lines or _parse_plain(lines[name]) != {name: value}:
-            lines[name] = f"{scalar(name)}: {_inline(value)}"
+            lines[name] = f"{render_scalar(name)}: {_render_inline(value)}"
     return "".join(f"{line}\n" for line in lines.values())
 
 
-def _says(head: str, fields: Fields) -> bool:
+def _parses_to(head: str, fields: Fields) -> bool:
     try:
         return parse(head) == fields
     except BrokenFrontMatter:
         return False
 
 
-def _merged(fields: Fields, changes: Mapping[str, Any]) -> Fields:
+def _merge_fields(fields: Fields, changes: Mapping[str, Any]) -> Fields:
     out = dict(fields)
     for name, value in changes.items():
         if value is None:
@@ -95,7 +95,7 @@ def _merged(fields: Fields, changes: Mapping[str, Any]) -> Fields:
 
 
 def _bounds(head: str) -> tuple[int, int]:
-    """Where the YAML between the two fences starts and ends."""
+    """Return where the YAML between the two fences starts and ends."""
     return head.index("\n") + 1, head.rfind("\n", 0, len(head.rstrip())) + 1
 
 
@@ -107,39 +107,39 @@ def _inner(head: str) -> str:
 
 
 def _parse_plain(inner: str) -> Fields | None:
-    """The fields when every line is of the kind we write; None when a YAML library has to look."""
+    """Return the fields if every line is of the kind we write, or None if it takes a YAML library."""
     fields: Fields = {}
     for line in inner.split("\n")[:-1] if inner.endswith("\n") else inner.split("\n"):
-        found = _LINE.fullmatch(line)
-        if not found or found[1] in fields:
+        match = _LINE.fullmatch(line)
+        if not match or match[1] in fields:
             return {} if not inner else None
-        value = _plain_value(found[2] or "")
+        value = _parse_plain_value(match[2] or "")
         if value is None:
             return None
-        fields[found[1]] = value
+        fields[match[1]] = value
     return fields
 
 
-def _plain_value(text: str) -> str | list[str] | None:
+def _parse_plain_value(text: str) -> str | list[str] | None:
     if text.startswith("[") and text.endswith("]"):
-        return _plain_list(text[1:-1])
-    return _plain_scalar(text) if text else None
+        return _parse_plain_list(text[1:-1])
+    return _parse_plain_scalar(text) if text else None
 
 
-def _plain_list(text: str) -> list[str] | None:
+def _parse_plain_list(text: str) -> list[str] | None:
     items: list[str] = []
     at = 0
     while at < len(text):
-        found = _ITEM.match(text, at)
-        item = _plain_scalar(found[1]) if found else None
-        if found is None or item is None:
+        match = _ITEM.match(text, at)
+        item = _parse_plain_scalar(match[1]) if match else None
+        if match is None or item is None:
             return None
         items.append(item)
-        at = found.end()
+        at = match.end()
     return items
 
 
-def _plain_scalar(text: str) -> str | None:
+def _parse_plain_scalar(text: str) -> str | None:
     if text.startswith('"'):
         try:
             value = json.loads(text)
@@ -154,7 +154,7 @@ def _parse_yaml(inner: str) -> Fields:
         node = compose(inner)
         fields = {} if node is None else as_text(node)
     except YamlProblem as error:
-        raise _broken(error) from error
+        raise _describe(error) from error
     if isinstance(fields, dict):
         return fields
     if fields == "":
@@ -162,39 +162,40 @@ def _parse_yaml(inner: str) -> Fields:
     raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
 
 
-def _broken(error: YamlProblem) -> BrokenFrontMatter:
+def _describe(error: YamlProblem) -> BrokenFrontMatter:
     where = f"line {error.line + 1}: " if error.line else ""
     return BrokenFrontMatter(f"the front matter is not YAML ({where}{error.problem})")
 
 
 def _compose(inner: str) -> Node:
+    """Return the root node, which is a mapping, or None if the YAML is empty."""
     try:
         node = compose(inner)
     except YamlProblem as error:
-        raise _broken(error) from error
+        raise _describe(error) from error
     if node is None or node.id == "mapping":
         return node
     raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
 
 
-def _set(inner: str, path: list[str], value: Any) -> str:
-    """One field changed; a mapping as value changes the fields of that mapping and leaves its others."""
-    found = _field(inner, path)
+def _set_field(inner: str, path: list[str], value: Any) -> str:
+    """Return the YAML with one field changed. A mapping as value changes only the fields it names."""
+    found = _find_field(inner, path)
     if isinstance(value, dict) and found and found[1].id == "mapping":
         for name, nested in value.items():
-            inner = _set(inner, [*path, name], nested)
+            inner = _set_field(inner, [*path, name], nested)
         return inner
     if found is None:
-        return inner if value is None else _insert(inner, path, value)
-    if value is None:  # written twice by hand: the second one hides the first, so both go
-        return _set(_without(inner, found[0].start_mark.index, _end(inner, found[1])), path, None)
+        return inner if value is None else _insert_field(inner, path, value)
+    if value is None:  # a field written twice by hand is removed twice, or the first would reappear
+        return _set_field(_cut_field(inner, found[0].start_mark.index, _end(inner, found[1])), path, None)
     if as_text(found[1]) == value:
         return inner
-    return _replace(inner, *found, value)
+    return _replace_value(inner, *found, value)
 
 
-def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
-    """The name and the value of a field, as places in the text."""
+def _find_field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
+    """Return the nodes of a field's name and value, or None if there is no such field."""
     node: Node = _compose(inner)
     pair: tuple[Node, Node] | None = None
     for name in path:
@@ -202,17 +203,17 @@ def _field(inner: str, path: Sequence[str]) -> tuple[Node, Node] | None:
             return None
         pair = next(((k, v) for k, v in reversed(node.value) if k.value == name), None)
         if pair and pair[1].start_mark.index < pair[0].end_mark.index:
-            raise BrokenFrontMatter(_INTRICATE)  # an alias: what it stands for is somewhere else
+            raise BrokenFrontMatter(_TOO_COMPLEX)  # an alias: its value is somewhere else
         node = pair[1] if pair else None
     return pair
 
 
 def _end(inner: str, node: Node) -> int:
-    """Where a value really ends: block collections and block scalars claim the white space behind them."""
+    """Return where a value ends, without the white space that YAML counts as part of block values."""
     if node.id != "scalar" and not node.flow_style and node.value:
         last = node.value[-1][1] if isinstance(node.value[-1], tuple) else node.value[-1]
         if last.start_mark.index < node.start_mark.index or last is node:
-            raise BrokenFrontMatter(_INTRICATE)
+            raise BrokenFrontMatter(_TOO_COMPLEX)
         return _end(inner, last)
     end: int = node.end_mark.index
     if node.id == "scalar" and getattr(node, "style", None) in ("|", ">"):
@@ -221,24 +222,25 @@ def _end(inner: str, node: Node) -> int:
     return end
 
 
-def _replace(inner: str, name: Node, node: Node, value: Any) -> str:
+def _replace_value(inner: str, name: Node, node: Node, value: Any) -> str:
     start: int = node.start_mark.index
     end = _end(inner, node)
     if node.id == "sequence" and not node.flow_style and isinstance(value, list) and value:
         column: int = node.start_mark.column
-        indent = _newline(inner) + " " * column
-        return inner[:start] + indent.join(f"- {scalar(item)}" for item in value) + inner[end:]
+        indent = _detect_newline(inner) + " " * column
+        return inner[:start] + indent.join(f"- {render_scalar(item)}" for item in value) + inner[end:]
     if node.id != "scalar" and not node.flow_style:
         start = inner.index(":", name.end_mark.index) + 1
-        return inner[:start] + " " + _inline(value) + inner[end:]
+        return inner[:start] + " " + _render_inline(value) + inner[end:]
     gap = "" if start and inner[start - 1] in " \t" else " "
-    return inner[:start] + gap + _inline(value) + inner[end:]
+    return inner[:start] + gap + _render_inline(value) + inner[end:]
 
 
-def _without(inner: str, start: int, end: int) -> str:
-    """The text without a field: its lines, or its place between two commas."""
+def _cut_field(inner: str, start: int, end: int) -> str:
+    """Return the YAML without a field: without its lines, or without its place between two commas."""
     if inner.lstrip().startswith("{"):
-        before, after = inner[:start], inner[end:]
+        before = inner[:start]
+        after = inner[end:]
         comma = re.match(r"\s*,\s*", after)
         return before + after[comma.end() :] if comma else re.sub(r"\s*,\s*$", "", before) + after
     line = inner.rfind("\n", 0, start) + 1
@@ -246,48 +248,48 @@ def _without(inner: str, start: int, end: int) -> str:
     return inner[:line] + (inner[stop + 1 :] if stop >= 0 else "")
 
 
-def _newline(text: str) -> str:
+def _detect_newline(text: str) -> str:
     return "\r\n" if "\r\n" in text else "\n"
 
 
-def _insert(inner: str, path: Sequence[str], value: Any) -> str:
-    """A new field at the end of the mapping it belongs to."""
-    parent = _field(inner, path[:-1])[1] if path[:-1] else _compose(inner)  # type: ignore[index]
+def _insert_field(inner: str, path: Sequence[str], value: Any) -> str:
+    """Return the YAML with a new field at the end of the mapping it belongs to."""
+    parent = _find_field(inner, path[:-1])[1] if path[:-1] else _compose(inner)  # type: ignore[index]
     if parent is not None and parent.flow_style:
         at = parent.end_mark.index - 1
         before = inner[:at].rstrip()
         comma = " " if before.endswith(",") else ", " if parent.value else ""
-        return f"{before}{comma}{scalar(path[-1])}: {_inline(value)}{inner[at:]}"
-    newline = _newline(inner)
+        return f"{before}{comma}{render_scalar(path[-1])}: {_render_inline(value)}{inner[at:]}"
+    newline = _detect_newline(inner)
     if len(path) == 1 or parent is None:
         if inner and not inner.endswith("\n"):
             inner += newline
-        return inner + "".join(line + newline for line in _lines(path[-1], value))
+        return inner + "".join(line + newline for line in _render_lines(path[-1], value))
     at = inner.find("\n", _end(inner, parent))
     at = len(inner) if at < 0 else at + 1
     indent = " " * parent.start_mark.column
-    return inner[:at] + "".join(indent + line + newline for line in _lines(path[-1], value)) + inner[at:]
+    return inner[:at] + "".join(indent + line + newline for line in _render_lines(path[-1], value)) + inner[at:]
 
 
-def _lines(name: str, value: Any) -> Iterator[str]:
+def _render_lines(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, dict) and value:
-        yield f"{scalar(name)}:"
+        yield f"{render_scalar(name)}:"
         for nested, inner in value.items():
-            yield from (f"  {line}" for line in _lines(nested, inner))
+            yield from (f"  {line}" for line in _render_lines(nested, inner))
     else:
-        yield f"{scalar(name)}: {_inline(value)}"
+        yield f"{render_scalar(name)}: {_render_inline(value)}"
 
 
-def _inline(value: Any) -> str:
+def _render_inline(value: Any) -> str:
     if isinstance(value, dict):
-        return "{" + ", ".join(f"{scalar(name)}: {_inline(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{render_scalar(name)}: {_render_inline(item)}" for name, item in value.items()) + "}"
     if isinstance(value, list):
-        return "[" + ", ".join(scalar(item) for item in value) + "]"
-    return scalar(value)
+        return "[" + ", ".join(render_scalar(item) for item in value) + "]"
+    return render_scalar(value)
 
 
-def scalar(text: str) -> str:
-    """Text as YAML: bare where nobody could read it as anything else, else in double quotes."""
+def render_scalar(text: str) -> str:
+    """Return text as YAML: bare if it cannot be read as anything else, otherwise in double quotes."""
     if _PLAIN.fullmatch(text) and text.isascii() and text.lower() not in _NOT_TEXT:
         return text
     return '"' + "".join(_escape(char) for char in text) + '"'

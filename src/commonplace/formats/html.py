@@ -1,21 +1,23 @@
-"""A page as HTML that is safe to show: no scripts, no styles, nothing loaded from anywhere, nothing of ours forged.
+"""A page as HTML that is safe to show, and the links of a page to other pages.
 
-markdown-it renders with HTML off, then nh3 lets through what is on a list. An image is shown as its words and its
-address; headings have ids that begin with `note-`, so that a note can not pass for a part of the page around it.
+markdown-it renders with HTML off, then nh3 lets through only allowed tags: no scripts, no styles, nothing loaded from
+anywhere. An image becomes its text and its address. Heading ids begin with `note-`, so that a note cannot pose as a
+part of the application around it.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from ..errors import NotInstalled
 from . import frontmatter
-from .links import page_of
+from .structure import FOOTER_START
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,114 +26,165 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-LONGEST = 1_000_000  # characters that are rendered; what comes after them is left out
-_KEPT = 64_000  # characters of a page whose HTML is kept for the next who reads it
-_PREFIX = "note-"
-_TAGS = {
-    "a", "blockquote", "br", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre",
-    "s", "span", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul",
-}  # fmt: skip
+MAX_RENDERED_CHARS = 1_000_000  # of a page; the rest is left out
+_MAX_CACHED_CHARS = 64_000  # of a page whose HTML is cached
+_ID_PREFIX = "note-"
+_TAGS = frozenset(f"h{level}" for level in range(1, 7)) | {
+    *("a", "blockquote", "br", "code", "del", "em", "hr", "li", "ol", "p", "pre", "s", "span", "strong"),
+    *("table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
 _CLASSES = {"a": {"wikilink"}, "span": {"image"}}
 _HEADINGS = {f"h{level}": {"id"} for level in range(1, 7)}
 _ATTRIBUTES = {"a": {"href", "title"}, "ol": {"start"}, "td": {"align"}, "th": {"align"}, **_HEADINGS}
-_FOOTER = re.compile(r"^<!-- agentool-memory:[^\n]*-->[ \t]*\n?", re.MULTILINE)  # when a note was written, for tools
-Find = Callable[[str], str]
-_WIKI = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
+_FOOTER = re.compile(rf"^{FOOTER_START}[^\n]*-->[ \t]*\n?", re.MULTILINE)
+FindPage = Callable[[str], str]  # the path of the page a wikilink means, or ""
+_WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
+
+_WIKILINK_TARGET = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
+_CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|(`+)(?:(?!\2).)+?\2", re.DOTALL | re.MULTILINE)
+_INLINE_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
+_EXTERNAL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
+_MAX_LINKED_CHARS = 100_000  # of a page that is searched for links
 
 
-def html(text: str, path: str = "", find: Find = lambda name: "") -> str:
-    """The page as HTML. `path` is where it stands: links to pages beside it become links within the application.
+def _find_no_page(_name: str) -> str:
+    return ""
 
-    `find` gives the path of the page that a wikilink means; one that means none leads to a search.
+
+def render_html(text: str, path: str = "", find: FindPage = _find_no_page) -> str:
+    """Return the page as HTML. Links relative to its `path` become links within the application.
+
+    `find` gives the path of the page that a wikilink means; a wikilink to no page leads to a search.
     """
-    alone = "[[" not in text and len(text) <= _KEPT  # what depends on no other page is as it was
-    return _made_before(text, path) if alone else _made(text, path, find)
+    depends_on_others = "[[" in text
+    cacheable = not depends_on_others and len(text) <= _MAX_CACHED_CHARS
+    return _render_cached(text, path) if cacheable else _render(text, path, find)
 
 
 @lru_cache(maxsize=256)
-def _made_before(text: str, path: str) -> str:
-    return _made(text, path, str)
+def _render_cached(text: str, path: str) -> str:
+    return _render(text, path, _find_no_page)
 
 
-def _made(text: str, path: str, find: Find) -> str:
+def _render(text: str, path: str, find: FindPage) -> str:
     try:
         import nh3
     except ImportError as error:
         raise NotInstalled("showing pages as HTML", "web") from error
-    _, body = frontmatter.split(text[:LONGEST])
+    _, body = frontmatter.split(text[:MAX_RENDERED_CHARS])
     body = _FOOTER.sub("", body)
-    made = _reader().render(body, {"path": path, "find": find, "ids": {}})
+    rendered = _renderer().render(body, {"path": path, "find": find, "ids": {}})
     return nh3.clean(
-        made, tags=_TAGS, attributes=_ATTRIBUTES, allowed_classes=_CLASSES, url_schemes={"http", "https", "mailto"},
-        link_rel="noopener noreferrer nofollow", strip_comments=True,
-    )  # fmt: skip
+        rendered,
+        tags=set(_TAGS),
+        attributes=_ATTRIBUTES,
+        allowed_classes=_CLASSES,
+        url_schemes={"http", "https", "mailto"},
+        link_rel="noopener noreferrer nofollow",
+        strip_comments=True,
+    )
 
 
 @cache
-def _reader() -> MarkdownIt:
+def _renderer() -> MarkdownIt:
     try:
         from markdown_it import MarkdownIt
     except ImportError as error:
         raise NotInstalled("showing pages as HTML", "web") from error
-    reader = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False, "maxNesting": 40})
-    reader.enable(["table", "strikethrough"])
-    reader.inline.ruler.before("link", "wikilink", _wikilink)
-    reader.add_render_rule("image", _image)
-    reader.add_render_rule("link_open", _link)
-    reader.add_render_rule("heading_open", _heading)
-    return reader
+    renderer = MarkdownIt("commonmark", {"html": False, "linkify": False, "typographer": False, "maxNesting": 40})
+    renderer.enable(["table", "strikethrough"])
+    renderer.inline.ruler.before("link", "wikilink", _parse_wikilink)
+    renderer.add_render_rule("image", _render_image)
+    renderer.add_render_rule("link_open", _render_link)
+    renderer.add_render_rule("heading_open", _render_heading)
+    return renderer
 
 
-def _wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it calls it like this
-    found = _WIKI.match(state.src, state.pos) if state.src.startswith("[[", state.pos) else None
-    if found is None or found.end() > state.posMax:
+def _parse_wikilink(state: StateInline, silent: bool) -> bool:  # noqa: FBT001  markdown-it calls it like this
+    match = _WIKILINK.match(state.src, state.pos) if state.src.startswith("[[", state.pos) else None
+    if match is None or match.end() > state.posMax:
         return False
     if not silent:
-        name, _, part = found[1].partition("#")
+        name, _, part = match[1].partition("#")
         opened = state.push("link_open", "a", 1)
-        page = state.env.get("find", str)(name.strip())
+        page = state.env.get("find", _find_no_page)(name.strip())
         opened.attrs = {
-            "href": internal(page) if page else f"#/search?q={quote(name.strip(), safe='')}",
+            "href": link_to_page(page) if page else f"#/search?q={quote(name.strip(), safe='')}",
             "class": "wikilink",
         }
         opened.meta = {"wiki": True}
-        state.push("text", "", 0).content = (found[2] or f"{name}{' § ' if part else ''}{part}").strip()
+        state.push("text", "", 0).content = (match[2] or f"{name}{' § ' if part else ''}{part}").strip()
         state.push("link_close", "a", -1)
-    state.pos = found.end()
+    state.pos = match.end()
     return True
 
 
-def _link(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+def _render_link(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
     token = tokens[at]
     if not token.meta.get("wiki"):
         address = str(token.attrs.get("href", ""))
-        page = page_of(address, env.get("path", ""))
+        page = resolve_link(address, env.get("path", ""))
         if page:
-            token.attrs["href"] = internal(page)
+            token.attrs["href"] = link_to_page(page)
         elif not re.match(r"(?:https?|mailto):", address, re.IGNORECASE):
-            token.attrs.pop("href", None)  # neither a page nor an address that leads anywhere
-    made: str = renderer.renderToken(tokens, at, options, env)
-    return made
+            token.attrs.pop("href", None)  # neither a page nor an external address
+    rendered: str = renderer.renderToken(tokens, at, options, env)
+    return rendered
 
 
-def internal(path: str) -> str:
-    """The address of a page within the application."""
+def link_to_page(path: str) -> str:
+    """Return the address of a page within the application."""
     return f"#/page/{quote(path, safe='/')}"
 
 
-def _image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    """What an image says of itself. It is never loaded: whoever keeps it would hear that the page is read."""
+def _render_image(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    """Show the text and address of an image. Loading it would tell its host that the page is read."""
     token = tokens[at]
-    told = renderer.renderInlineAsText(token.children or [], options, env)
+    text = renderer.renderInlineAsText(token.children or [], options, env)
     address = unquote(str(token.attrs.get("src", "")))
-    return f'<span class="image">{escape(told)} ({escape(address)})</span>'
+    return f'<span class="image">{escape(text)} ({escape(address)})</span>'
 
 
-def _heading(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
-    token, ids = tokens[at], env.setdefault("ids", {})
+def _render_heading(renderer: Any, tokens: Sequence[Token], at: int, options: Any, env: Any) -> str:
+    token = tokens[at]
+    ids = env.setdefault("ids", {})
     words = "".join(child.content for child in tokens[at + 1].children or [] if child.type in ("text", "code_inline"))
     name = re.sub(r"[^\w]+", "-", words.lower()).strip("-")[:80] or "part"
     ids[name] = ids.get(name, 0) + 1
-    token.attrs["id"] = f"{_PREFIX}{name}" + (f"-{ids[name]}" if ids[name] > 1 else "")
-    made: str = renderer.renderToken(tokens, at, options, env)
-    return made
+    token.attrs["id"] = f"{_ID_PREFIX}{name}" + (f"-{ids[name]}" if ids[name] > 1 else "")
+    rendered: str = renderer.renderToken(tokens, at, options, env)
+    return rendered
+
+
+class Link(NamedTuple):
+    """A link to another page. `target` is a page name for a wikilink, else a path from the home."""
+
+    target: str
+    text: str
+    is_wiki: bool
+
+
+def find_links(text: str, path: str = "") -> list[Link]:
+    """Return the links of a page to other pages, in order, each once. Links inside code do not count."""
+    return list(dict.fromkeys(_iterate_links(_CODE.sub("", text[:_MAX_LINKED_CHARS]), path)))
+
+
+def _iterate_links(text: str, path: str) -> Iterator[Link]:
+    if "[" not in text:
+        return
+    for match in _WIKILINK_TARGET.finditer(text):
+        yield Link(match[1].strip(), (match[2] or match[1]).strip(), is_wiki=True)
+    for match in _INLINE_LINK.finditer(text):
+        if target := resolve_link(match[2], path):
+            yield Link(target, match[1], is_wiki=False)
+
+
+def resolve_link(address: str, path: str) -> str:
+    """Return the page that an address on the page at `path` means, or "" if it is not a page of the home."""
+    if _EXTERNAL.match(address):
+        return ""
+    place = unquote(address.partition("#")[0].partition("?")[0])
+    if not place.endswith((".md", ".jsonl")):
+        return ""
+    joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), place))
+    return "" if joined.startswith(("../", "/")) else joined

@@ -1,4 +1,4 @@
-"""JSON that is really JSON: no NaN, no infinity, no half characters, so that what is read can be written again."""
+"""Strict JSON: no NaN, no infinity, no lone surrogates, so that every value that is read can be written again."""
 
 from __future__ import annotations
 
@@ -8,41 +8,42 @@ from typing import Any
 
 from ..model import Json
 
-DEEPEST = 100  # levels: far more than anybody means, far fewer than a recursive reader can follow
+MAX_DEPTH_LEVELS = 100  # far more than anybody needs, far fewer than a recursive parser can follow
 
 
-def object_of(text: str) -> dict[str, Any] | None:
-    """The JSON object that a text is; None when it is anything else."""
+def parse_object(text: str) -> dict[str, Any] | None:
+    """Return the JSON object in a text, or None if it is anything else."""
     try:
-        found = json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) else None
+    return value if isinstance(value, dict) else None
 
 
-def loads(text: str) -> Json:
-    """The value; ValueError when the text is not JSON or holds what JSON and UTF-8 can not."""
+def parse_json(text: str) -> Json:
+    """Return the value in a text; ValueError if it is not strict JSON."""
     try:
-        return checked(json.loads(text))
+        return round_trip(json.loads(text))
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
 
 
-def checked(value: Json) -> Json:
-    """The value, as JSON gives it back; ValueError or TypeError when JSON can not hold it."""
+def round_trip(value: Json) -> Json:
+    """Return the value as JSON gives it back; ValueError or TypeError if JSON cannot hold it."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    text.encode()
-    if _depth(text) > DEEPEST:
-        raise ValueError(f"nested more than {DEEPEST} levels deep")
+    text.encode()  # raises for lone surrogates
+    if _depth(text) > MAX_DEPTH_LEVELS:
+        raise ValueError(f"nested more than {MAX_DEPTH_LEVELS} levels deep")
     return json.loads(text)
 
 
 def _depth(text: str) -> int:
-    """How deep JSON text nests, counted from above: brackets in strings are taken out first."""
-    depth = deepest = 0
+    """Return how many levels deep JSON text nests. Brackets inside strings do not count."""
+    depth = 0
+    deepest = 0
     for bracket in re.findall(r"[\[\]{}]", re.sub(r'"(?:[^"\\]|\\.)*"', "", text)):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
@@ -50,10 +51,10 @@ def _depth(text: str) -> int:
 
 
 def is_unicode(text: str) -> bool:
-    """Whether a text is whole characters: JSON and file systems can hand over halves, which UTF-8 can not hold."""
+    """Tell whether a text can be written as UTF-8. JSON and file systems can hand over lone surrogates."""
     return text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text)
 
 
-def whole_characters(text: str) -> str:
-    """Text with every half of a character replaced, as a truncated emoji leaves one."""
+def replace_surrogates(text: str) -> str:
+    """Return the text with every lone surrogate (half an emoji, for instance) replaced."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")

@@ -1,7 +1,7 @@
-"""A page cut into passages: whole blocks, entries and paragraphs, each with the lines it stands on.
+"""Pages split into passages, the unit of search: whole blocks, entries and paragraphs, with their line numbers.
 
-A passage's `text` is exactly those lines of the page, so that reading the lines gives the hit back. What a reader
-of the lines can not see but a searcher may ask for (the key, the headings above, the date) goes into `hint`.
+The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back. What the
+lines do not say but a search may ask for (the key, the headings above, the date) goes into `hint`.
 """
 
 from __future__ import annotations
@@ -13,57 +13,51 @@ from datetime import date
 
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
-from . import transcripts as sessions
-from .scanner import LineCounter, Mark, marks
-from .timestamps import day_of
+from .daily import find_moment, is_day_or_time
+from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
+from .timestamps import parse_day
+from .transcripts import parse_turns
 
-_FRAME = re.compile(r"# \d{4}-\d\d-\d\d\s*$|## \d\d:\d\d\s*$|<!-- agentool-memory:|\s*(?:[-*_]\s*){3,}$")
-_DAY = re.compile(r"\d{4}[- ]\d\d[- ]\d\d\b")
-_TIME = re.compile(r"\d\d:\d\d")
-_STAMP = re.compile(rf"{_DAY.pattern}|{_TIME.pattern}")  # says when, not what
-BESIDE = 2  # turns on either side that help to find a turn: an answer rarely repeats the words of its question
-TARGET = 900  # characters: small enough to point at one thought, large enough to hold it
+_RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
+_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
+NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
+TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
 
 
-def of_page(text: str, name: str = "") -> list[Passage]:
-    """The passages of a hand-written, daily or summary page. `name` is what the page is called."""
+def split_page(text: str, name: str = "") -> list[Passage]:
+    """Return the passages of a handwritten, daily or summary page called `name`."""
     lines = text.split("\n")
-    out: list[Passage] = []
-    trail: list[Mark] = []
-    here = frontmatter.split(text)[0].count("\n") + 1
-    for first, after, what in [*_landmarks(text), (len(lines) + 1, len(lines) + 1, None)]:
-        titles = [mark.title for mark in trail]
-        hint, at = " ".join([name, *titles]).strip(), _moment(name, titles)
-        lead = " ".join(title for title in titles if not _STAMP.fullmatch(title))
-        out += (part._replace(hint=hint, lead=lead, at=at) for part in _cut(lines, here, first - 1))
-        if isinstance(what, Block):
-            out += _of_block(lines, what, name)
-        elif what:
-            trail = [*(mark for mark in trail if mark.level < what.level), what]
-        here = after
-    return out
+    passages: list[Passage] = []
+    headings: list[Mark] = []  # those above the current line, outermost first
+    line = frontmatter.split(text)[0].count("\n") + 1
+    end = len(lines) + 1
+    for first, after, landmark in [*_landmarks(text), (end, end, None)]:
+        titles = [mark.title for mark in headings]
+        hint = " ".join([name, *titles]).strip()
+        lead = " ".join(title for title in titles if not is_day_or_time(title))
+        at = find_moment(name, titles)
+        passages += (part._replace(hint=hint, lead=lead, at=at) for part in _split_lines(lines, line, first - 1))
+        if isinstance(landmark, Block):
+            passages += _split_block(lines, landmark, name)
+        elif landmark:
+            headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
+        line = after
+    return passages
 
 
-def _moment(name: str, titles: list[str]) -> str:
-    """When an entry of a day was written: the day is the page's name or its first heading, the time the last one."""
-    day = next((found[0] for title in (name, *titles) if (found := _DAY.match(title))), "")
-    day = day.replace(" ", "-")
-    return f"{day}T{titles[-1]}" if day and titles and _TIME.fullmatch(titles[-1]) else day
-
-
-def meant(lead: str, text: str) -> str:
-    """A passage as its meaning is read: what stands above it, and its lines without stamps and footers."""
+def embedding_text(lead: str, text: str) -> str:
+    """Return what is embedded for a passage: the headings above it, and its lines without timestamps and footers."""
     lines = [line for line in text.split("\n") if not _FRAME.match(line)]
     return "\n".join([lead, *lines] if lead else lines)
 
 
 def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
-    """The keyed blocks and the headings between them: the line each starts on, and the line reading goes on from."""
+    """Yield the blocks and the headings between them: first line, the line to continue at, and the block or heading."""
     count = LineCounter(text)
-    pending = iter(blocks.read(text))
+    pending = iter(blocks.parse(text))
     block = next(pending, None)
     end = -1
-    for mark in marks(text):
+    for mark in find_marks(text):
         if mark.start < end or mark.fenced or mark.kind == "footer":
             continue
         if block and mark.start >= block.start:
@@ -71,84 +65,100 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
             yield block.first_line, count.line(end), block
             block = next(pending, None)
         else:
-            yield (line := count.line(mark.start)), line, mark
+            line = count.line(mark.start)
+            yield line, line, mark
 
 
-def _of_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
-    parts = _cut(lines, block.first_line, block.last_line)
+def _split_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
+    parts = _split_lines(lines, block.first_line, block.last_line)
     hint = f"{name} {' '.join(block.tags)}".strip()
     return (part._replace(hint=hint, key=block.key, tags=block.tags, at=block.at) for part in parts)
 
 
-def of_record(text: str, record: Record) -> list[Passage]:
-    """The passages of a keyed record: the value's lines, found by key, tags and category as well."""
+def split_record(text: str, record: Record) -> list[Passage]:
+    """Return the passages of a record: the lines of its value, also found by key, tags and category."""
     lines = text.split("\n")
-    first = records.value_line(text)
+    first = records.find_value_line(text)
     hint = " ".join([record.key, record.category, *record.tags])
-    parts = _cut(lines, first, len(lines)) or [Passage(first, first, "")]
-    lead, key, tags, at = _spoken(record.key), record.key, record.tags, record.updated_at
-    return [part._replace(hint=hint, lead=lead, key=key, tags=tags, at=at) for part in parts]
+    lead = _to_words(record.key)
+    parts = _split_lines(lines, first, len(lines)) or [Passage(first, first, "")]
+    return [
+        part._replace(hint=hint, lead=lead, key=record.key, tags=record.tags, at=record.updated_at) for part in parts
+    ]
 
 
-def _spoken(key: str) -> str:
-    """A key as words: `favourite_editor` means what `favourite editor` does."""
+def _to_words(key: str) -> str:
+    """Return a key as words: `favourite_editor` as `favourite editor`."""
     return re.sub(r"[-_./]+", " ", key)
 
 
-def of_skill(text: str, skill: Skill) -> list[Passage]:
-    """The passages of a skill's page, found by its name, description and data as well, even when it says no more."""
+def split_skill(text: str, skill: Skill) -> list[Passage]:
+    """Return the passages of a skill, also found by its name, description and data; at least one."""
     data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
-    parts = of_page(text) or [Passage(1, text.count("\n") or 1, text.removesuffix("\n"))]
-    hint, lead = f"{skill.name} {skill.description} {data}", f"{_spoken(skill.name)} {skill.description}"
-    key, at = skill.name, skill.updated_at
-    return [part._replace(hint=f"{hint} {part.hint}", lead=lead, key=key, at=at) for part in parts]
+    parts = split_page(text) or [Passage(1, text.count("\n") or 1, text.removesuffix("\n"))]
+    hint = f"{skill.name} {skill.description} {data}"
+    lead = f"{_to_words(skill.name)} {skill.description}"
+    return [part._replace(hint=f"{hint} {part.hint}", lead=lead, key=skill.name, at=skill.updated_at) for part in parts]
 
 
-def of_session(text: str) -> tuple[list[Passage], list[int]]:
-    """One passage a turn, with the turns around it; and the numbers of the lines that are not JSON."""
-    found, broken = sessions.turns(text)
-    said = [turn.said for turn in found]
+def split_transcript(text: str) -> tuple[list[Passage], list[int]]:
+    """Return one passage per turn, with its neighbours, and the numbers of the lines that are not JSON."""
+    turns, broken = parse_turns(text)
+    texts = [turn.text for turn in turns]
     passages = []
-    for number, turn in enumerate(found):
-        around = said[max(0, number - BESIDE) : number] + said[number + 1 : number + 1 + BESIDE]
+    for number, turn in enumerate(turns):
+        before = texts[max(0, number - NEIGHBOUR_TURNS) : number]
+        after = texts[number + 1 : number + 1 + NEIGHBOUR_TURNS]
         passages.append(
-            Passage(turn.line, turn.line, turn.said, turn.at, "\n".join(around), _spoken_day(turn.at), at=turn.at)
+            Passage(
+                start=turn.line,
+                end=turn.line,
+                text=turn.text,
+                hint=turn.at,
+                around="\n".join(before + after),
+                lead=_day_in_words(turn.at),
+                at=turn.at,
+            )
         )
     return passages, broken
 
 
-def _spoken_day(at: str) -> str:
-    """A moment as people say it: the digits of a stamp would drown what was said."""
+def _day_in_words(at: str) -> str:
+    """Return the day of a timestamp as people write it: in an embedding, digits would outweigh the text."""
     if not at[:4].isdigit():
-        return at  # said already
-    day = day_of(at)
-    said = date.fromordinal(day) if day else None
-    return f"{said.day} {said:%B %Y}" if said else ""
+        return at  # in words already
+    ordinal = parse_day(at)
+    day = date.fromordinal(ordinal) if ordinal else None
+    return f"{day.day} {day:%B %Y}" if day else ""
 
 
-def _cut(lines: list[str], first: int, last: int) -> list[Passage]:
-    """Lines first..last as passages that end at an empty line where they can."""
-    out: list[Passage] = []
-    held: list[int] = []
+def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
+    """Return lines `first` to `last` as passages that end at an empty line where possible."""
+    passages: list[Passage] = []
+    pending: list[int] = []
     size = 0
     for number in range(first, min(last, len(lines)) + 1):
-        blank = not lines[number - 1].strip()
-        full = size > TARGET if blank else size + len(lines[number - 1]) > 2 * TARGET
-        if held and full:
-            out.append(_passage(lines, held))
-            held, size = [], 0
-        if not blank:
-            held.append(number)
-            size += len(lines[number - 1])
-    if held:
-        out.append(_passage(lines, held))
-    return [passage for passage in out if _says_something(passage)]
+        length = len(lines[number - 1])
+        is_blank = not lines[number - 1].strip()
+        is_full = size > TARGET_CHARS if is_blank else size + length > 2 * TARGET_CHARS
+        if pending and is_full:
+            passages.append(_join_lines(lines, pending))
+            pending = []
+            size = 0
+        if not is_blank:
+            pending.append(number)
+            size += length
+    if pending:
+        passages.append(_join_lines(lines, pending))
+    return [passage for passage in passages if _has_content(passage)]
 
 
-def _passage(lines: list[str], held: list[int]) -> Passage:
-    return Passage(held[0], held[-1], "\n".join(lines[held[0] - 1 : held[-1]]))
+def _join_lines(lines: list[str], numbers: list[int]) -> Passage:
+    first = numbers[0]
+    last = numbers[-1]
+    return Passage(first, last, "\n".join(lines[first - 1 : last]))
 
 
-def _says_something(passage: Passage) -> bool:
-    """The date over a day, the footer under a block and a line across the page are not worth finding by themselves."""
+def _has_content(passage: Passage) -> bool:
+    """Tell whether there is more than the heading of a day or entry, a footer, or a horizontal line."""
     return any(line.strip() and not _FRAME.match(line) for line in passage.text.split("\n"))

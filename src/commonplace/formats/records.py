@@ -1,8 +1,9 @@
-"""A keyed record as a page: a little front matter, an empty line, the value.
+"""Records and skills as pages: front matter, an empty line, then the value or the instructions.
 
-Text stands as itself. Any other JSON value stands as JSON, and the front matter says `type: json`. Fields that the
-file name or the folder already tell (the key, the category, the channel) are written only when the name had to be
-encoded, so that renaming a page by hand renames the record.
+A text value is stored as it is; any other JSON value as JSON, with `type: json` in the front matter. Fields that the
+file name or the folder already tell (the key, the category, the channel) are written only if the name had to be
+encoded, so that renaming a page by hand renames the record. A skill's page opens as an Agent Skill: `name` is that
+of its folder, and our own fields are under `metadata`.
 """
 
 from __future__ import annotations
@@ -12,22 +13,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import BrokenFrontMatter, NotAMapping
-from ..model import Json, Record
+from ..model import Json, Record, Skill
 from . import frontmatter
-from . import json_text as jsontext
+from .json_text import parse_json
 
-_NULL = ("~", "null", "Null", "NULL")  # how people write that there is nothing
+_NULL = ("~", "null", "Null", "NULL")
+_SKILL_NAME = "commonplace-name"  # the field with a skill's name, where it cannot be the name of a folder
 
 
-def read(text: str, named: Record) -> Record:
-    """What a record page says; `named` carries what its place on disk tells, for fields the page leaves out."""
-    fields, body, warning = _parts(text, named.path)
-    value, problem = _value(body, fields.get("type"))
+def parse_record(text: str, named: Record) -> Record:
+    """Return the record on a page. Fields that the page leaves out come from `named`, which its path tells."""
+    fields, body, warning = _split_record(text, named.path)
+    value, problem = _parse_value(body, fields.get("type"))
     return Record(
         key=_text(fields, "key", named.key),
         value=value,
         category=_text(fields, "category", named.category),
-        tags=tags_of(fields),
+        tags=parse_tags(fields),
         created_at=_time(fields, "created_at", named.created_at),
         updated_at=_time(fields, "updated_at", named.updated_at),
         path=named.path,
@@ -36,22 +38,22 @@ def read(text: str, named: Record) -> Record:
     )
 
 
-def _parts(text: str, path: str) -> tuple[frontmatter.Fields, str, str]:
-    """The fields, the value as text, and what is wrong. Two rules with text between them are no front matter."""
+def _split_record(text: str, path: str) -> tuple[frontmatter.Fields, str, str]:
+    """Return the fields, the value as text, and a warning. Text between two `---` lines may be no front matter."""
     head, body = frontmatter.split(text)
     try:
         fields = frontmatter.parse(head)
     except NotAMapping:
-        head, body, fields = "", text, {}
+        return {}, extract_body("", text), ""
     except BrokenFrontMatter as error:
-        return {}, body_of(head, body), f"{path}: {error}"
-    return fields, body_of(head, body), ""
+        return {}, extract_body(head, body), f"{path}: {error}"
+    return fields, extract_body(head, body), ""
 
 
-def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool = False) -> str:
-    """The page with this value and these fields; what else a person put into the front matter stays.
+def render_record(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool = False) -> str:
+    """Return the page with this value and these fields; all else in the front matter stays.
 
-    Front matter that can not be understood is not touched but refused, unless the page may `start_over`.
+    BrokenFrontMatter if the front matter cannot be parsed, unless the page may `start_over`.
     """
     is_text = isinstance(value, str)
     body = value if is_text else json.dumps(value, ensure_ascii=False, indent=2)
@@ -63,24 +65,28 @@ def write(old: str, value: Json, fields: Mapping[str, Any], *, start_over: bool 
         if not (start_over or isinstance(error, NotAMapping)):
             raise
         head = frontmatter.render(changes)
-    return framed(head, body)
+    return join_page(head, body)
 
 
-def fields_of(text: str) -> frontmatter.Fields:
+def parse_fields(text: str) -> frontmatter.Fields:
+    """Return the front matter of a page."""
     return frontmatter.parse(frontmatter.split(text)[0])
 
 
-def tags_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """Tags as people write them: a list, or words between commas."""
+def parse_tags(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the tags in a front matter: a list, or text with commas."""
     tags = fields.get("tags") or []
     if tags in _NULL:
         return ()
-    listed = tags.split(",") if isinstance(tags, str) else tags if isinstance(tags, list) else []
-    return tuple(tag.strip() for tag in listed if isinstance(tag, str) and tag.strip())
+    if isinstance(tags, str):
+        tags = tags.split(",")
+    if not isinstance(tags, list):
+        return ()
+    return tuple(tag.strip() for tag in tags if isinstance(tag, str) and tag.strip())
 
 
-def value_line(text: str) -> int:
-    """The line on which the value of a record page starts."""
+def find_value_line(text: str) -> int:
+    """Return the number of the line on which the value of a record page starts."""
     head, body = frontmatter.split(text)
     return head.count("\n") + 1 + (1 if head and body.startswith(("\n", "\r\n")) else 0)
 
@@ -95,32 +101,78 @@ def _time(fields: Mapping[str, Any], name: str, default: str) -> str:
     return default if text in _NULL else text
 
 
-def framed(head: str, body: str) -> str:
-    """A page of front matter and a text, with the line ends of the front matter."""
+def join_page(head: str, body: str) -> str:
+    """Return a page of front matter and a body, with the line ends of the front matter."""
     newline = "\r\n" if "\r\n" in head else "\n"
     return f"{head.rstrip(newline)}{newline}{newline}{body}{newline}"
 
 
-def body_of(head: str, text: str) -> str:
-    """The value between the empty line after the front matter and the newline that ends the page.
+def extract_body(head: str, text: str) -> str:
+    """Return the body between the empty line after the front matter and the newline that ends the page.
 
-    Line ends are those of the front matter; a page without one is a person's, and may end either way.
+    Line ends are those of the front matter; a page without front matter was written by hand and may have either.
     """
     if not head:
-        return _without_end(text.removeprefix("\ufeff"))
+        return _strip_newline(text.removeprefix("\ufeff"))
     if "\r\n" not in head:
         return text.removeprefix("\n").removesuffix("\n")
-    return _without_end(text.removeprefix("\r\n"))
+    return _strip_newline(text.removeprefix("\r\n"))
 
 
-def _without_end(text: str) -> str:
+def _strip_newline(text: str) -> str:
     return text[:-2] if text.endswith("\r\n") else text.removesuffix("\n")
 
 
-def _value(body: str, kind: Any) -> tuple[Json, str]:
+def _parse_value(body: str, kind: Any) -> tuple[Json, str]:
     if kind != "json":
         return body, ""
     try:
-        return jsontext.loads(body), ""
+        return parse_json(body), ""
     except ValueError as error:
         return body, f"the value is marked `type: json` but is not JSON ({error})"
+
+
+def parse_skill(text: str, named: Skill) -> Skill:
+    """Return the skill on a SKILL.md, without its data. Fields that the page leaves out come from `named`."""
+    head, body = frontmatter.split(text)
+    try:
+        fields = frontmatter.parse(head)
+        warning = ""
+    except BrokenFrontMatter as error:
+        fields = {}
+        warning = f"{named.path}: {error}"
+    meta = fields.get("metadata")
+    meta = meta if isinstance(meta, dict) else {}
+    return Skill(
+        name=str(meta.get(_SKILL_NAME, named.name)),
+        description=str(fields.get("description", "")),
+        instructions=extract_body(head, body),
+        owner=str(meta.get("owner", "global")),
+        training_progress=_parse_count(meta.get("training_progress")),
+        created_at=str(meta.get("created_at", named.created_at)),
+        updated_at=str(meta.get("updated_at", named.updated_at)),
+        path=named.path,
+        warning=warning,
+    )
+
+
+def render_skill(old: str, skill: Skill, folder: str) -> str:
+    """Return the page of a skill. Other fields, and instructions that did not change, keep their bytes."""
+    head, body = frontmatter.split(old)
+    meta = {
+        "owner": skill.owner,
+        "training_progress": str(skill.training_progress),
+        "created_at": skill.created_at,
+        "updated_at": skill.updated_at,
+    }
+    if skill.name != folder:
+        meta[_SKILL_NAME] = skill.name
+    changes: dict[str, Any] = {} if old else {"name": folder}
+    head = frontmatter.edit(head, {**changes, "description": skill.description, "metadata": meta})
+    if old and extract_body(head, body) == skill.instructions:
+        return head + body
+    return join_page(head, skill.instructions)
+
+
+def _parse_count(value: Any) -> int:
+    return int(value) if isinstance(value, str) and value.isascii() and value.isdigit() else 0

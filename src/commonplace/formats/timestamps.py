@@ -1,6 +1,6 @@
-"""How a moment is written in a page: RFC 3339 in UTC, to the microsecond, so that text order is time order.
+"""Timestamps in pages: RFC 3339 in UTC, to the microsecond, so that text order is time order.
 
-Other programs write moments in other ways: `day_of` reads the common ones.
+Other programs write dates in other ways; `parse_day` reads the common ones.
 """
 
 from __future__ import annotations
@@ -9,31 +9,26 @@ import re
 from datetime import UTC, date, datetime
 from functools import cache
 
-MONTHS = {
-    name: number
-    for number, names in enumerate(
-        (
-            "january jan", "february feb", "march mar", "april apr", "may", "june jun", "july jul", "august aug",
-            "september sep sept", "october oct", "november nov", "december dec",
-        ),
-        start=1,
-    )
-    for name in names.split()
-}  # fmt: skip
+_MONTH_NAMES = """
+    january jan, february feb, march mar, april apr, may, june jun, july jul, august aug, september sep sept,
+    october oct, november nov, december dec
+"""
+MONTHS = {name: number for number, names in enumerate(_MONTH_NAMES.split(","), start=1) for name in names.split()}
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _YEAR_FIRST = r"(?<![0-9])([0-9]{4})[-/.年년]\s?([0-9]{1,2})[-/.月월]\s?([0-9]{1,2})(?![0-9])"
 _DAY_FIRST = rf"(?ai)(?<!\d)(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\.?,? (\d{{4}})"
 _MONTH_FIRST = rf"(?ai)\b({_MONTH})\.? (\d{{1,2}})(?:st|nd|rd|th)?,? (\d{{4}})"
-_SECONDS = r"[0-9]{9,10}(?:\.[0-9]+)?|[0-9]{12,13}"  # since 1970, or thousandths of them
-_YEAR = re.compile("[0-9]{4}")  # what all of them have
+_EPOCH = r"[0-9]{9,10}(?:\.[0-9]+)?|[0-9]{12,13}"  # seconds since 1970, or milliseconds
+_YEAR = re.compile("[0-9]{4}")  # part of every form, so that a text without it needs no closer look
 
 
-def stamp(moment: datetime) -> str:
+def format_timestamp(moment: datetime) -> str:
+    """Return a moment as pages hold it: `2026-03-14T09:26:53.589793Z`."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 
-def parse(text: str) -> datetime | None:
-    """The moment a stamp names, however a person or another program wrote it; None when it names none."""
+def parse_timestamp(text: str) -> datetime | None:
+    """Return the moment an ISO 8601 timestamp names, or None if it is not one. Without a zone it is UTC."""
     try:
         moment = datetime.fromisoformat(text.strip())
     except ValueError:
@@ -42,31 +37,31 @@ def parse(text: str) -> datetime | None:
 
 
 def sort_key(text: str) -> float:
-    """Oldest first; what has no readable stamp is older than everything."""
-    moment = parse(text)
+    """Return a key that sorts timestamps oldest first; an unreadable one comes before all others."""
+    moment = parse_timestamp(text)
     return moment.timestamp() if moment else float("-inf")
 
 
-def day_of(text: str) -> int | None:
-    """The day a moment falls on, as its ordinal: RFC 3339, seconds since 1970, `8 May 2023`, `May 8, 2023`."""
+def parse_day(text: str) -> int | None:
+    """Return the day in a text as its ordinal, or None: RFC 3339, seconds since 1970, `8 May 2023`, `May 8, 2023`."""
     if not _YEAR.search(text):
         return None
-    if found := _made(_YEAR_FIRST).search(text):
-        return _ordinal(found[1], found[2], found[3])
-    if found := _made(_DAY_FIRST).search(text):
-        return _ordinal(found[3], MONTHS[found[2].lower()], found[1])
-    if found := _made(_MONTH_FIRST).search(text):
-        return _ordinal(found[3], MONTHS[found[1].lower()], found[2])
+    if match := _compile(_YEAR_FIRST).search(text):
+        return _ordinal(match[1], match[2], match[3])
+    if match := _compile(_DAY_FIRST).search(text):
+        return _ordinal(match[3], MONTHS[match[2].lower()], match[1])
+    if match := _compile(_MONTH_FIRST).search(text):
+        return _ordinal(match[3], MONTHS[match[1].lower()], match[2])
     text = text.strip()
-    if _made(_SECONDS).fullmatch(text):
+    if _compile(_EPOCH).fullmatch(text):
         seconds = float(text) / (1000 if len(text.partition(".")[0]) > 10 else 1)
         return datetime.fromtimestamp(seconds, UTC).toordinal()
     return None
 
 
 @cache
-def _made(pattern: str) -> re.Pattern[str]:
-    """Made when it is first needed: all of them take longer than many a command."""
+def _compile(pattern: str) -> re.Pattern[str]:
+    """Compile on first use: compiling all of them would slow down every command."""
     return re.compile(pattern)
 
 

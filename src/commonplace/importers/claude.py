@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..formats.scanner import one_line
+from ..formats.structure import escape_unprintable
 from ..storage.names import file_name
 from .conversations import conversations, is_of, others
 from .source import Source
@@ -54,7 +54,11 @@ def _project(project: dict[str, Any], into: Into, names: dict[str, str]) -> Iter
     folder = file_name(name) if file_name(name) not in names.values() else file_name(f"{name} {key}")
     names[key] = folder
     description, instructions = (plain(project.get(part)).strip() for part in ("description", "prompt_template"))
-    parts = [f"# {one_line(name)}", description, *([f"## Instructions\n\n{instructions}"] if instructions else [])]
+    parts = [
+        f"# {escape_unprintable(name)}",
+        description,
+        *([f"## Instructions\n\n{instructions}"] if instructions else []),
+    ]
     text = "\n\n".join(part for part in parts if part) + "\n"
     if description or instructions:
         yield _page(f"project {key}", into, f"projects/{folder}/about.md", text)

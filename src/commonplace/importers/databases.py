@@ -169,6 +169,6 @@ def _json(value: Any) -> Json:
     if not isinstance(value, str):
         return value
     try:
-        return jsontext.loads(value)
+        return jsontext.parse_json(value)
     except ValueError:
         return value

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..formats import frontmatter
-from ..formats.scanner import one_line
+from ..formats.structure import escape_unprintable
 from ..storage.names import file_name
 from .jsonparts import lines, objects
 from .source import Source, only_file, the_file
@@ -91,9 +91,9 @@ def _relation(event: dict[str, Any], found: dict[str, _Entity]) -> str:
 
 def _page(name: str, entity: _Entity) -> str:
     head = frontmatter.render({"type": " / ".join(entity.types) or None, "aliases": _aliases(name)})
-    parts = [f"# {one_line(name)}", "\n".join(_bullet(text) for text in entity.observations)]
+    parts = [f"# {escape_unprintable(name)}", "\n".join(_bullet(text) for text in entity.observations)]
     if entity.relations:
-        links = [f"- {one_line(kind)} {_link(end)}" for kind, end in entity.relations]
+        links = [f"- {escape_unprintable(kind)} {_link(end)}" for kind, end in entity.relations]
         parts += ["## Relations", "\n".join(links)]
     text = "\n\n".join(part for part in parts if part) + "\n"
     return f"{head}\n{text}" if head != frontmatter.render({}) else text
@@ -109,5 +109,5 @@ def _bullet(text: str) -> str:
 
 
 def _link(name: str) -> str:
-    shown = one_line(name).replace("[", "(").replace("]", ")").replace("|", "/")
+    shown = escape_unprintable(name).replace("[", "(").replace("]", ")").replace("|", "/")
     return f"[[{name}]]" if file_name(name) == name else f"[[{file_name(name)}|{shown}]]"

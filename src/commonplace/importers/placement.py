@@ -16,8 +16,8 @@ from typing import Any, Literal, NamedTuple, cast
 
 from ..errors import CommonplaceError, InvalidArgument, PageNotFound
 from ..formats import frontmatter
-from ..formats.json_text import checked, whole_characters
-from ..formats.timestamps import parse, stamp
+from ..formats.json_text import replace_surrogates, round_trip
+from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
 from ..model import Clock, Page
 from ..storage.base import Pages, Paths
@@ -101,7 +101,7 @@ def _record(home: Home, item: Keyed) -> File:
         return {path: frontmatter.edit(head, given["fields"]) + body if item.fields else text}
 
     path, text = _in_its_time(home, draft, record.created_at, record.updated_at).popitem()
-    when = parse(record.updated_at) or home.clock()
+    when = parse_timestamp(record.updated_at) or home.clock()
     return File(item.id, "record", path, text.encode(), _nanoseconds(when), key=key, warning=warning)
 
 
@@ -118,14 +118,14 @@ def checked_value(value: Any) -> Any:
     if isinstance(value, str):
         return clean(value)
     try:
-        return checked(value)
+        return round_trip(value)
     except (ValueError, TypeError) as error:
         raise InvalidArgument(f"has a value that JSON can not hold ({error})") from error
 
 
 def clean(text: str) -> str:
     """Text that a page can hold."""
-    return whole_characters(text).replace("\0", "�")
+    return replace_surrogates(text).replace("\0", "�")
 
 
 def _skill(home: Home, item: Taught) -> list[File]:
@@ -145,7 +145,7 @@ def _skill(home: Home, item: Taught) -> list[File]:
         return _drafted(put, created, updated, home.clock)
 
     texts = _in_its_time(home, draft, skill.created_at, skill.updated_at)
-    when = _nanoseconds(parse(skill.updated_at) or home.clock())
+    when = _nanoseconds(parse_timestamp(skill.updated_at) or home.clock())
     pages = sorted(texts.items(), key=lambda each: not each[0].endswith(PAGE))  # first what makes it a skill
     return [File(item.id, "skill", path, text.encode(), when, warning=warning) for path, text in pages]
 
@@ -158,9 +158,9 @@ def _session(home: Home, item: Session) -> File:
     for turn, text in zip(item.turns, given["turns"], strict=True):
         lines.append({"role": turn.role, "name": turn.name, "timestamp": turn.at, "content": text})
     shown = (json.dumps({n: v for n, v in line.items() if v}, ensure_ascii=False) for line in lines)
-    data = whole_characters("".join(f"{line}\n" for line in shown)).encode()
-    moments = [found for turn in item.turns if (found := parse(turn.at))]
-    when = _nanoseconds(max(moments, default=parse(item.at) or home.clock()))
+    data = replace_surrogates("".join(f"{line}\n" for line in shown)).encode()
+    moments = [found for turn in item.turns if (found := parse_timestamp(turn.at))]
+    when = _nanoseconds(max(moments, default=parse_timestamp(item.at) or home.clock()))
     day = f"-{item.at[:10]}" if item.at else ""
     name = file_name(item.name)
     folder = f"{home.layout.agent_folder(item.agent)}/sessions"
@@ -177,7 +177,7 @@ def _nanoseconds(moment: datetime) -> int:
 def _in_its_time(home: Home, draft: Callable[[str, str], dict[str, str]], created: str, updated: str) -> dict[str, str]:
     """Pages as they are written; of what came without a time, with the times it has here, so that it stays the same."""
     texts = draft(created, updated)
-    if parse(created) or parse(updated):
+    if parse_timestamp(created) or parse_timestamp(updated):
         return texts
     for path in texts:
         with suppress(CommonplaceError):
@@ -185,15 +185,15 @@ def _in_its_time(home: Home, draft: Callable[[str, str], dict[str, str]], create
             times = _TIMES.findall(frontmatter.split(standing)[0])
             if len(times) == 2:
                 same = draft(*times)
-                return same if same.get(path) == standing else draft(times[0], stamp(home.clock()))
+                return same if same.get(path) == standing else draft(times[0], format_timestamp(home.clock()))
     return texts
 
 
 def _drafted(put: Callable[[Pages, Clock], None], created: str, updated: str, clock: Clock) -> dict[str, str]:
     """The pages that something makes when it is written at one time and once more at another."""
     drafts = _Drafts()
-    last = parse(updated) or parse(created) or clock()
-    for when in (parse(created) or last, last):
+    last = parse_timestamp(updated) or parse_timestamp(created) or clock()
+    for when in (parse_timestamp(created) or last, last):
         put(cast("Pages", drafts), lambda when=when: when)  # type: ignore[misc]
     return drafts.texts
 

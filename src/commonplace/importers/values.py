@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from ..formats.json_text import whole_characters
-from ..formats.timestamps import parse, stamp
+from ..formats.json_text import replace_surrogates
+from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..model import Json, Record, Scope, Skill
 from ..storage.layout import Layout
 
@@ -90,7 +90,7 @@ Item = Text | Keyed | Taught | Session | Missed
 def moment(value: Any) -> str:
     """A time as other programs write it (text, or seconds since 1970), as a stamp; empty when it is none."""
     if isinstance(value, str):
-        found = parse(value)
+        found = parse_timestamp(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
             found = datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
@@ -99,11 +99,11 @@ def moment(value: Any) -> str:
     else:
         return ""
     try:
-        return stamp(found) if found else ""
+        return format_timestamp(found) if found else ""
     except (OverflowError, ValueError):
         return ""
 
 
 def plain(value: Any) -> str:
     """Text out of JSON, of whole characters; empty for anything that is no text."""
-    return whole_characters(value) if isinstance(value, str) else ""
+    return replace_surrogates(value) if isinstance(value, str) else ""

@@ -8,8 +8,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ..formats.passages import meant
-from ..formats.timestamps import day_of
+from ..formats.passages import embedding_text
+from ..formats.timestamps import parse_day
 from ..model import Hit, Passage, Record, Scope
 from .base import Candidate, Entry
 
@@ -25,10 +25,10 @@ def read_rows(read: Callable[[tuple[Any, ...]], Row], rows: list[tuple[Any, ...]
 
 
 def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
-    content = _hash(meant(passage.lead, passage.text))
+    content = _hash(embedding_text(passage.lead, passage.text))
     return (
         entry.path, passage.start, passage.end, passage.text, passage.lead, passage.key, json.dumps(passage.tags),
-        passage.at, day_of(passage.at) if passage.at else None, entry.kind, owner, entry.source, length, content,
+        passage.at, parse_day(passage.at) if passage.at else None, entry.kind, owner, entry.source, length, content,
     )  # fmt: skip
 
 

@@ -197,20 +197,20 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
         record = parse(page.text, path, place, lambda: pages.modified_at(path))
-        passages = cut.of_record(text, record)
+        passages = cut.split_record(text, record)
         return entry._replace(passages=passages, record=record, scope=record.scope, warning=warning or record.warning)
     if place.kind == "session":
-        turns, broken = cut.of_session(text)
+        turns, broken = cut.split_transcript(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
         has_data = _stands(pages, path.removesuffix(PAGE) + DATA)  # what no look sees: its end would not show
         skill = parse_skill(text, pages, path, place.name, alone=not has_data)
         again = UNSURE if skill.warning else stamp  # when its data can be read again, the page looks as it does now
         entry = entry._replace(stamp=again, scope=Scope("skill", skill.owner), warning=warning or skill.warning)
-        return entry._replace(passages=cut.of_skill(text, skill))
+        return entry._replace(passages=cut.split_skill(text, skill))
     if place.kind == "data":  # found through its skill's page; known here so that a change of it is seen
         return entry
-    return entry._replace(passages=cut.of_page(text, place.name.replace("-", " ")))
+    return entry._replace(passages=cut.split_page(text, place.name.replace("-", " ")))
 
 
 def _broken_lines(path: str, broken: list[int]) -> str:

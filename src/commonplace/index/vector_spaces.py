@@ -13,7 +13,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Unavailable
-from ..formats.passages import meant
+from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
 from .base import Coverage, PassageEmbedding, PendingBatch
 from .visibility import allowed, placeholders, visible_owners
@@ -72,7 +72,7 @@ class Spaces:
         ).fetchall()
         if not rows:
             return None
-        texts = {(owner, hashed): meant(lead, text) for _, owner, hashed, lead, text, new in rows if new}
+        texts = {(owner, hashed): embedding_text(lead, text) for _, owner, hashed, lead, text, new in rows if new}
         return PendingBatch(seen, rows[-1][0], texts, space)
 
     def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:

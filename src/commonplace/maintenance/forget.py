@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument
 from ..formats import blocks
-from ..formats.scanner import end_of_line, one_line
+from ..formats.structure import end_of_line, escape_unprintable
 from ..home import INDEX_FOLDER, Home
 from ..storage.author import Author, write_as
 from ..storage.base import Versions
@@ -246,11 +246,11 @@ class _Search:
 
     def _blocks(self, text: str) -> Stretches:
         key, tag = self.wanted.key, self.wanted.tag
-        found = blocks.find(text, key) if key else blocks.read(text)
+        found = blocks.find(text, key) if key else blocks.parse(text)
         return [(block.start, block.end) for block in found if not tag or tag in block.tags]
 
     def _lines_of_activity(self, text: str) -> Stretches:
-        named = f"key='{one_line(self.wanted.key)}' mode="
+        named = f"key='{escape_unprintable(self.wanted.key)}' mode="
         if not self.wanted.key or self.wanted.tag or named not in text:
             return []
         lines = text.splitlines(keepends=True)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from ..errors import InvalidArgument, NotFound, PageNotFound
 from ..formats import blocks
-from ..formats.timestamps import parse, stamp
+from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
 from ..storage.author import Author, write_as
 from ..storage.base import Retention
@@ -124,18 +124,18 @@ def moment(home: Home, text: str, *, last: bool = False) -> str:
     """A time as people write it, as a stamp. A day is its beginning, or its end: what was at the end of it counts."""
     text = text.strip()
     if ago := _AGO.fullmatch(text.lower()):
-        return stamp(home.clock() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])}))
+        return format_timestamp(home.clock() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])}))
     if text.lower() == "now":
-        return stamp(home.clock())
+        return format_timestamp(home.clock())
     if re.match(r"\d{4}-\d\d?-\d\d?[T ]", text):
-        return stamp(_exact(home, text))
+        return format_timestamp(_exact(home, text))
     since, until = (home.filters(**{name: text}) for name in ("since", "until"))
     day = date.fromordinal((until.until if last else since.since) or 1)
-    return stamp(datetime.combine(day, time.max if last else time.min, home.zone))
+    return format_timestamp(datetime.combine(day, time.max if last else time.min, home.zone))
 
 
 def _exact(home: Home, text: str) -> datetime:
-    found = parse(text)
+    found = parse_timestamp(text)
     if found is None:
         raise InvalidArgument(f"{text!r} is not a time: use one like 2026-03-14T09:30, 2026-03-14 or `2 hours ago`")
     has_zone = re.search(r"(?:Z|[+-]\d\d:?\d\d)$", text)
@@ -198,5 +198,5 @@ def may_see(home: Home, path: str) -> bool:
 
 def local(home: Home, at: str) -> str:
     """A stamp in the home's own time, as people read it."""
-    found = parse(at)
+    found = parse_timestamp(at)
     return f"{(found or datetime.now(UTC)).astimezone(home.zone):%Y-%m-%d %H:%M:%S}"

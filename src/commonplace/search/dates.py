@@ -12,7 +12,7 @@ from datetime import date
 from functools import cache
 from typing import NamedTuple
 
-from ..formats.timestamps import MONTHS, day_of
+from ..formats.timestamps import MONTHS, parse_day
 
 
 class Span(NamedTuple):
@@ -50,7 +50,7 @@ def asks_about_now(text: str) -> bool:
 def parse_span(text: str, today: int) -> Span | None:
     """The days a question names, or None."""
     lower = text.lower()
-    if (day := day_of(lower)) is not None:
+    if (day := parse_day(lower)) is not None:
         return Span(day, day)
     if lower.isascii() and not any(hint in lower for hint in _HINTS):
         return None

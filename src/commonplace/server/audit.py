@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..formats.timestamps import stamp
+from ..formats.timestamps import format_timestamp
 from ..home import utc_now
 from ..model import Clock
 from ..storage.tokens import Call, Grant, Outcome
@@ -20,7 +20,7 @@ class AuditLog:
     def record(self, caller: Caller, grant: Grant, operation: str, outcome: Outcome, remote: str) -> None:
         """Add one line to the log of the caller's home."""
         call = Call(
-            at=stamp(self._clock()),
+            at=format_timestamp(self._clock()),
             token=_shorten(grant.token),
             agent=_shorten(caller.agent),
             tool=_shorten(operation),

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ..errors import BrokenFrontMatter, CommonplaceError, NotFound, PageNotFound
 from ..formats import records as page_of
-from ..formats.timestamps import sort_key, stamp
+from ..formats.timestamps import format_timestamp, sort_key
 from ..model import Clock, Json, Record, Scope
 from .base import Pages
 from .layout import Layout, Place, stem
@@ -30,10 +30,10 @@ def record_at(pages: Pages, path: str, place: Place) -> Record:
 
 def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
     """The record that a page is. Its name on disk decides the key; what it claims inside only decodes that name."""
-    record = page_of.read(text, Record(place.name, "", category=place.category, path=path, scope=place.scope))
+    record = page_of.parse_record(text, Record(place.name, "", category=place.category, path=path, scope=place.scope))
     record = record._replace(key=uncoded(place.name, record.key))
     if not (record.created_at and record.updated_at):
-        when = stamp(datetime.fromtimestamp(modified(), UTC))
+        when = format_timestamp(datetime.fromtimestamp(modified(), UTC))
         record = record._replace(created_at=record.created_at or when, updated_at=record.updated_at or when)
     if place.scope.kind == "global":
         record = record._replace(category=uncoded(place.category, record.category))
@@ -47,7 +47,7 @@ def channel_name(text: str, folder: str) -> str:
     if is_plain(folder):
         return folder
     try:
-        return uncoded(folder, page_of.fields_of(text).get("channel"))
+        return uncoded(folder, page_of.parse_fields(text).get("channel"))
     except BrokenFrontMatter:
         return folder
 
@@ -109,7 +109,7 @@ class Shelf(NamedTuple):
         for what, name in (("key", key), ("category", category), *self.fields):
             refuse_null(what, name)
         refuse_null("tag", *tags)
-        now = stamp(self.clock())
+        now = format_timestamp(self.clock())
         place = self.layout.place(path)
         named = Record(place.name if place else "", None, path=path, created_at=created_at or now)
         new = named
@@ -117,11 +117,11 @@ class Shelf(NamedTuple):
         def rewrite(old: str) -> str:
             nonlocal new
             old = old or base
-            standing = page_of.read(old, named) if old else named
+            standing = page_of.parse_record(old, named) if old else named
             new = Record(key, value_after(standing.value), category or "general", tags, standing.created_at, now, path)
             fields = self._front_matter(named.key, new)
             try:
-                return page_of.write(old, new.value, fields, start_over=start_over)
+                return page_of.render_record(old, new.value, fields, start_over=start_over)
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 

@@ -9,8 +9,8 @@ from datetime import UTC, datetime
 
 from ..errors import CommonplaceError, PageNotFound, StorageError
 from ..formats import json_text as jsontext
-from ..formats import skills as page_of
-from ..formats.timestamps import stamp
+from ..formats import records as page_of
+from ..formats.timestamps import format_timestamp
 from ..model import Clock, Json, Skill
 from .base import Pages
 from .layout import Layout
@@ -26,8 +26,8 @@ def skill_at(pages: Pages, path: str, folder: str) -> Skill:
 
 def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
     """The skill that a page is, `alone` without data. Its folder decides its name, as a page's does for a record."""
-    when = stamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
-    skill = page_of.read(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
+    when = format_timestamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
+    skill = page_of.parse_skill(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
     data, problem = ({}, "") if alone else _data(pages, path.removesuffix(PAGE) + DATA)
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
@@ -35,7 +35,7 @@ def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = Fals
 
 def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
     try:
-        data = jsontext.loads(pages.read(path).text)
+        data = jsontext.parse_json(pages.read(path).text)
     except PageNotFound:
         return {}, ""
     except CommonplaceError as error:
@@ -65,7 +65,7 @@ class Skills:
         """A new skill; one that exists only gets the new description."""
         refuse_null("name", name)
         refuse_null("owner", owner)
-        now = stamp(self.clock())
+        now = format_timestamp(self.clock())
         fresh = Skill(name, description, instructions, owner, data, created_at=now, updated_at=now)
 
         def change(old: Skill | None) -> Skill:
@@ -75,7 +75,7 @@ class Skills:
 
     def update(self, name: str, change: Callable[[Skill], Skill]) -> Skill | None:
         """Change a skill that exists; None when it does not."""
-        now = stamp(self.clock())
+        now = format_timestamp(self.clock())
         if self.get(name) is None:
             return None
         return self._change(name, lambda old: change(old)._replace(updated_at=now) if old else None)
@@ -106,7 +106,7 @@ class Skills:
         """The data first, then the page that makes it count; when that fails, the data is put back."""
         before = self._put_data(folder, new.data) if old is None or new.data != old.data else None
         try:
-            self.pages.edit(self._path(folder), lambda text: page_of.write(text, new, folder))
+            self.pages.edit(self._path(folder), lambda text: page_of.render_skill(text, new, folder))
         except CommonplaceError:
             if before is not None:
                 self._put_back(folder, before)

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
-from ..formats.timestamps import stamp
+from ..formats.timestamps import format_timestamp
 from .backends import is_tenant
 from .base import TokenStore
 
@@ -46,7 +46,7 @@ class Token(NamedTuple):
     def state(self, now: datetime) -> Literal["valid", "expired", "revoked"]:
         if self.revoked_at:
             return "revoked"
-        return "expired" if self.expires_at and self.expires_at <= stamp(now) else "valid"
+        return "expired" if self.expires_at and self.expires_at <= format_timestamp(now) else "valid"
 
 
 class Grant(NamedTuple):
@@ -84,9 +84,9 @@ def create(
     """A new token and the secret itself, which is told this once. `days`: how long it holds; 0, until it is revoked."""
     _check(agents, role, days, note)
     secret = PREFIX + _mark(access.tenant) + secrets.token_urlsafe(_BYTES)
-    ends = stamp(now + timedelta(days=days)) if days else ""
+    ends = format_timestamp(now + timedelta(days=days)) if days else ""
     named = None if agents is None else tuple(dict.fromkeys(agents))
-    token = Token(secrets.token_hex(4), digest_of(secret), named, role, note, stamp(now), ends)
+    token = Token(secrets.token_hex(4), digest_of(secret), named, role, note, format_timestamp(now), ends)
     access.add(token)
     return token, secret
 

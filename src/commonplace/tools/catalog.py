@@ -10,7 +10,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, UnknownTool
-from ..formats.json_text import whole_characters
+from ..formats.json_text import replace_surrogates
 from ..home import Home
 from ..secrets import redact
 from ..storage.author import Author, write_as
@@ -113,7 +113,7 @@ def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     if not strange:
         return reply
     sentence = f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})"
-    return with_warning(reply, whole_characters(sentence))
+    return with_warning(reply, replace_surrogates(sentence))
 
 
 def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
@@ -160,7 +160,7 @@ def _whole(reply: Any) -> Any:
     """A refusal that can be written as UTF-8, whatever it repeats of what it refuses."""
     if isinstance(reply, dict):
         return {name: _whole(value) for name, value in reply.items()}
-    return whole_characters(reply) if isinstance(reply, str) else reply
+    return replace_surrogates(reply) if isinstance(reply, str) else reply
 
 
 def _nobodys(error: CommonplaceError) -> Reply:
@@ -229,4 +229,4 @@ def _act(home: Home, action: Any) -> Reply:
     if not isinstance(tool, str):
         return {"success": False, "error": "Missing required parameter: tool"}
     why = action.get("reasoning")
-    return call(home, tool, action.get("arguments"), why=whole_characters(why) if isinstance(why, str) else "").reply
+    return call(home, tool, action.get("arguments"), why=replace_surrogates(why) if isinstance(why, str) else "").reply

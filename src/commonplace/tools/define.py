@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 from ..errors import CommonplaceError, MissingArgument, NotAvailable, WrongType
-from ..formats.json_text import loads
+from ..formats.json_text import parse_json
 from ..home import Home
 from ..schema import ANY_JSON, Clamp, Schema, array, check, from_type, types_of
 
@@ -118,7 +118,7 @@ def _json_text(kind: str, value: Any) -> str | None:
 
 def _decode(name: str, text: str) -> Any:
     try:
-        value = loads(text)
+        value = parse_json(text)
     except ValueError as error:
         raise WrongType(name, "JSON text", f"text that is not JSON ({error})", text) from error
     if value is None:

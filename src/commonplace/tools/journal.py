@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from ..errors import CommonplaceError, MissingArgument, NotAvailable
 from ..formats import blocks, daily
-from ..formats.scanner import unescape
+from ..formats.structure import unescape
 from ..home import Home
 from ..schema import AtLeast
 from ..storage.names import topic_name
@@ -37,7 +37,7 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
         raise MissingArgument("content")
     now = home.now()
     path = home.layout.day_page(home.agent, now.date())
-    home.storage.pages.edit(path, lambda text: daily.append(text, f"{now:%Y-%m-%d}", f"{now:%H:%M}", content))
+    home.storage.pages.edit(path, lambda text: daily.add_entry(text, now, content))
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 
@@ -69,7 +69,7 @@ def _world(home: Home, warnings: list[str]) -> Iterator[str]:
 
 
 def _curated(home: Home, warnings: list[str]) -> Iterator[str]:
-    text = blocks.as_meant(_read(home, home.layout.curated_page(home.agent), warnings))
+    text = blocks.unescape_page(_read(home, home.layout.curated_page(home.agent), warnings))
     if text.strip():
         yield f"# Your Memory\n\n{text}"
 
@@ -78,7 +78,7 @@ def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
     pages = [(day, path) for path in home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
              if (day := home.layout.day_of(home.agent, path))]  # fmt: skip
     latest = sorted(pages, reverse=True)[:days]
-    texts = [daily.with_header(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]
+    texts = [daily.ensure_heading(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]
     if texts:
         yield "# Recent Experiences\n\n" + "\n".join(unescape(text).rstrip("\n") + "\n" for text in texts)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
 from ..formats import blocks
-from ..formats.timestamps import sort_key, stamp
+from ..formats.timestamps import format_timestamp, sort_key
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
@@ -54,7 +54,7 @@ def memory_write(
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
             raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
-        at = stamp(home.clock())
+        at = format_timestamp(home.clock())
         home.storage.pages.edit(path, lambda text: blocks.append(text, key, content, at, labels))
     return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
@@ -69,7 +69,7 @@ def memory_update(
     key, labels = _key(key), _labels(tags)
     with home.storage.pages.lock(f"notes of {home.agent}"):
         kept, warnings = _canonical(home, key)
-        at = stamp(home.clock())
+        at = format_timestamp(home.clock())
 
         def replace(text: str) -> str:
             same = [Kept(kept.path, kept.kind, block) for block in blocks.find(text, key)]
@@ -164,7 +164,7 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
     for path in _with_summary(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
         text, problem = home.text(path)
         warnings += problem
-        found += (_kept(path, summary, block) for block in blocks.read(text))
+        found += (_kept(path, summary, block) for block in blocks.parse(text))
     return found, warnings
 
 

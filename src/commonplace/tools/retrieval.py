@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, PageNotFound, Refused
-from ..formats.transcripts import as_said
+from ..formats.transcripts import render_lines
 from ..home import Home
 from ..model import Hit, Page
 from ..schema import AtLeast, Clamp
@@ -73,14 +73,14 @@ def memory_get(
     text = _page(home, path).text
     shown = text.removesuffix("\n").split("\n") if text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
-        shown = as_said(shown)
+        shown = render_lines(shown)
     return {"path": path, **_slice(shown, max(1, from_), lines)}
 
 
 def whole_page(home: Home, path: str) -> str:
     """A page that search may return, as it may be shown; Refused or PageNotFound for any other."""
     text = _page(home, path).text
-    return "\n".join(as_said(text.split("\n"))) if path.endswith(".jsonl") else text
+    return "\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text
 
 
 def _page(home: Home, path: str) -> Page:

@@ -8,7 +8,7 @@ from datetime import UTC
 from typing import Annotated, Any, Literal
 
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, WrongType
-from ..formats.scanner import one_line
+from ..formats.structure import escape_unprintable
 from ..formats.timestamps import sort_key
 from ..home import Home
 from ..index.tokenizer import tokenize_query
@@ -138,7 +138,7 @@ def _score(asked: str, record: Record) -> tuple[int, int]:
 def _log(home: Home, key: str, mode: str) -> str:
     """Note the write in the day's activity log. The note itself is safe already: a failure here is only told."""
     now = home.clock().astimezone(UTC)
-    line = f"- [{now:%H:%M:%S} UTC] write_memory key='{one_line(key)}' mode='{mode}'\n"
+    line = f"- [{now:%H:%M:%S} UTC] write_memory key='{escape_unprintable(key)}' mode='{mode}'\n"
 
     def add(old: str) -> str:
         text = old or f"Daily activity log for {now:%Y-%m-%d}\n"

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.formats.timestamps import stamp
+from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
 from commonplace.storage.tokens import create
@@ -198,7 +198,7 @@ def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> Non
         ended, lasts = lines_of(one.ask("/v1/changes", secret)), lines_of(one.ask("/v1/changes", lasting))
         event(ended, "ready")
         event(lasts, "ready")
-        access.revoke(token.id, stamp(datetime.now(UTC)))
+        access.revoke(token.id, format_timestamp(datetime.now(UTC)))
         assert list(ended) == []
         one.process.send_signal(signal.SIGTERM)
         assert [line for line in lasts if line] == []

@@ -22,7 +22,7 @@ from tempfile import mkdtemp
 from typing import Any, NamedTuple
 
 from ...errors import CommonplaceError, HoldsSecret, NotInstalled
-from ...formats.json_text import checked, is_unicode
+from ...formats.json_text import is_unicode, round_trip
 from ...formats.timestamps import sort_key
 from ...home import utc_now
 from ...memory import Memory
@@ -376,7 +376,7 @@ def _value(value: Mapping[str, Any], namespace: Namespace, key: str) -> dict[str
     if not isinstance(value, Mapping):
         raise ValueError(f"the value of an item is a mapping, not {value!r}")  # noqa: TRY004
     try:
-        kept: dict[str, Json] = checked(_plain(value))
+        kept: dict[str, Json] = round_trip(_plain(value))
     except (ValueError, TypeError, RecursionError) as error:
         what = f"the value of {key!r} in {namespace}"
         raise ValueError(f"{what} can not be kept as JSON ({error}): use text, numbers, lists and mappings") from error

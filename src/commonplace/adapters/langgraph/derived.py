@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...errors import LockTimeout
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...storage.base import UNSURE
 from ...storage.files import make_folders
 from .items import Listing, Stored, Terms
@@ -64,7 +64,7 @@ class Beside:
             with db:
                 db.executemany("INSERT OR REPLACE INTO ends VALUES(?, ?, ?)", rows)
             sql = f"SELECT path FROM ends WHERE {_BELOW} AND at < ?"
-            return {path for (path,) in db.execute(sql, (*_bounds(listing.folder), stamp(now)))}
+            return {path for (path,) in db.execute(sql, (*_bounds(listing.folder), format_timestamp(now)))}
 
         return self._ask(work).intersection(listing.stamps) if listing.stamps else set()
 
@@ -187,7 +187,7 @@ def _known(db: sqlite3.Connection, path: str) -> set[bytes]:
 
 def _end(found: tuple[Stored, Terms] | None) -> str | None:
     ends = found[1].expires_at if found else None
-    return stamp(ends) if ends else None
+    return format_timestamp(ends) if ends else None
 
 
 def _bounds(folder: str) -> tuple[str, str]:

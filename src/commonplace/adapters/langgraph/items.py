@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
 from ...formats import frontmatter
 from ...formats import records as page_of
-from ...formats.timestamps import parse as moment_of
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
+from ...formats.timestamps import parse_timestamp as moment_of
 from ...home import Home
 from ...model import Json, Record
 from ...storage.layout import stem
@@ -93,7 +93,7 @@ class Items:
 
     def write(self, namespace: Namespace, key: str, value: dict[str, Json], terms: Terms) -> str:
         """Put an item on its page, and give the page's path; the time it was first written stays."""
-        path, now = self.path(namespace, key), stamp(self._home.clock())
+        path, now = self.path(namespace, key), format_timestamp(self._home.clock())
         is_told = path == "/".join((self.folder, *namespace, f"{key}.md"))
 
         def rewrite(old: str) -> str:
@@ -105,7 +105,7 @@ class Items:
                 **_fields(terms),
             }
             try:
-                return page_of.write(old, value, fields)
+                return page_of.render_record(old, value, fields)
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
@@ -132,7 +132,7 @@ class Items:
             if (later.expires_at - terms.expires_at).total_seconds() < abs(terms.minutes) * 60 * _WORTH:
                 return old
             head, body = frontmatter.split(old)
-            return frontmatter.edit(head, {"expires_at": stamp(later.expires_at)}) + body
+            return frontmatter.edit(head, {"expires_at": format_timestamp(later.expires_at)}) + body
 
         with suppress(
             PageNotFound, BrokenFrontMatter, NotText, ValueError
@@ -170,7 +170,7 @@ class Items:
         parts = path.removeprefix(f"{self.folder}/").split("/")[:-1]
         if any(part not in self._labels and _CODE.fullmatch(part) for part in parts):
             with suppress(CommonplaceError):
-                self._learn(page_of.fields_of(self._home.storage.pages.read(path).text).get("namespace"))
+                self._learn(page_of.parse_fields(self._home.storage.pages.read(path).text).get("namespace"))
         return tuple(self._labels.get(part, part) for part in parts)
 
     def folder_of(self, namespace: Namespace) -> str:
@@ -240,7 +240,7 @@ def lasting(minutes: float | None, paths: Paths, now: datetime) -> Terms:
 def terms_of(text: str) -> Terms:
     """What a page asks for. What it says in no way that can be understood, it does not say."""
     try:
-        fields = page_of.fields_of(text)
+        fields = page_of.parse_fields(text)
     except BrokenFrontMatter:
         return Terms()
     ends = fields.get("expires_at")
@@ -270,7 +270,7 @@ def _fields(terms: Terms) -> dict[str, Json]:
         "none" if terms.paths in (False, ()) else list(terms.paths) if isinstance(terms.paths, tuple) else None
     )
     return {
-        "expires_at": stamp(terms.expires_at) if terms.expires_at else None,
+        "expires_at": format_timestamp(terms.expires_at) if terms.expires_at else None,
         "ttl": None if terms.minutes is None else f"{terms.minutes:.10g}",
         "index": index,
     }

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import InTheWay, StaleVersion
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ...storage.author import current_write
 from ...storage.base import ABSENT
@@ -79,7 +79,7 @@ def put_all(
     last: list[_Putting] = []
 
     def work(connection: Connection) -> Left:
-        last.append(_Putting(connection, storage, stamp(clock()), load))
+        last.append(_Putting(connection, storage, format_timestamp(clock()), load))
         return last[-1].run(skip=skip, told=told)
 
     left = storage.database.run(work, timeout_ms=LONG)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ... import directive, settings
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotFound
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...storage.base import ABSENT, Sentences, Versions
 from ...storage.deltas import Change, version_of
@@ -144,7 +144,7 @@ def _taken(side: Side, path: str) -> Copy:
 
 
 def _by_hand(side: Side, path: str, data: bytes | None, modified: int, past: Versions) -> tuple[Change, bytes | None]:
-    at = stamp(datetime.fromtimestamp(modified / 10**9, UTC) if modified > 0 else side.home.clock())
+    at = format_timestamp(datetime.fromtimestamp(modified / 10**9, UTC) if modified > 0 else side.home.clock())
     before = past[-1][0] if past else None
     name = version_of(f"{path} {at} {len(past)}".encode())[:16]
     at = max(at, before.at) if before else at

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ...errors import CommonplaceError, ConnectionLost, PageNotFound, Refused, StaleVersion, StorageError
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...storage.base import ABSENT, Sentences, Versions
 from ...storage.deltas import Change, Line, version_of
@@ -146,7 +146,7 @@ class OfFolder:
             if version_of(found) not in (standing, page.version):
                 raise StaleVersion(path)
             known = [change.version for change in self._history.changes(path)]
-            self._history.bring(path, to_add(page, known, version_of(found), stamp(self.home.clock())))
+            self._history.bring(path, to_add(page, known, version_of(found), format_timestamp(self.home.clock())))
             if version_of(found) == page.version:
                 return
             try:
@@ -224,7 +224,7 @@ class OfDatabase:
         found = version_of(self._taken(connection, page.path))
         if found not in (standing, page.version):
             raise StaleVersion(page.path)
-        made = to_add(page, self._known(connection, page.path), found, stamp(self.home.clock()))
+        made = to_add(page, self._known(connection, page.path), found, format_timestamp(self.home.clock()))
         return _Ready(page, made, found)
 
     def done(self) -> None:

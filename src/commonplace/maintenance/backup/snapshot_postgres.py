@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ...formats.timestamps import parse
+from ...formats.timestamps import parse_timestamp
 from ...home import HISTORY_FOLDER, Home
 from ...storage.base import Paths, Root
 from ...storage.deltas import Line, version_of, written
@@ -82,7 +82,7 @@ def _in_slot(slot: str, line: Line) -> Line:
 
 def _last(lines: list[Line]) -> int:
     """When such a file was last written, in nanoseconds: by the changes in it, so that it is always the same."""
-    moments = (parse(line.change.at) for line in lines)
+    moments = (parse_timestamp(line.change.at) for line in lines)
     latest = max((moment for moment in moments if moment), default=None)
     return 0 if latest is None else _nanoseconds(latest)
 

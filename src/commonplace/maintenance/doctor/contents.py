@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, timedelta
 from ...errors import BrokenFrontMatter
 from ...formats import blocks, frontmatter
 from ...formats import json_text as jsontext
-from ...formats import skills as skill_page
+from ...formats import records as skill_page
 from ...formats import transcripts as sessions
-from ...formats.records import fields_of
-from ...formats.timestamps import parse as parse_time
+from ...formats.records import parse_fields
+from ...formats.timestamps import parse_timestamp as parse_time
 from ...formats.timestamps import sort_key
 from ...home import LARGE
 from ...index.sync import MAX_PAGE_CHARACTERS
@@ -67,7 +67,7 @@ def _is_broken(text: str) -> bool:
 
 
 def _skill(found: Survey, leaf: Leaf, place: Place) -> Iterator[Finding]:
-    skill = skill_page.read(leaf.text, Skill(place.name, "", path=leaf.path))
+    skill = skill_page.parse_skill(leaf.text, Skill(place.name, "", path=leaf.path))
     yield from _open_front_matter(leaf)
     if skill.warning:
         problem = skill.warning.removeprefix(f"{leaf.path}: ")
@@ -91,7 +91,7 @@ def _line_in(problem: str) -> int:
 def _data(_: Survey, leaf: Leaf, __: Place) -> Iterator[Finding]:
     problem = ""
     try:
-        if not isinstance(jsontext.loads(leaf.text), dict):
+        if not isinstance(jsontext.parse_json(leaf.text), dict):
             problem = "does not hold a JSON object"
     except ValueError as error:
         problem = f"is not JSON ({error})"
@@ -100,7 +100,7 @@ def _data(_: Survey, leaf: Leaf, __: Place) -> Iterator[Finding]:
 
 
 def _session(_: Survey, leaf: Leaf, __: Place) -> Iterator[Finding]:
-    broken = sessions.turns(leaf.text)[1]
+    broken = sessions.parse_turns(leaf.text)[1]
     if broken:
         what = f"{len(broken)} {'line is' if len(broken) == 1 else 'lines are'} not JSON, this one first"
         yield Finding("json", leaf.path, what, "mend or remove them; until then they are left out of search", broken[0])
@@ -199,7 +199,7 @@ def _notes(found: Survey, leaf: Leaf) -> Iterator[Finding]:
     if not agent or not found.home.layout.notes_pages(agent, [leaf.path]):
         return
     is_summary = leaf.path in found.diaries
-    for block in blocks.read(leaf.text):
+    for block in blocks.parse(leaf.text):
         if block.at:
             yield from _ahead(found, leaf, block.at, block.first_line)
         rank = (is_summary, sort_key(block.at), leaf.path, block.start)
@@ -215,7 +215,7 @@ def digest_of(*parts: str) -> str:
 def digest_of_record(text: str, record: Record) -> str:
     """Of the value and of every field but those that tell where and when it is kept."""
     try:
-        fields = fields_of(text)
+        fields = parse_fields(text)
     except BrokenFrontMatter:
         return ""
     rest = {name: value for name, value in fields.items() if name not in _WHERE_AND_WHEN}

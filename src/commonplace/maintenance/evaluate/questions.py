@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...errors import InvalidArgument, NotFound, StorageError
-from ...formats.json_text import loads
+from ...formats.json_text import parse_json
 from ...model import Json
 from .metrics import Lines
 
@@ -33,7 +33,7 @@ def items_of(file: str) -> list[dict[str, Json]]:
     """The objects of a question file: a JSON list of them, or one a line."""
     text = _text(file)
     try:
-        whole = loads(text) if text.strip() else []
+        whole = parse_json(text) if text.strip() else []
     except ValueError as error:
         if text.lstrip().startswith("["):
             raise InvalidArgument(f"{file} is not JSON ({error}): {_SHAPE}") from error
@@ -68,7 +68,7 @@ def _text(file: str) -> str:
 
 def _line(file: str, number: int, line: str) -> Json:
     try:
-        return loads(line)
+        return parse_json(line)
     except ValueError as error:
         raise InvalidArgument(f"line {number} of {file} is not JSON ({error}): {_SHAPE}") from error
 

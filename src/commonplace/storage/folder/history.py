@@ -15,7 +15,7 @@ from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from ...errors import NotFound
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..author import Author
 from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
@@ -61,13 +61,13 @@ class History:
             return None
         now = self._clock()
         at = now if saved is None or not 0 < saved < now.timestamp() else datetime.fromtimestamp(saved, UTC)
-        moment = max(stamp(at), head.at) if head else stamp(at)
+        moment = max(format_timestamp(at), head.at) if head else format_timestamp(at)
         why = self._left_out(path, data, now) if head and data is not None and head.by.tool else ""
         return self._add(path, None, data, HAND._replace(why=why), moment, head)
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
         """Keep what a page became. `old` was noticed before."""
-        return self._add(path, old, new, by, stamp(self._clock()), self.head(path))
+        return self._add(path, old, new, by, format_timestamp(self._clock()), self.head(path))
 
     def bring(self, path: str, made: Versions) -> None:
         """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
@@ -83,7 +83,7 @@ class History:
     def _left_out(self, path: str, data: bytes, now: datetime) -> str:
         """Who saves what they opened some time ago may not know of what was written since: it is said, not guessed."""
         known = self.versions(path)[-2:]
-        if len(known) < 2 or known[-1][0].at < stamp(now - _SINCE_OPENED):
+        if len(known) < 2 or known[-1][0].at < format_timestamp(now - _SINCE_OPENED):
             return ""
         (_, base), (last, theirs) = known
         return f"left out what {last.by} wrote" if left_out(as_text(base), as_text(theirs), as_text(data)) else ""
@@ -140,7 +140,7 @@ class History:
 
     def prune(self, retention: Retention) -> int:
         """Let go of what is older, or more, than is to be kept; how many versions went."""
-        oldest = stamp(self._clock() - timedelta(days=retention.days))
+        oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
         sizes = [(line.change.at, len(written(line))) for slot in self._slots() for line in lines(self._raw(slot))]
         return self.rewrite(keep_since(max(oldest, oldest_that_fits(sizes, retention.size))))
 
@@ -168,7 +168,7 @@ class History:
     def _trim(self, slot: str) -> None:
         """A slot that is full loses its older half."""
         sizes = [(line.change.at, len(written(line))) for line in lines(self._raw(slot))]
-        oldest = stamp(self._clock() - timedelta(days=self._retention.days))
+        oldest = format_timestamp(self._clock() - timedelta(days=self._retention.days))
         self._rewrite_slot(slot, keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2))))
 
     def _replace(self, slot: str, data: bytes) -> None:

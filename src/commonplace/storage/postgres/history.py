@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from ...errors import NotFound, StorageError
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..author import Author
 from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
@@ -88,7 +88,7 @@ class PostgresHistory:
         """
         head = _read_head(head_query or self.query_head(connection, path))
         before = head.version if head else ABSENT
-        change = Change(change_id, stamp(self._clock()), path, version_of(new), before, *by)
+        change = Change(change_id, format_timestamp(self._clock()), path, version_of(new), before, *by)
         return line_of(change, old, new, head.depth if head and version_of(old) == before else -1)
 
     def record_unrecorded(self, connection: Connection, path: str, data: bytes) -> None:
@@ -172,7 +172,7 @@ class PostgresHistory:
         return int(self._query(f"coalesce(sum({_ROW_BYTES}), 0)", "true")[0][0])
 
     def prune(self, retention: Retention) -> int:
-        oldest = stamp(self._clock() - timedelta(days=retention.days))
+        oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
         moment = max(oldest, self._oldest_that_fits(retention.size))
         paths = [path for (path,) in self._query("DISTINCT path", "at < %s", moment)]
         return self._rewrite_pages(sorted(paths), keep_since(moment))

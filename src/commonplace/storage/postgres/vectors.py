@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...formats.passages import meant
+from ...formats.passages import embedding_text
 from ...index.base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from ...model import Filters, Viewer
 from .connection import Database, Row
@@ -110,7 +110,9 @@ class VectorSpaces:
         passages = [row[width:] for row in rows if row[width] is not None]
         if not passages:
             return None
-        texts = {(owner, digest): meant(lead, text) for _, owner, digest, lead, text, is_new in passages if is_new}
+        texts = {
+            (owner, digest): embedding_text(lead, text) for _, owner, digest, lead, text, is_new in passages if is_new
+        }
         return PendingBatch(space.seen, passages[-1][0], texts, space.id)
 
     def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:

@@ -11,7 +11,7 @@ from threading import Event
 
 import click
 
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...index.watcher import PageChanges, WatchMode
 from .common import (
@@ -89,7 +89,7 @@ def _print_changes(home: Home, seen: PageChanges) -> None:
 
 def _format_change(home: Home, change: str, path: str) -> str:
     if get_options().get("json"):
-        return json.dumps({"at": stamp(home.clock()), "change": change, "path": path}, ensure_ascii=False)
+        return json.dumps({"at": format_timestamp(home.clock()), "change": change, "path": path}, ensure_ascii=False)
     separator = "  " if sys.stdout.isatty() else "\t"
     return separator.join((f"{home.now():%H:%M:%S}", change, path))
 

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from ...errors import StorageError
-from ...formats.timestamps import stamp
+from ...formats.timestamps import format_timestamp
 from ...home import utc_now
 from ...storage.backends import open_tokens
 from ...storage.base import TokenStore
@@ -79,7 +79,7 @@ def list_command() -> None:
 def revoke_command(names: tuple[str, ...]) -> None:
     """Revoke tokens of `commonplace token list`, from the next request on."""
     with _open_access() as access:
-        revoked = [access.revoke(name, stamp(utc_now())) for name in names]
+        revoked = [access.revoke(name, format_timestamp(utc_now())) for name in names]
     print_reply({"revoked": [token.id for token in revoked]}, f"Revoked {', '.join(names)}.")
 
 

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ...errors import CommonplaceError, PageNotFound
-from ...formats.html import html
-from ...formats.transcripts import turns
+from ...formats.daily import count_entries
+from ...formats.html import render_html
+from ...formats.transcripts import parse_turns
 from ...home import Home
 from ...model import Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
@@ -19,7 +20,6 @@ from .link_graph import MOST, as_json, web
 from .page_access import agents, page_at, record_folders, sight
 
 Row = dict[str, Any]
-_ENTRY = re.compile(r"^##\s+\S", re.MULTILINE)
 _NOTE = re.compile(r"^### \S", re.MULTILINE)
 _MOST_READ = 400  # days and sessions that are opened to say more of them; the newest
 _SHORT = 300  # characters of a value
@@ -52,7 +52,7 @@ def _days(home: Home) -> list[Row]:
     rows: list[Row] = [{"date": day, "path": paths[day], "title": day} for day in sorted(paths, reverse=True)]
     for row in rows[:_MOST_READ]:
         text, _ = home.text(row["path"])
-        row["entries"] = len(_ENTRY.findall(text)) or len(_NOTE.findall(text)) or int(bool(text.strip()))
+        row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))
     return rows
 
 
@@ -115,8 +115,8 @@ def _sessions(home: Home) -> list[Row]:
     rows.sort(key=lambda row: row["at"], reverse=True)
     for row in rows[:_MOST_READ]:
         text, _ = home.text(row["path"])
-        said = turns(text[:_LARGEST_SESSION])[0]
-        first = next((turn.said.partition(": ")[2] for turn in said if turn.said.strip()), "")
+        said = parse_turns(text[:_LARGEST_SESSION])[0]
+        first = next((turn.text.partition(": ")[2] for turn in said if turn.text.strip()), "")
         row |= {"turns": len(said), "title": " ".join(first.split())[:120] or row["id"]}
     return rows
 
@@ -176,8 +176,8 @@ def talk(home: Home, path: str) -> list[Said]:
     """The turns of a session; PageNotFound for what is no session of this agent."""
     if sight(home, path).kind != "session":
         raise PageNotFound(path)
-    found, _ = turns(page_at(home, path).text)
-    return [_said(turn.line, turn.said, turn.at, turn.role) for turn in found[:_MOST]]
+    found, _ = parse_turns(page_at(home, path).text)
+    return [_said(turn.line, turn.text, turn.at, turn.role) for turn in found[:_MOST]]
 
 
 def _said(line: int, said: str, at: str, role: str) -> Said:
@@ -278,13 +278,13 @@ def outlined(asked: Asked) -> dict[str, Any]:
 
 def render(asked: Asked) -> dict[str, Any]:
     path = asked.body.get("path", "")
-    return {"html": html(asked.body["text"], path, seen.Names(asked.home).find)}
+    return {"html": render_html(asked.body["text"], path, seen.Names(asked.home).find)}
 
 
 def session(asked: Asked) -> dict[str, Any]:
     path = asked.given["path"]
     said = talk(asked.home, path)
-    return {"path": path, "turns": [{**turn._asdict(), "html": html(turn.text)} for turn in said]}
+    return {"path": path, "turns": [{**turn._asdict(), "html": render_html(turn.text)} for turn in said]}
 
 
 ENDPOINTS = [

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import CommonplaceError, InvalidArgument
-from ...formats.json_text import checked
+from ...formats.json_text import round_trip
 from ...schema import check
 from ...server.auth import GRANT
 from ...server.service import MemoryService
@@ -138,7 +138,7 @@ async def parse_body(endpoint: Endpoint, request: Request) -> Any:
 
 def _parse_json(text: str) -> Any:
     try:
-        return checked(json.loads(text, object_pairs_hook=_refuse_duplicates))
+        return round_trip(json.loads(text, object_pairs_hook=_refuse_duplicates))
     except RecursionError as error:
         raise InvalidArgument("the body is not JSON: nested too deeply") from error
     except ValueError as error:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ...errors import CommonplaceError
 from ...formats import blocks
-from ...formats.links import links
+from ...formats.html import find_links
 from ...home import Home
 from ...model import Record
 from .page_access import meant, names_of, record_folders, title_of
@@ -77,11 +77,11 @@ def _said(home: Home, known: set[str]) -> tuple[list[Edge], dict[str, dict[str, 
     names, linked = names_of(known), list[Edge]()
     noted: dict[str, dict[str, None]] = {}
     for path, text in _texts(home, known):
-        for link in links(text, path) if _LINKED in text else ():
+        for link in find_links(text, path) if _LINKED in text else ():
             target = meant(names, link.target) if link.is_wiki else link.target
             if target in known and target != path:
                 linked.append(Edge(path, target, "link", link.text[:100]))
-        for block in blocks.read(text) if _TAGGED in text else ():
+        for block in blocks.parse(text) if _TAGGED in text else ():
             for tag in block.tags:
                 noted.setdefault(tag, {})[path] = None
     return linked, noted

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 
 from ...errors import BrokenFrontMatter, NotFound, PageNotFound, Refused, StaleVersion
 from ...formats import frontmatter
-from ...formats.html import html
-from ...formats.links import links
-from ...formats.transcripts import as_said
+from ...formats.html import find_links, render_html
+from ...formats.transcripts import render_lines
 from ...home import Home
 from ...maintenance import timeline
 from ...model import Page, Record
@@ -219,7 +218,7 @@ def _read_as_of(asked: Asked, found: Sight) -> Reply:
 
 
 def _shown(text: str, found: Sight) -> str:
-    return "\n".join(as_said(text.split("\n"))) if found.kind == "session" else text
+    return "\n".join(render_lines(text.split("\n"))) if found.kind == "session" else text
 
 
 def _wants_json(asked: Asked) -> bool:
@@ -228,7 +227,7 @@ def _wants_json(asked: Asked) -> bool:
 
 def _described(asked: Asked, page: Page, found: Sight) -> dict[str, Any]:
     names = Names(asked.home)
-    shown = html(page.text, page.path, names.find)
+    shown = render_html(page.text, page.path, names.find)
     return {
         "path": page.path,
         "text": page.text,
@@ -257,7 +256,9 @@ def _front(text: str) -> dict[str, Any]:
 
 def _links(page: Page, names: Names) -> list[dict[str, Any]]:
     """Where a page points to, with the page that is meant where there is one."""
-    found = [(link, names.find(link.target) if link.is_wiki else link.target) for link in links(page.text, page.path)]
+    found = [
+        (link, names.find(link.target) if link.is_wiki else link.target) for link in find_links(page.text, page.path)
+    ]
     return [
         {"target": link.target, "text": link.text, **({"path": path} if path in names.paths else {})}
         for link, path in found

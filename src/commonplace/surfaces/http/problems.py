@@ -23,7 +23,7 @@ from ...errors import (
     StaleVersion,
     Unavailable,
 )
-from ...formats.json_text import whole_characters
+from ...formats.json_text import replace_surrogates
 
 MEDIA = "application/problem+json"
 # The first kind that an error is of decides.
@@ -89,5 +89,5 @@ def problem(
     status: int, detail: str, *, title: str = "", headers: Mapping[str, str] | None = None, **more: Any
 ) -> Response:
     said = {"type": "about:blank", "title": title or _TITLES.get(status, "Refused"), "status": status}
-    said |= {"detail": whole_characters(detail), **more}
+    said |= {"detail": replace_surrogates(detail), **more}
     return JSONResponse(said, status, headers, MEDIA)

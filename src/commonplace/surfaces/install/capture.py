@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...errors import InvalidArgument, StorageError
-from ...formats.json_text import object_of, whole_characters
-from ...formats.timestamps import parse, stamp
+from ...formats.json_text import parse_object, replace_surrogates
+from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...home import Home
 from ...secrets import redact
 from ...storage.author import Author, write_as
@@ -80,15 +80,15 @@ def merged(old: list[str], new: list[str]) -> list[str]:
 
 def _said(line: str) -> tuple[str, ...]:
     """What tells a turn from others, whether an import wrote it or a hook did."""
-    turn = object_of(line) or {}
+    turn = parse_object(line) or {}
     if "content" not in turn:
         return (line,)
     return str(turn.get("role")), redact(str(turn["content"])), _moment(turn)
 
 
 def _moment(turn: dict[str, Any]) -> str:
-    at = parse(str(turn.get("timestamp") or ""))
-    return stamp(at) if at else ""
+    at = parse_timestamp(str(turn.get("timestamp") or ""))
+    return format_timestamp(at) if at else ""
 
 
 def _page_of(home: Home, name: str, client: str, lines: list[str]) -> str:
@@ -96,7 +96,7 @@ def _page_of(home: Home, name: str, client: str, lines: list[str]) -> str:
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
     own, pages = f"{folder}/{file_name(name)}.jsonl", home.storage.pages.list(folder, ".jsonl")
     imported = () if own in pages or not client else (path for path in pages if path.startswith(f"{folder}/{client}-"))
-    day = _moment(object_of(lines[0]) or {})[:10]
+    day = _moment(parse_object(lines[0]) or {})[:10]
     for path in imported:
         named = path.endswith(f"-{file_name(name)}.jsonl")
         if (named or (day and f"-{day}-" in path)) and _is_of(home.storage.pages.read(path).text, name, client, lines):
@@ -107,7 +107,7 @@ def _page_of(home: Home, name: str, client: str, lines: list[str]) -> str:
 def _is_of(text: str, name: str, client: str, lines: list[str]) -> bool:
     """Whether an import made a page of a session: by its id, or, where a copy had another name, by how it begins."""
     first, *rest = text.split("\n", _BEGINNING + 1)
-    about = object_of(first) or {}
+    about = parse_object(first) or {}
     if about.get("type") != "session" or about.get("source") != client:
         return False
     begins = [_said(line) for line in rest[:_BEGINNING] if line]
@@ -126,12 +126,12 @@ def _read(place: str) -> str:
 
 def _entries(text: str) -> Iterator[dict[str, Any]]:
     """The objects of a transcript: a line each, or the messages of one object."""
-    whole = object_of(text) if text.lstrip().startswith("{") and '"messages"' in text else None
+    whole = parse_object(text) if text.lstrip().startswith("{") and '"messages"' in text else None
     if whole and isinstance(whole.get("messages"), list):
         yield from (each for each in whole["messages"] if isinstance(each, dict))
         return
     for line in text.split("\n"):
-        if line and (entry := object_of(line)):
+        if line and (entry := parse_object(line)):
             yield entry
 
 
@@ -145,9 +145,9 @@ def _turn(entry: dict[str, Any]) -> dict[str, str] | None:
     text = "\n".join(_parts(inner.get("content", inner.get("text")))).strip()
     if not role or not text or text.startswith(_NOISE):
         return None
-    turn = {"role": role, "content": redact(whole_characters(text))}
+    turn = {"role": role, "content": redact(replace_surrogates(text))}
     at = entry.get("timestamp") or inner.get("timestamp")
-    return {**turn, "timestamp": whole_characters(at)} if isinstance(at, str) and at else turn
+    return {**turn, "timestamp": replace_surrogates(at)} if isinstance(at, str) and at else turn
 
 
 def _parts(content: Any) -> Iterator[str]:

@@ -28,7 +28,7 @@ from starlette.applications import Starlette
 
 from ... import __version__
 from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused
-from ...formats.json_text import whole_characters
+from ...formats.json_text import replace_surrogates
 from ...index.base import Progress, ignore_progress
 from ...memory import Memory
 from ...server.auth import GRANT
@@ -310,7 +310,7 @@ def repair_message(message: Message) -> Message:
     if not isinstance(line, str) or "\\ud" not in line.lower():
         return message
     try:
-        repaired = whole_characters(json.dumps(json.loads(line), ensure_ascii=False))
+        repaired = replace_surrogates(json.dumps(json.loads(line), ensure_ascii=False))
         return SessionMessage(types.jsonrpc_message_adapter.validate_json(repaired, by_name=False))
     except (ValueError, RecursionError):
         return message
