@@ -1,8 +1,8 @@
-"""DOES A TEXT HOLD A SECRET? Known formats of keys, and names that are given a value with the look of a secret.
+"""Finds secrets in text: known formats of keys, and values that look like a secret after names like `password`.
 
-Pure functions. A secret is long and has no spaces, so most rules look only around such runs, and every rule starts at a
-literal marker: text without secrets costs microseconds. No pattern reads across a bracket, so that the `[secret: NAME]`
-which `redact` writes is never read as a secret, nor as part of one.
+Pure functions. A secret is long and has no spaces, so most rules are tried only around such runs, and each only at its
+literal markers: text without secrets costs microseconds. No pattern matches across a bracket, so that the
+`[secret: NAME]` which `redact` writes is never found as a secret, nor as part of one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from .heuristics import compiled
+from .heuristics import compile_pattern
 from .rules import RULES
+
+_MAX_ADVICE = 3  # kinds of secrets in one warning that come with their next step
+_LONG_RUN = b"x" * 16  # the shortest run without a space that most rules look at
+_CHARACTERS_BEFORE = 100  # before such a run, in which a marker may be
+_SOLID = bytes(
+    ord("x" if chr(byte).isalnum() or chr(byte) in "_-+/=.~!@#$%^&*" else " ") for byte in range(128)
+) + bytes(b" " * 128)
+_RARE = "_=@~密令パ비"  # rare in prose: if one is absent, all markers with it are skipped
+
+Candidate = tuple[int, int, int]  # start, end, and which rule
+Markers = dict[str, dict[str, list[int]]]  # by rare character, or none: each marker with the rules it belongs to
 
 
 class Secret(NamedTuple):
-    """Where a secret stands in a text, and by which rule."""
+    """The position of a secret in a text, and the rule that found it."""
 
     rule: str
     start: int
@@ -23,13 +34,14 @@ class Secret(NamedTuple):
 
 
 def find(text: str) -> tuple[Secret, ...]:
-    """The secrets in a text, in order. They never overlap: of two that do, the better known gives both its name."""
-    return tuple(Secret(RULES[rank].name, start, end) for start, end, rank in _merged(_candidates(text)))
+    """Return the secrets in a text, in order. Overlapping ones are merged under the name of the earlier rule."""
+    return tuple(Secret(RULES[rank].name, start, end) for start, end, rank in _merge(_find_candidates(text)))
 
 
 def redact(text: str) -> str:
-    """The text with every secret replaced by `[secret: NAME]`. All else stays as it is; twice is the same as once."""
-    parts, done = list[str](), 0
+    """Return the text with every secret replaced by `[secret: NAME]`. Redacting again changes nothing."""
+    parts: list[str] = []
+    done = 0
     for secret in find(text):
         parts += [text[done : secret.start], f"[secret: {secret.rule}]"]
         done = secret.end
@@ -37,33 +49,21 @@ def redact(text: str) -> str:
 
 
 def warning(found: Iterable[Secret]) -> str:
-    """A sentence for whoever wrote it: what was found, never the secret itself, and what to do. Empty for nothing."""
+    """Return a sentence that says what was found, never the secret itself, and what to do; empty for no secrets."""
     names = [secret.rule for secret in found]
     if not names:
         return ""
     kinds = list(dict.fromkeys(names))
     steps = {rule.name: rule.next_step for rule in RULES}
     what, them = ("a secret", "it") if len(names) == 1 else (f"{len(names)} secrets", "them")
-    told = "; ".join(f"{kind}: {steps[kind]}" for kind in kinds[:_TOLD])
+    advice = "; ".join(f"{kind}: {steps[kind]}" for kind in kinds[:_MAX_ADVICE])
     return (
         f"the text holds what looks like {what} ({', '.join(kinds)}): move {them} to a password manager; "
-        f"`secrets: redact` keeps such text out. Where somebody else may have read {them}: {told}."
+        f"`secrets: redact` keeps such text out. Where somebody else may have read {them}: {advice}."
     )
 
 
-_TOLD = 3  # kinds of secrets in one warning whose next step is told
-_LONG = b"x" * 16  # the shortest run without a space that is taken for a secret by its format or its look
-_BEFORE = 100  # characters before such a run in which a marker may stand
-_SOLID = bytes(
-    ord("x" if chr(byte).isalnum() or chr(byte) in "_-+/=.~!@#$%^&*" else " ") for byte in range(128)
-) + bytes(b" " * 128)
-_RARE = "_=@~密令パ비"  # characters that prose hardly has: one look for each spares all markers that hold it
-
-Candidate = tuple[int, int, int]  # start, end, and which rule
-Markers = dict[str, dict[str, list[int]]]  # by a character that is rare, or none: markers, and whose they are
-
-
-def _by_marker(*, anywhere: bool) -> Markers:
+def _group_markers(*, anywhere: bool) -> Markers:
     groups: Markers = {rare: {} for rare in ("", *_RARE)}
     for rank, rule in enumerate(RULES):
         for marker in rule.markers if rule.anywhere == anywhere else ():
@@ -72,51 +72,54 @@ def _by_marker(*, anywhere: bool) -> Markers:
     return groups
 
 
-_AROUND_RUNS, _ANYWHERE = _by_marker(anywhere=False), _by_marker(anywhere=True)
+_AROUND_RUNS = _group_markers(anywhere=False)
+_ANYWHERE = _group_markers(anywhere=True)
 
 
-def _candidates(text: str) -> Iterator[Candidate]:
+def _find_candidates(text: str) -> Iterator[Candidate]:
     for start, end in _windows(text):
-        yield from _marked(text, start, end, _AROUND_RUNS)
-    yield from _marked(text, 0, len(text), _ANYWHERE)
+        yield from _match_markers(text, start, end, _AROUND_RUNS)
+    yield from _match_markers(text, 0, len(text), _ANYWHERE)
 
 
 def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """The long runs without a space, each with what stands before it; neighbours as one."""
+    """Yield the long runs without a space, each with some text before it; neighbours as one."""
     flat = text.encode("ascii", "replace").translate(_SOLID)
-    at, start, end = flat.find(_LONG), -1, -1
+    at = flat.find(_LONG_RUN)
+    start = -1
+    end = -1
     while at >= 0:
-        if start >= 0 and at - _BEFORE > end:
+        if start >= 0 and at - _CHARACTERS_BEFORE > end:
             yield start, end
             start = -1
-        start = start if start >= 0 else max(0, at - _BEFORE)
+        start = start if start >= 0 else max(0, at - _CHARACTERS_BEFORE)
         end = flat.find(b" ", at)
         end = len(text) if end < 0 else end
-        at = flat.find(_LONG, end)
+        at = flat.find(_LONG_RUN, end)
     if start >= 0:
         yield start, end
 
 
-def _marked(text: str, start: int, end: int, groups: Markers) -> Iterator[Candidate]:
-    """What the rules say wherever one of their markers stands."""
+def _match_markers(text: str, start: int, end: int, groups: Markers) -> Iterator[Candidate]:
+    """Yield the matches of the rules wherever one of their markers occurs."""
     for rare, markers in groups.items():
         if text.find(rare, start, end) < 0:
             continue
         for marker, ranks in markers.items():
             at = text.find(marker, start, end)
             while at >= 0:
-                yield from _matched(text, at, ranks)
+                yield from _match_rules(text, at, ranks)
                 at = text.find(marker, at + 1, end)
 
 
-def _matched(text: str, at: int, ranks: list[int]) -> Iterator[Candidate]:
+def _match_rules(text: str, at: int, ranks: list[int]) -> Iterator[Candidate]:
     for rank in ranks:
-        match = compiled(RULES[rank].pattern).match(text, at)
+        match = compile_pattern(RULES[rank].pattern).match(text, at)
         if match and RULES[rank].looks_real(match[match.lastindex or 0]):
             yield *match.span(match.lastindex or 0), rank
 
 
-def _merged(candidates: Iterable[Candidate]) -> list[Candidate]:
+def _merge(candidates: Iterable[Candidate]) -> list[Candidate]:
     out: list[Candidate] = []
     for start, end, rank in sorted(candidates):
         if out and start <= out[-1][1]:
