@@ -11,7 +11,7 @@ import pytest
 from commonplace import Memory
 from commonplace.formats.transcripts import parse_turns
 from commonplace.home import Home
-from commonplace.surfaces.install.capture import keep_session
+from commonplace.surfaces.install.capture import store_session
 
 from .sources import brought, pages, put, whys
 
@@ -115,7 +115,7 @@ def test_a_session_that_went_on_is_brought_up_to_date(home: Path, projects: Path
 def test_a_session_that_a_hook_kept_does_not_come_twice(home: Path, projects: Path) -> None:
     place = projects / SLUG / "s-1.jsonl"
     told = {"session_id": place.stem, "transcript_path": str(place)}
-    kept = keep_session(Home(str(home)), told, "claude-code")
+    kept = store_session(Home(str(home)), told, "claude-code")
     done = brought(home, place)
     assert done.added == ()
     assert [why for _, why in done.kept] == [f"{kept} has this session already, and stays"]
@@ -126,7 +126,7 @@ def test_a_copy_with_another_name_of_a_session_that_a_hook_kept_does_not_come_ei
     home: Path, projects: Path
 ) -> None:
     place = projects / SLUG / "s-1.jsonl"
-    kept = keep_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code")
+    kept = store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code")
     done = brought(home, put(projects, "backup/copy.jsonl", TRANSCRIPT))
     assert done.added == ()
     assert [why for _, why in done.kept] == [f"{kept} has this session already, and stays"]
@@ -141,7 +141,7 @@ def test_a_session_that_was_imported_goes_on_where_it_stands_when_a_hook_keeps_i
     place = put(projects, f"{SLUG}/s-1.jsonl", TRANSCRIPT + "\n" + event("assistant", "You are welcome", uuid="u9"))
     told = {"session_id": "s-1", "transcript_path": str(place)}
     for _ in range(2):
-        assert keep_session(Home(str(home)), told, "claude-code") == path
+        assert store_session(Home(str(home)), told, "claude-code") == path
     assert [*(home / "agents/main/sessions").iterdir()] == [home / path]
     said = [turn.text for turn in parse_turns(pages(home)[path])[0]]
     assert said == ["user: Which tea do I like?", "assistant: Green tea.", "user: Thanks", "assistant: You are welcome"]
@@ -151,15 +151,15 @@ def test_a_session_with_a_key_in_it_is_known_by_what_is_left_of_it(home: Path, p
     secret = event("user", "use AKIAIOSFODNN7EXAMPLQ for it", uuid="u1")
     place = put(projects, f"{SLUG}/s-1.jsonl", secret + "\n" + event("assistant", "Done", uuid="u2"))
     (path,) = brought(home, place).added
-    assert keep_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code") == path
-    assert len(parse_turns(pages(home)[path])[0]) == 2
+    assert store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code") == path
+    assert len(turns(pages(home)[path])[0]) == 2
 
 
 def test_another_session_that_begins_alike_has_a_page_of_its_own(home: Path, projects: Path) -> None:
     one, other = (f"0a1b2c3d-0000-4000-8000-00000000000{number}" for number in (1, 2))
     brought(home, put(projects, f"{SLUG}/{one}.jsonl", TRANSCRIPT))
     place = put(projects, f"{SLUG}/{other}.jsonl", TRANSCRIPT + "\n" + event("user", "But black?", uuid="u9"))
-    kept = keep_session(Home(str(home)), {"session_id": other, "transcript_path": str(place)}, "claude-code")
+    kept = store_session(Home(str(home)), {"session_id": other, "transcript_path": str(place)}, "claude-code")
     assert kept == f"agents/main/sessions/{other}.jsonl"
 
 

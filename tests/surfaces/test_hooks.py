@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.storage.file_locks import lock
-from commonplace.surfaces.install.capture import lines_of, merged
+from commonplace.surfaces.install.capture import extract_turns, merge_turns
 
 from .test_cli import Shell
 
@@ -164,21 +164,21 @@ def test_a_session_that_its_client_cut_loses_nothing(shell: Shell) -> None:
 
 @given(st.lists(st.sampled_from("abc"), max_size=6), st.lists(st.sampled_from("abc"), max_size=6))
 def test_merging_keeps_all_that_was_kept_and_all_that_is_said(old: list[str], new: list[str]) -> None:
-    both = merged(old, new)
+    both = merge_turns(old, new)
     assert both[: len(old)] == old
     for line in "abc":
         assert both.count(line) == max(old.count(line), new.count(line))
-    assert merged(both, new) == both
+    assert merge_turns(both, new) == both
 
 
 def test_half_a_line_waits_for_its_other_half() -> None:
     whole = as_lines(CLAUDE[2:4])
-    assert [*lines_of(whole[: len(whole) - 30])] == [*lines_of(whole)][:1]
+    assert [*extract_turns(whole[: len(whole) - 30])] == [*extract_turns(whole)][:1]
 
 
 @given(st.text(max_size=60) | st.binary(max_size=60).map(lambda data: data.decode("utf-8", "replace")))
 def test_a_transcript_of_anything_is_read_without_a_fault(text: str) -> None:
-    for line in lines_of(text):
+    for line in extract_turns(text):
         assert {"role", "content"} <= {*json.loads(line)}
 
 

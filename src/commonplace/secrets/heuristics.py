@@ -79,10 +79,10 @@ def has_key_material(value: str) -> bool:
 
 def _is_placeholder(value: str) -> bool:
     """`password1`, `x-oauth-basic`, `****`, `${PASSWORD}`: written instead of the real one."""
-    named = _matches(r"[A-Za-z_-]*\d{0,2}", value) and _contains(
-        "(?i:pass|pwd|secret|token|user|key|x-oauth-basic)", value
-    )
-    return named or len(set(value)) == 1 or _contains(f"{_EXAMPLE}|{_TEMPLATE}", value)
+    is_name = _matches(r"[A-Za-z_-]*\d{0,2}", value)
+    if is_name and _contains("(?i:pass|pwd|secret|token|user|key|x-oauth-basic)", value):
+        return True
+    return len(set(value)) == 1 or _contains(f"{_EXAMPLE}|{_TEMPLATE}", value)
 
 
 def _is_words(value: str) -> bool:

@@ -53,9 +53,9 @@ def _run(moment: str, client: str, budget: str) -> None:
     if moment == "session-start":
         _start_session(event, client, int(budget) if budget.isdigit() else DEFAULT_BUDGET_TOKENS)
     elif moment == "session-end":
-        from ..install.capture import keep_session
+        from ..install.capture import store_session
 
-        keep_session(_open_home(event), event, client)
+        store_session(_open_home(event), event, client)
     else:
         warn(f"commonplace hook {moment}: there are session-start and session-end")
 

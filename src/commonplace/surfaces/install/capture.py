@@ -1,8 +1,8 @@
-"""What was said in a client's session, kept as a session of the home: a line a turn, and it grows as the session does.
+"""Stores the transcript of a client's session in the home, one JSON line per turn; it grows with the session.
 
-Only what the user and the assistant said is kept. Tool calls and their results, pictures and notes of the program to
-itself are left out, and secrets are taken out before anything is written. A session that an import brought before goes
-on where it stands: a conversation has one page.
+Only what the user and the assistant said is stored. Tool calls and their results, pictures and internal notes of the
+client are left out, and secrets are redacted before anything is written. A session that was imported before continues
+on the imported page, so that a conversation has one page.
 """
 
 from __future__ import annotations
@@ -23,109 +23,124 @@ from ...storage.author import Author, write_as
 from ...storage.files import read_bytes
 from ...storage.names import file_name
 
-_BEGINNING = 3  # turns by which a conversation is known
-_UNIQUE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")  # an id that no two sessions have
-LARGEST = 200_000_000  # bytes of a transcript
+_OPENING_TURNS = 3  # enough to recognise a conversation
+_UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+MAX_TRANSCRIPT_BYTES = 200_000_000
 _SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "model": "assistant", "gemini": "assistant"}
-_ASIDE = ("isMeta", "isSidechain", "isCompactSummary")  # Claude Code: notes to itself, talks of helpers, summaries
-# What programs say to the model in the user's name.
-_NOISE = (
-    "<command-name>", "<command-message>", "<local-command-", "<bash-", "Caveat: The messages below were",
-    "<environment_context>", "<user_instructions>", "<system-reminder>", "# AGENTS.md instructions",
-)  # fmt: skip
+# Claude Code marks notes to itself, conversations of subagents and summaries.
+_INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
+# What clients send to the model in the user's name.
+_CLIENT_PREFIXES = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-",
+    "Caveat: The messages below were",
+    "<environment_context>",
+    "<user_instructions>",
+    "<system-reminder>",
+    "# AGENTS.md instructions",
+)
 
 
-def keep_session(home: Home, event: dict[str, Any], client: str) -> str:
-    """Keep what a session's transcript says by now; the page it is on, or nothing where nothing was said."""
-    place = event.get("transcript_path")
-    if not isinstance(place, str) or not place:
-        raise InvalidArgument("the client named no transcript: nothing was kept")
-    place = os.path.expanduser(place)
-    name = event.get("session_id") or event.get("conversation_id") or os.path.basename(place).partition(".")[0]
-    lines = [*lines_of(_read(place))]
+def store_session(home: Home, event: dict[str, Any], client: str) -> str:
+    """Store the transcript as far as it goes, and return its page; empty if nothing was said yet."""
+    file = event.get("transcript_path")
+    if not isinstance(file, str) or not file:
+        raise InvalidArgument("the client named no transcript: nothing was stored")
+    file = os.path.expanduser(file)
+    name = event.get("session_id") or event.get("conversation_id") or os.path.basename(file).partition(".")[0]
+    lines = [*extract_turns(_read_transcript(file))]
     if not lines:
         return ""
-    path = _page_of(home, str(name), client, lines)
+    path = _find_page(home, str(name), client, lines)
+
+    def add_turns(stored: str) -> str:
+        return "".join(f"{line}\n" for line in merge_turns(stored.split("\n")[:-1], lines))
+
     with write_as(Author("session", home.agent, str(name), client)):
-        home.storage.pages.edit(path, lambda old: "".join(f"{line}\n" for line in merged(old.split("\n")[:-1], lines)))
+        home.storage.pages.edit(path, add_turns)
     return path
 
 
-def lines_of(text: str) -> Iterator[str]:
-    """What was said, as JSON lines. One that is not whole yet waits for next time; one that stands twice is one."""
+def extract_turns(text: str) -> Iterator[str]:
+    """Yield the turns as JSON lines. An incomplete last line waits for the next time; repeated entries count once."""
     seen: set[str] = set()
-    for entry in _entries(text):
+    for entry in _parse_entries(text):
         name = str(entry.get("uuid") or "")
         if name in seen:
             continue
         seen |= {name} if name else set()
-        if turn := _turn(entry):
+        if turn := _parse_turn(entry):
             yield json.dumps(turn, ensure_ascii=False)
 
 
-def merged(old: list[str], new: list[str]) -> list[str]:
-    """A session that grew; one that was cut or begun anew by its client loses nothing that was kept."""
+def merge_turns(old: list[str], new: list[str]) -> list[str]:
+    """Add new turns to the stored ones. Nothing stored is lost if the client cut or restarted its transcript."""
     if new[: len(old)] == old:
         return new
-    left = Counter(map(_said, old))
+    stored = Counter(map(_identity, old))
     added = []
     for line in new:
-        said = _said(line)
-        if left[said] > 0:
-            left[said] -= 1
+        identity = _identity(line)
+        if stored[identity] > 0:
+            stored[identity] -= 1
         else:
             added.append(line)
     return old + added
 
 
-def _said(line: str) -> tuple[str, ...]:
-    """What tells a turn from others, whether an import wrote it or a hook did."""
+def _identity(line: str) -> tuple[str, ...]:
+    """Return what identifies a turn, whether an import wrote it or a hook did."""
     turn = parse_object(line) or {}
     if "content" not in turn:
         return (line,)
-    return str(turn.get("role")), redact(str(turn["content"])), _moment(turn)
+    return str(turn.get("role")), redact(str(turn["content"])), _timestamp(turn)
 
 
-def _moment(turn: dict[str, Any]) -> str:
+def _timestamp(turn: dict[str, Any]) -> str:
     at = parse_timestamp(str(turn.get("timestamp") or ""))
     return format_timestamp(at) if at else ""
 
 
-def _page_of(home: Home, name: str, client: str, lines: list[str]) -> str:
-    """The page of a session: the one it has, else the one an import made of it, else a new one."""
+def _find_page(home: Home, name: str, client: str, lines: list[str]) -> str:
+    """Return the page of a session: its own, one that an import made of it, or a new one."""
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
-    own, pages = f"{folder}/{file_name(name)}.jsonl", home.storage.pages.list(folder, ".jsonl")
+    own = f"{folder}/{file_name(name)}.jsonl"
+    pages = home.storage.pages.list(folder, ".jsonl")
     imported = () if own in pages or not client else (path for path in pages if path.startswith(f"{folder}/{client}-"))
-    day = _moment(parse_object(lines[0]) or {})[:10]
+    day = _timestamp(parse_object(lines[0]) or {})[:10]
     for path in imported:
         named = path.endswith(f"-{file_name(name)}.jsonl")
-        if (named or (day and f"-{day}-" in path)) and _is_of(home.storage.pages.read(path).text, name, client, lines):
+        if (named or (day and f"-{day}-" in path)) and _is_same_session(
+            home.storage.pages.read(path).text, name, client, lines
+        ):
             return path
     return own
 
 
-def _is_of(text: str, name: str, client: str, lines: list[str]) -> bool:
-    """Whether an import made a page of a session: by its id, or, where a copy had another name, by how it begins."""
-    first, *rest = text.split("\n", _BEGINNING + 1)
+def _is_same_session(text: str, name: str, client: str, lines: list[str]) -> bool:
+    """Return whether an import made a page of this session: by its id, or by its first turns if it had another id."""
+    first, *rest = text.split("\n", _OPENING_TURNS + 1)
     about = parse_object(first) or {}
     if about.get("type") != "session" or about.get("source") != client:
         return False
-    begins = [_said(line) for line in rest[:_BEGINNING] if line]
-    renamed = not _UNIQUE.fullmatch(str(about.get("id")))
-    return about.get("id") == name or (renamed and begins == [_said(line) for line in lines[: len(begins)]] != [])
+    begins = [_identity(line) for line in rest[:_OPENING_TURNS] if line]
+    renamed = not _UUID.fullmatch(str(about.get("id")))
+    return about.get("id") == name or (renamed and begins == [_identity(line) for line in lines[: len(begins)]] != [])
 
 
-def _read(place: str) -> str:
+def _read_transcript(file: str) -> str:
     try:
-        if os.stat(place).st_size > LARGEST:
-            raise StorageError(f"{place} is larger than {LARGEST // 1_000_000} MB: nothing was kept")
-        return read_bytes(place, place).decode("utf-8", "replace")
+        if os.stat(file).st_size > MAX_TRANSCRIPT_BYTES:
+            raise StorageError(f"{file} is larger than {MAX_TRANSCRIPT_BYTES // 1_000_000} MB: nothing was stored")
+        return read_bytes(file, file).decode("utf-8", "replace")
     except OSError as error:
-        raise StorageError(f"{place}: {error.strerror or error}: nothing was kept") from error
+        raise StorageError(f"{file}: {error.strerror or error}: nothing was stored") from error
 
 
-def _entries(text: str) -> Iterator[dict[str, Any]]:
-    """The objects of a transcript: a line each, or the messages of one object."""
+def _parse_entries(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a transcript: one per line, or the messages of a single object."""
     whole = parse_object(text) if text.lstrip().startswith("{") and '"messages"' in text else None
     if whole and isinstance(whole.get("messages"), list):
         yield from (each for each in whole["messages"] if isinstance(each, dict))
@@ -135,22 +150,22 @@ def _entries(text: str) -> Iterator[dict[str, Any]]:
             yield entry
 
 
-def _turn(entry: dict[str, Any]) -> dict[str, str] | None:
-    """Who said what and when, whichever of the clients wrote it; None for anything else."""
+def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
+    """Return who said what and when, in the format of any client; None for anything else."""
     wrapped = (entry[key] for key in ("payload", "message") if isinstance(entry.get(key), dict))
     inner: dict[str, Any] = next(wrapped, entry)
-    if any(entry.get(key) for key in _ASIDE) or ("payload" in entry and inner.get("type") != "message"):
+    if any(entry.get(key) for key in _INTERNAL_FLAGS) or ("payload" in entry and inner.get("type") != "message"):
         return None
     role = _SPEAKERS.get(str(inner.get("role") or entry.get("role") or entry.get("type") or ""))
-    text = "\n".join(_parts(inner.get("content", inner.get("text")))).strip()
-    if not role or not text or text.startswith(_NOISE):
+    text = "\n".join(_text_parts(inner.get("content", inner.get("text")))).strip()
+    if not role or not text or text.startswith(_CLIENT_PREFIXES):
         return None
     turn = {"role": role, "content": redact(replace_surrogates(text))}
     at = entry.get("timestamp") or inner.get("timestamp")
     return {**turn, "timestamp": replace_surrogates(at)} if isinstance(at, str) and at else turn
 
 
-def _parts(content: Any) -> Iterator[str]:
+def _text_parts(content: Any) -> Iterator[str]:
     for part in content if isinstance(content, list) else [content]:
         text = part.get("text") if isinstance(part, dict) else part
         if isinstance(text, str):
