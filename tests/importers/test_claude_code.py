@@ -152,7 +152,7 @@ def test_a_session_with_a_key_in_it_is_known_by_what_is_left_of_it(home: Path, p
     place = put(projects, f"{SLUG}/s-1.jsonl", secret + "\n" + event("assistant", "Done", uuid="u2"))
     (path,) = brought(home, place).added
     assert store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code") == path
-    assert len(turns(pages(home)[path])[0]) == 2
+    assert len(parse_turns(pages(home)[path])[0]) == 2
 
 
 def test_another_session_that_begins_alike_has_a_page_of_its_own(home: Path, projects: Path) -> None:
