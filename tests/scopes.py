@@ -22,7 +22,7 @@ from commonplace.home import utc_now
 from commonplace.maintenance import timeline
 from commonplace.maintenance.backup import export_to
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.tokens import create
+from commonplace.storage.tokens import create_token
 from commonplace.surfaces.cli import cli
 from commonplace.testing import FrozenClock
 from commonplace.tools import catalog
@@ -368,7 +368,7 @@ def viewing(
 ) -> Iterator[View]:
     """A view, with a server that is asked with a token for this agent alone."""
     access = open_tokens(home)
-    _, token = create(access, utc_now(), agents=[who.agent], role="admin")
+    _, token = create_token(access, utc_now(), agents=[who.agent], role="admin")
     access.close()
     with web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel}) as server:
         yield View(home, who, clock, *known, server.as_(token))

@@ -15,7 +15,7 @@ from commonplace.server import sessions
 from commonplace.server.sessions import Caller, MemoryPool
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.url import with_tenant
-from commonplace.storage.tokens import create, tenant_in
+from commonplace.storage.tokens import create_token, parse_tenant
 
 from ..surfaces.test_mcp_process import run
 from ..surfaces.web import Web, web
@@ -33,7 +33,7 @@ def keys(url: str) -> dict[str, str]:
         with Memory(with_tenant(url, tenant)) as memory:
             memory.call("remember", {"content": f"the secret of {tenant}"})
         access = open_tokens(with_tenant(url, tenant))
-        made[tenant] = create(access, NOW, agents=None, role="write")[1]
+        made[tenant] = create_token(access, NOW, agents=None, role="write")[1]
         access.close()
     return made
 
@@ -50,7 +50,7 @@ def told(asked: Web) -> str:
 
 def test_a_token_opens_the_memory_of_its_tenant_and_no_other(served: Web, keys: dict[str, str]) -> None:
     for tenant, secret in keys.items():
-        assert tenant_in(secret) == tenant
+        assert parse_tenant(secret) == tenant
         answer = told(served.as_(secret))
         assert f"the secret of {tenant}" in answer
         assert not [other for other in TENANTS if other != tenant and f"secret of {other}" in answer]

@@ -9,10 +9,10 @@ import pytest
 from commonplace.errors import NotFound, StorageError
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
-from commonplace.storage.tokens import Call, found
+from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 
-from ..server.contract import AccessContract, made
+from ..storage.token_contract import AccessContract, made
 from .conftest import admin
 
 pytestmark = pytest.mark.slow
@@ -40,10 +40,10 @@ def test_a_tenant_neither_sees_nor_revokes_nor_uses_the_tokens_of_another(
     access.record_call(Call("2026-03-14T00:00:00Z", token.id, "ann", "recall", "", "ok", ""))
     other = open_tokens(at(url, "them"))
     assert other.list_tokens() == other.recent_calls(10) == []
-    assert found(other.list_tokens(), secret, clock()) is None
+    assert verify_token(other.list_tokens(), secret, clock()) is None
     with pytest.raises(NotFound):
         other.revoke(token.id, "2026-03-14T00:00:00Z")
-    assert found(access.list_tokens(), secret, clock()) == token
+    assert verify_token(access.list_tokens(), secret, clock()) == token
     other.close()
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.tokens import Role, create
+from commonplace.storage.tokens import Role, create_token
 
 from .looking import Look
 from .serving import served
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.slow
 
 
 def signed_in(look: Look, home: Path, *agents: str, role: Role = "admin") -> Any:
-    secret = create(open_tokens(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
+    secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
     look.page.goto(f"{look.site}/#/health")
     look.page.get_by_label("Token", exact=True).fill(secret)
     look.page.get_by_role("button", name="Sign in").click()

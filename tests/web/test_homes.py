@@ -12,7 +12,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.tokens import create
+from commonplace.storage.tokens import create_token
 
 from .looking import Look
 from .serving import served
@@ -134,7 +134,7 @@ def test_a_choice_fits_on_a_phone(chromium: Any, site: str) -> None:
 def test_a_token_of_one_memory_leads_to_it_and_names_no_other(chromium: Any, tmp_path: Path) -> None:
     for name in ("own", "shelf/garden", "shelf/work"):
         Memory(tmp_path / name).call("update_world", {"topic": "tea", "content": f"The tea of {name}."})
-    secret = create(open_tokens(str(tmp_path / "shelf/work")), datetime.now(UTC), agents=None, role="write")[1]
+    secret = create_token(open_tokens(str(tmp_path / "shelf/work")), datetime.now(UTC), agents=None, role="write")[1]
     flags = ("--homes", str(tmp_path / "shelf"))
     with served(tmp_path / "own", *flags) as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#/page/memory/world/tea.md")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.tokens import create
+from commonplace.storage.tokens import create_token
 
 from .looking import PATIENCE, Look
 from .serving import served
@@ -78,7 +78,7 @@ def test_a_code_is_good_once(home: Path, chromium: Any, opener: Path) -> None:
 
 
 def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: Any) -> None:
-    _, secret = create(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read", note="a browser")
+    _, secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read", note="a browser")
     with served(home) as address, Look.at(chromium, address) as look:
         look.page.goto(f"{address}/#/page/memory/world/storage.md")
         look.page.get_by_label("Token", exact=True).fill("cpl_wrong")
@@ -96,7 +96,7 @@ def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: A
 
 @pytest.mark.parametrize("width", [320, 390])
 def test_signing_in_fits_on_a_phone(home: Path, chromium: Any, width: int) -> None:
-    create(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read")
+    create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read")
     with served(home) as address, Look.at(chromium, address, viewport={"width": width, "height": 640}) as look:
         look.page.goto(address)
         expect(look.page.get_by_role("button", name="Sign in")).to_be_visible()

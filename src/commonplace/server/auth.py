@@ -14,7 +14,7 @@ from ..home import utc_now
 from ..model import Clock
 from ..storage.backends import backend_of, open_tokens
 from ..storage.base import TokenStore
-from ..storage.tokens import Grant, found, tenant_in
+from ..storage.tokens import Grant, parse_tenant, verify_token
 from .sessions import Caller, ServerOptions
 
 GRANT = "commonplace.grant"  # the key in an ASGI scope under which a request carries its grant
@@ -57,13 +57,13 @@ class Authenticator:
         tokens = self._stores.get(home).list_tokens()
         if not tokens and is_open and not self._options.tenants:
             return Grant(home=home)
-        token = found(tokens, secret, self._clock())
+        token = verify_token(tokens, secret, self._clock())
         return Grant(token.id, home, token.agents, token.role) if token else None
 
     def _find_tenant(self, secret: str) -> str:
         """Return the home of the tenant that a token names, or an empty string. The name alone opens nothing: the
         whole token must be one of that tenant's."""
-        tenant = tenant_in(secret)
+        tenant = parse_tenant(secret)
         return backend_of(self._options.home).tenant_address(self._options.home, tenant) if tenant else ""
 
     def _find_home(self, headers: Mapping[str, str]) -> str:

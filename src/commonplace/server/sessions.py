@@ -25,7 +25,7 @@ from ..tools.catalog import EVERYDAY
 
 Answers = Literal["auto", "structured", "text"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
-SETTINGS_CHECK_SECONDS = 1.0  # how long the settings of a database count as current after a check
+SETTINGS_CHECK_SECONDS = 1.0  # how long the settings of a remote storage count as current after a check
 MAX_NAME_CHARACTERS = 500
 UNRESTRICTED = Grant()  # for callers that need no token, such as a client over standard input
 
@@ -146,7 +146,7 @@ class MemoryPool:
     def find_open(self, caller: Caller) -> Memory | None:
         """Return an open memory whose settings are current, without waiting; None leaves it to `open`.
 
-        Settings in a database take a round trip to check, so there a check counts for a second.
+        Settings in a remote storage take a round trip to check, so there a check counts for a second.
         """
         key = (caller.home, caller.agent)
         with self._lock:

@@ -1,7 +1,7 @@
-"""WHO MAY COME IN, AND DO WHAT? Tokens that let a caller into one memory, and a log of who called.
+"""Access tokens: their values, creation and verification, and the entries of the audit log.
 
-A token is random and shown once; kept is its hash, whose agents it may speak for, what it may do, and until when. A
-home that has ever had a token lets nobody in without one, be they all revoked.
+A token is random and shown once. Stored are its hash, the agents it may speak for, its role and when it expires. A
+home that ever had a token admits nobody without one, even if all of them are revoked.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ Role = Literal["read", "write", "admin"]
 ROLES: tuple[Role, ...] = ("read", "write", "admin")
 Outcome = Literal["ok", "error", "refused", "abandoned"]
 PREFIX = "cpl_"
-_BYTES = 32
-_PLAIN = re.compile(r"[A-Za-z0-9_-]{1,200}")  # a tenant that a token says as it is
-_LONGEST_NOTE = 200
-_MOST_DAYS = 36_500
+SECRET_BYTES = 32
+MAX_NOTE_CHARACTERS = 200
+MAX_DAYS = 36_500
+_PLAIN_TENANT = re.compile(r"[A-Za-z0-9_-]{1,200}")  # any other is encoded
 
 
 class Token(NamedTuple):
-    """What is kept of a token. `agents`: None means all of them. An end that is empty never comes."""
+    """A token as it is stored. `agents`: None for all. `expires_at`, `revoked_at`: empty if it never expires, or was
+    not revoked."""
 
     id: str
     digest: str
@@ -50,13 +51,13 @@ class Token(NamedTuple):
 
 
 class Grant(NamedTuple):
-    """What one caller may do: in which home (None: in any that is served), as which agents (None: all), and how."""
+    """What a caller may do: in which home (None: any that is served), as which agents (None: all), in which role."""
 
     token: str = ""
     home: str | None = None
     agents: tuple[str, ...] | None = None
     role: Role = "admin"
-    is_held_to_reading: bool = False  # by the server, whatever the token allows
+    is_read_only_server: bool = False  # the server allows nobody more than reading, whatever their token says
 
     @property
     def may_write(self) -> bool:
@@ -67,7 +68,7 @@ class Grant(NamedTuple):
 
 
 class Call(NamedTuple):
-    """One line of the log: who called what, and how it ended. Never what was said."""
+    """An entry of the audit log: who called what, and how it ended. Never what was said."""
 
     at: str
     token: str
@@ -78,40 +79,23 @@ class Call(NamedTuple):
     remote: str
 
 
-def create(
-    access: TokenStore, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
+def create_token(
+    store: TokenStore, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
 ) -> tuple[Token, str]:
-    """A new token and the secret itself, which is told this once. `days`: how long it holds; 0, until it is revoked."""
+    """Create a token and return it with its secret, which is stored nowhere. `days`: when it expires; 0 for never."""
     _check(agents, role, days, note)
-    secret = PREFIX + _mark(access.tenant) + secrets.token_urlsafe(_BYTES)
-    ends = format_timestamp(now + timedelta(days=days)) if days else ""
-    named = None if agents is None else tuple(dict.fromkeys(agents))
-    token = Token(secrets.token_hex(4), digest_of(secret), named, role, note, format_timestamp(now), ends)
-    access.add(token)
+    secret = PREFIX + _format_tenant(store.tenant) + secrets.token_urlsafe(SECRET_BYTES)
+    token = Token(
+        id=secrets.token_hex(4),
+        digest=hash_secret(secret),
+        agents=None if agents is None else tuple(dict.fromkeys(agents)),
+        role=role,
+        note=note,
+        created_at=format_timestamp(now),
+        expires_at=format_timestamp(now + timedelta(days=days)) if days else "",
+    )
+    store.add(token)
     return token, secret
-
-
-def _mark(tenant: str) -> str:
-    """A tenant as its tokens say it, in signs that a header carries."""
-    if not tenant:
-        return ""
-    if _PLAIN.fullmatch(tenant):
-        return f"{tenant}."
-    return f"~{urlsafe_b64encode(tenant.encode()).decode().rstrip('=')}."
-
-
-def tenant_in(secret: str) -> str:
-    """The tenant that a token says it is of; empty when it says none. Whether it is one, that tenant's tokens tell."""
-    mark, dot, _ = secret.removeprefix(PREFIX).rpartition(".")
-    if not secret.startswith(PREFIX) or not dot or not secret.isascii():
-        return ""
-    if not mark.startswith("~"):
-        return mark if _PLAIN.fullmatch(mark) else ""
-    try:
-        tenant = urlsafe_b64decode(mark[1:] + "=" * (-len(mark[1:]) % 4)).decode()
-    except ValueError:
-        return ""
-    return tenant if is_tenant(tenant) and _mark(tenant) == f"{mark}." else ""
 
 
 def _check(agents: Sequence[str] | None, role: str, days: int, note: str) -> None:
@@ -121,22 +105,46 @@ def _check(agents: Sequence[str] | None, role: str, days: int, note: str) -> Non
         raise InvalidArgument("the name of an agent is text that is not blank")
     if role not in ROLES:
         raise InvalidArgument(f"the role {role!r} is not known: use {', '.join(ROLES)}")
-    if not 0 <= days <= _MOST_DAYS:
-        raise InvalidArgument(f"a token holds for 1 to {_MOST_DAYS} days; 0 means until it is revoked")
-    if len(note) > _LONGEST_NOTE or not is_unicode(note) or "\0" in note:
-        raise InvalidArgument(f"a note is text of at most {_LONGEST_NOTE} characters")
+    if not 0 <= days <= MAX_DAYS:
+        raise InvalidArgument(f"a token holds for 1 to {MAX_DAYS} days; 0 means until it is revoked")
+    if len(note) > MAX_NOTE_CHARACTERS or not is_unicode(note) or "\0" in note:
+        raise InvalidArgument(f"a note is text of at most {MAX_NOTE_CHARACTERS} characters")
 
 
-def digest_of(secret: str) -> str:
-    """What is kept of a token. It is random enough that nobody finds one for a hash, so no salt is needed."""
+def _format_tenant(tenant: str) -> str:
+    """Return a tenant as it stands in its tokens, in characters that a header can carry."""
+    if not tenant:
+        return ""
+    if _PLAIN_TENANT.fullmatch(tenant):
+        return f"{tenant}."
+    return f"~{urlsafe_b64encode(tenant.encode()).decode().rstrip('=')}."
+
+
+def parse_tenant(secret: str) -> str:
+    """Return the tenant that a token names, or an empty string. Only that tenant's own tokens prove it."""
+    encoded, dot, _ = secret.removeprefix(PREFIX).rpartition(".")
+    if not secret.startswith(PREFIX) or not dot or not secret.isascii():
+        return ""
+    if not encoded.startswith("~"):
+        return encoded if _PLAIN_TENANT.fullmatch(encoded) else ""
+    try:
+        tenant = urlsafe_b64decode(encoded[1:] + "=" * (-len(encoded[1:]) % 4)).decode()
+    except ValueError:
+        return ""
+    return tenant if is_tenant(tenant) and _format_tenant(tenant) == f"{encoded}." else ""
+
+
+def hash_secret(secret: str) -> str:
+    """Return what is stored of a secret. Secrets are long and random, so the hash needs no salt."""
     return hashlib.sha256(secret.encode()).hexdigest()
 
 
-def found(tokens: Iterable[Token], secret: str, now: datetime) -> Token | None:
-    """The token that somebody shows, if it lets them in. It takes as long whichever it is, or if it is none."""
-    digest, match = digest_of(secret), None
+def verify_token(tokens: Iterable[Token], secret: str, now: datetime) -> Token | None:
+    """Return the valid token with this secret, or None, in constant time."""
+    digest = hash_secret(secret)
+    match: Token | None = None
     for token in tokens:
-        holds = token.state(now) == "valid"
-        if hmac.compare_digest(token.digest, digest) and holds:
+        is_valid = token.state(now) == "valid"
+        if hmac.compare_digest(token.digest, digest) and is_valid:
             match = token
     return match

@@ -17,7 +17,7 @@ from commonplace import Memory
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
-from commonplace.storage.tokens import Role, create
+from commonplace.storage.tokens import Role, create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard
 from commonplace.surfaces.http import limits
@@ -34,7 +34,7 @@ EVERY = [each for each in ENDPOINTS if not each.is_open]
 
 
 def token(home: Path, *agents: str, role: Role = "admin") -> str:
-    return create(open_tokens(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
+    return create_token(open_tokens(str(home)), datetime.now(UTC), agents=agents or None, role=role)[1]
 
 
 def path_of(endpoint: Any) -> str:

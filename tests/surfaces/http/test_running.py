@@ -22,7 +22,7 @@ from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG
-from commonplace.storage.tokens import create
+from commonplace.storage.tokens import create_token
 
 from ..test_mcp_process import COMMAND, PATIENCE, run
 
@@ -80,7 +80,7 @@ def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Pat
 
 def test_a_memory_with_tokens_of_its_own_gets_no_other(tmp_path: Path) -> None:
     Memory(tmp_path / "home")
-    create(open_tokens(str(tmp_path / "home")), datetime.now(UTC), agents=None, role="read")
+    create_token(open_tokens(str(tmp_path / "home")), datetime.now(UTC), agents=None, role="read")
     with server(tmp_path / "home"):
         assert len(open_tokens(str(tmp_path / "home")).list_tokens()) == 1
         assert not (tmp_path / "state").exists()
@@ -192,8 +192,8 @@ def test_a_stream_ends_with_its_token_and_with_the_server(tmp_path: Path) -> Non
     home = tmp_path / "home"
     Memory(home)
     access = open_tokens(str(home))
-    token, secret = create(access, datetime.now(UTC), agents=None, role="read")
-    _, lasting = create(access, datetime.now(UTC), agents=None, role="read")
+    token, secret = create_token(access, datetime.now(UTC), agents=None, role="read")
+    _, lasting = create_token(access, datetime.now(UTC), agents=None, role="read")
     with server(home) as one:
         ended, lasts = lines_of(one.ask("/v1/changes", secret)), lines_of(one.ask("/v1/changes", lasting))
         event(ended, "ready")

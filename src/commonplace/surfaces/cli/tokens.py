@@ -17,7 +17,7 @@ from ...storage.backends import open_tokens
 from ...storage.base import TokenStore
 from ...storage.layout import stem
 from ...storage.names import file_name
-from ...storage.tokens import ROLES, Role, Token, create, digest_of
+from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
 from .common import (
     global_options,
     home_exists,
@@ -49,7 +49,7 @@ def create_command(agents: tuple[str, ...], all_agents: bool, role: Role, days: 
     if bool(agents) == all_agents:
         raise click.UsageError("say for which agents it is: --for NAME (repeatable), or --all-agents")
     with _open_access() as access:
-        token, secret = create(
+        token, secret = create_token(
             access, utc_now(), agents=None if all_agents else agents, role=role, days=days, note=note
         )
 
@@ -132,7 +132,7 @@ def first_token_file(home: str, environment: Mapping[str, str] = os.environ) -> 
             return file if any(token.note == _FIRST_START_NOTE for token in tokens) and os.path.exists(file) else ""
         if not home_exists(home):
             os.makedirs(home, exist_ok=True)
-        _, secret = create(access, utc_now(), agents=None, role="admin", note=_FIRST_START_NOTE)
+        _, secret = create_token(access, utc_now(), agents=None, role="admin", note=_FIRST_START_NOTE)
     finally:
         access.close()
     try:
@@ -148,7 +148,7 @@ def first_token_file(home: str, environment: Mapping[str, str] = os.environ) -> 
 def _first_token_path(home: str, environment: Mapping[str, str]) -> str:
     state = environment.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
     name = file_name(os.path.basename(os.path.dirname(home) if home.endswith(".commonplace") else home) or "memory")
-    return os.path.join(state, "commonplace", f"{stem(name)[:40]}-{digest_of(home)[:8]}.token")
+    return os.path.join(state, "commonplace", f"{stem(name)[:40]}-{hash_secret(home)[:8]}.token")
 
 
 def _write_private(path: str, secret: str) -> None:

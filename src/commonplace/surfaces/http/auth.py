@@ -66,7 +66,7 @@ class RequestAuthenticator:
         """Return what the caller may do now, or None."""
         grant = await self._find_grant(headers)
         if grant and self._rules.read_only:
-            return grant._replace(role="read", is_held_to_reading=True)
+            return grant._replace(role="read", is_read_only_server=True)
         return grant
 
     async def _find_grant(self, headers: Headers) -> Grant | None:

@@ -255,7 +255,7 @@ def status(asked: Asked) -> dict[str, Any]:
         **held_to_own(asked, asked.memory.status()),
         "version": __version__,
         "role": grant.role,
-        "read_only": grant.is_held_to_reading,
+        "read_only": grant.is_read_only_server,
         "may_export": grant.role == "admin" and grant.agents is None,
         "agents": [name for name in every if grant.may_be(name)],
         "channels": home.channels.names()[0],

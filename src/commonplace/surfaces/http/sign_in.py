@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from ...schema import TEXT, closed_object, object_of, plain_text
-from ...storage.tokens import Grant, digest_of
+from ...storage.tokens import Grant, hash_secret
 from . import SESSION_PATH
 from .dispatch import Dispatcher, make_response, parse_body
 from .endpoints import Asked, Endpoint, Given, Reply
@@ -37,17 +37,17 @@ class SignInKeys:
     def create_code(self) -> str:
         code = secrets.token_urlsafe(32)
         with self._lock:
-            self._codes[digest_of(code)] = self._now() + CODE_LIFETIME_SECONDS
+            self._codes[hash_secret(code)] = self._now() + CODE_LIFETIME_SECONDS
         return code
 
     def exchange(self, code: str) -> str | None:
         """Return a new key for a code; None if the code was used, has expired or never existed."""
         with self._lock:
-            expires = self._take_code(digest_of(code))
+            expires = self._take_code(hash_secret(code))
             if expires is None or expires < self._now() or len(self._keys) >= MAX_KEYS:
                 return None
             key = KEY_PREFIX + secrets.token_urlsafe(32)
-            self._keys[digest_of(key)] = f"page {len(self._keys) + 1}"
+            self._keys[hash_secret(key)] = f"page {len(self._keys) + 1}"
             return key
 
     def _take_code(self, digest: str) -> float | None:
@@ -58,7 +58,7 @@ class SignInKeys:
         """Return the grant of a key: everything, as for the person who started the server."""
         if not secret.startswith(KEY_PREFIX):
             return None
-        digest = digest_of(secret)
+        digest = hash_secret(secret)
         with self._lock:
             name = next((self._keys[each] for each in self._keys if hmac.compare_digest(each, digest)), "")
         return Grant(name) if name else None

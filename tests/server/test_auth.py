@@ -16,12 +16,12 @@ from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG, TOKENS
-from commonplace.storage.tokens import Token, create
+from commonplace.storage.tokens import Token, create_token
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.tools import catalog
 
-from .test_mcp_process import run
-from .web import Web, web
+from ..surfaces.test_mcp_process import run
+from ..surfaces.web import Web, web
 
 NOW = datetime.now(UTC)
 
@@ -39,7 +39,7 @@ def server(home: Path, access: TokenStore) -> Iterator[Web]:
 
 
 def made(access: TokenStore, *agents: str, role: Any = "write", ago: int = 0, days: int = 0) -> tuple[Token, str]:
-    return create(access, NOW - timedelta(days=ago), agents=agents or None, role=role, days=days)
+    return create_token(access, NOW - timedelta(days=ago), agents=agents or None, role=role, days=days)
 
 
 def sentence(answer: dict[str, Any]) -> str:

@@ -20,11 +20,11 @@ from commonplace.server import token_watchdog
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
-from commonplace.storage.tokens import create
+from commonplace.storage.tokens import create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.auth import AccessRules
 
-from .web import ERA, Web
+from ..surfaces.web import ERA, Web
 
 NOW = datetime.now(UTC)
 
@@ -74,8 +74,8 @@ def earlier_stream(address: str, secret: str) -> Any:
 
 @pytest.mark.parametrize("opened", [listening_at, earlier_stream])
 def test_a_stream_ends_when_its_token_is_revoked(address: str, access: TokenStore, opened: Any) -> None:
-    token, secret = create(access, NOW, agents=None, role="read")
-    _, other = create(access, NOW, agents=None, role="read")
+    token, secret = create_token(access, NOW, agents=None, role="read")
+    _, other = create_token(access, NOW, agents=None, role="read")
     with opened(address, secret) as stream, opened(address, other) as beside:
         assert stream.status_code == beside.status_code == 200
         access.revoke(token.id, format_timestamp(NOW))
@@ -90,12 +90,12 @@ def test_a_stream_ends_when_the_time_of_its_token_is_over(
 ) -> None:
     from commonplace.server import auth
 
-    _, secret = create(access, NOW, agents=None, role="read", days=1)
+    _, secret = create_token(access, NOW, agents=None, role="read", days=1)
     with listening_at(address, secret) as stream:
         assert stream.status_code == 200
-        real = auth.found
+        real = auth.verify_token
         later = NOW + timedelta(days=2)
-        monkeypatch.setattr(auth, "found", lambda tokens, secret, now: real(tokens, secret, later))
+        monkeypatch.setattr(auth, "verify_token", lambda tokens, secret, now: real(tokens, secret, later))
         for _ in stream.iter_raw():
             pass
 
@@ -103,8 +103,8 @@ def test_a_stream_ends_when_the_time_of_its_token_is_over(
 def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> None:
     from commonplace.server import auth
 
-    token, secret = create(access, NOW, agents=None, role="read")
-    looks, many, real = list[bool](), threading.Event(), auth.found
+    token, secret = create_token(access, NOW, agents=None, role="read")
+    looks, many, real = list[bool](), threading.Event(), auth.verify_token
 
     def look(*given: Any) -> Any:
         found = real(*given)
@@ -113,7 +113,7 @@ def test_a_stream_whose_token_holds_goes_on(address: str, access: TokenStore, mo
             many.set()
         return found
 
-    monkeypatch.setattr(auth, "found", look)
+    monkeypatch.setattr(auth, "verify_token", look)
     with listening_at(address, secret) as stream:
         assert many.wait(20), "it is looked at again and again"
         assert all(looks)

@@ -16,7 +16,7 @@ from commonplace.storage.folder.tokens import LOG, TOKENS, FolderTokens
 from commonplace.storage.tokens import Call
 from commonplace.testing import FrozenClock
 
-from .contract import AccessContract, made
+from .token_contract import AccessContract, made
 
 
 @pytest.fixture

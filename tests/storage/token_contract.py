@@ -9,13 +9,13 @@ import pytest
 from commonplace.errors import InvalidArgument, NotFound
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.base import TokenStore
-from commonplace.storage.tokens import Call, Token, create, found
+from commonplace.storage.tokens import Call, Token, create_token, verify_token
 from commonplace.testing import FrozenClock
 
 
 def made(access: TokenStore, clock: FrozenClock, **more: object) -> tuple[Token, str]:
     given = {"agents": ["ann"], "role": "write"} | more
-    return create(access, clock(), **given)  # type: ignore[arg-type]
+    return create_token(access, clock(), **given)  # type: ignore[arg-type]
 
 
 class AccessContract:
@@ -24,16 +24,16 @@ class AccessContract:
         assert secret.startswith("cpl_")
         assert len(secret) > 40
         assert access.list_tokens() == [token]
-        assert found(access.list_tokens(), secret, clock()) == token
+        assert verify_token(access.list_tokens(), secret, clock()) == token
         for other in ("", "cpl_", secret[:-1], secret + "x", secret.upper(), token.digest, token.id):
-            assert found(access.list_tokens(), other, clock()) is None
+            assert verify_token(access.list_tokens(), other, clock()) is None
 
     def test_a_token_ends_when_its_time_is_over(self, access: TokenStore, clock: FrozenClock) -> None:
         _, secret = made(access, clock, days=2)
         clock.advance(days=1, hours=23)
-        assert found(access.list_tokens(), secret, clock())
+        assert verify_token(access.list_tokens(), secret, clock())
         clock.advance(hours=1)
-        assert found(access.list_tokens(), secret, clock()) is None
+        assert verify_token(access.list_tokens(), secret, clock()) is None
         assert access.list_tokens()[0].state(clock()) == "expired"
 
     def test_a_revoked_token_lets_nobody_in_and_stays_listed(self, access: TokenStore, clock: FrozenClock) -> None:
@@ -42,8 +42,8 @@ class AccessContract:
         first = format_timestamp(clock())
         clock.advance(days=1)
         assert access.revoke(token.id, format_timestamp(clock())).revoked_at == first
-        assert found(access.list_tokens(), secret, clock()) is None
-        assert found(access.list_tokens(), kept, clock()) == other
+        assert verify_token(access.list_tokens(), secret, clock()) is None
+        assert verify_token(access.list_tokens(), kept, clock()) == other
         assert len(access.list_tokens()) == 2
 
     def test_a_token_that_is_not_there_is_not_revoked(self, access: TokenStore, clock: FrozenClock) -> None:
