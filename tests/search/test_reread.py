@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.embedding.model_files import RERANKER, folder_name
+from commonplace.embedding.model_files import RERANKER, model_folder
 from commonplace.search.rerank_cross_encoder import _READ
 from commonplace.testing import FrozenClock
 
@@ -65,7 +65,7 @@ def test_weights_that_are_not_what_they_should_be_are_refused_by_name(
     home: Path, clock: FrozenClock, cache: Path
 ) -> None:
     pytest.importorskip("onnxruntime")
-    place = cache / folder_name(RERANKER, RERANKER.wheel)
+    place = cache / model_folder(RERANKER, RERANKER.wheel)
     place.mkdir(parents=True)
     (place / "model.onnx").write_bytes(b"not it")
     (place / "tokenizer.json").write_bytes(b"{}")
@@ -105,7 +105,7 @@ def test_who_does_not_ask_for_it_is_told_nothing_of_it(home: Path, clock: Frozen
 
 @pytest.fixture
 def weights(models: str, cache: Path) -> None:  # noqa: F811
-    name = folder_name(RERANKER, RERANKER.wheel)
+    name = model_folder(RERANKER, RERANKER.wheel)
     shutil.copytree(Path(models) / name, cache / name)
 
 

@@ -22,7 +22,18 @@ from ..errors import Unavailable
 from ..settings import SearchSettings
 from . import late_interaction as late
 from .base import Embedder, slug
-from .model_files import BGE_EN, BGE_ZH, COLBERT_EN, KNOWN, MODEL, TOKENIZER, Found, Weight, checksum, find
+from .model_files import (
+    BGE_EN,
+    BGE_ZH,
+    COLBERT_EN,
+    KNOWN_MODELS,
+    MODEL_FILE,
+    TOKENIZER_FILE,
+    LocalModel,
+    ModelFiles,
+    checksum,
+    find_model,
+)
 from .shutdown import computing
 
 if TYPE_CHECKING:
@@ -56,7 +67,7 @@ _RECIPES = {
 class Transformer:
     """A model file and its tokeniser, opened when the first text comes. Safe for threads."""
 
-    def __init__(self, found: Found, tokens: int) -> None:
+    def __init__(self, found: ModelFiles, tokens: int) -> None:
         self.found = found
         self._tokens = tokens
         self._lock = Lock()
@@ -144,7 +155,7 @@ class LocalEmbedder:
     is_fast = False
     batch_size = 64
 
-    def __init__(self, found: Found, recipe: Recipe, scripts: str = "") -> None:
+    def __init__(self, found: ModelFiles, recipe: Recipe, scripts: str = "") -> None:
         self.model = found.name
         self.space = f"local-{slug(found.name)}-{recipe.pooling}-{found.sha256[:8]}"
         self._recipe, self._scripts = recipe, scripts
@@ -241,14 +252,14 @@ def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
 
 def _known(name: str, folder: str) -> tuple[Embedder, ...]:
     """One a script: the best of those that are here."""
-    wanted: dict[str, tuple[Weight, ...]] = {"alphabetic": (COLBERT_EN, BGE_EN), "chinese": (BGE_ZH,)}
+    wanted: dict[str, tuple[LocalModel, ...]] = {"alphabetic": (COLBERT_EN, BGE_EN), "chinese": (BGE_ZH,)}
     embedders: list[Embedder] = []
     missing: list[Unavailable] = []
     for scripts, weights in wanted.items():
         for weight in weights:
             if name in ("", weight.name):
                 try:
-                    embedders.append(_embedder(find(weight, folder), weight.name, scripts))
+                    embedders.append(_embedder(find_model(weight, folder), weight.name, scripts))
                     break
                 except Unavailable as error:
                     missing.append(error)
@@ -257,7 +268,7 @@ def _known(name: str, folder: str) -> tuple[Embedder, ...]:
     return tuple(embedders)
 
 
-def _embedder(found: Found, name: str, scripts: str = "") -> Embedder:
+def _embedder(found: ModelFiles, name: str, scripts: str = "") -> Embedder:
     made = TokenEmbedder if name == COLBERT_EN.name else LocalEmbedder
     return made(found, _RECIPES[name], scripts)
 
@@ -266,21 +277,26 @@ def _model_file(folder: str) -> str:
     """The model of a folder: by its usual name, or whatever else is one."""
     for place in (folder, os.path.join(folder, "onnx")):
         if os.path.isdir(place) and (names := sorted(name for name in os.listdir(place) if name.endswith(".onnx"))):
-            return os.path.join(place, MODEL if MODEL in names else names[0])
+            return os.path.join(place, MODEL_FILE if MODEL_FILE in names else names[0])
     return ""
 
 
 def _own(folder: str, model: str) -> Embedder:
     """A model of the user's own, in the layout of sentence-transformers. One we know is used as we know it."""
-    files = [os.path.join(folder, name) for name in (TOKENIZER, "vocab.txt")]
+    files = [os.path.join(folder, name) for name in (TOKENIZER_FILE, "vocab.txt")]
     tokenizer = next((path for path in files if os.path.isfile(path)), "")
     if not tokenizer:
         raise Unavailable(f"{folder} has neither tokenizer.json nor vocab.txt: put the one of the model there")
     sha256 = checksum(model)
-    known = next((name for name in _RECIPES if sha256 in (build.model for build in KNOWN[name].builds())), "")
+    known = next((name for name in _RECIPES if _is_conversion(KNOWN_MODELS[name], sha256)), "")
     if known:  # a space of its own: the one of that name has no vectors of other scripts
-        return _embedder(Found(f"{known}-alone", model, tokenizer, sha256), known)
-    return LocalEmbedder(Found(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256), _recipe(folder))
+        return _embedder(ModelFiles(f"{known}-alone", model, tokenizer, sha256), known)
+    found = ModelFiles(os.path.basename(os.path.abspath(folder)), model, tokenizer, sha256)
+    return LocalEmbedder(found, _recipe(folder))
+
+
+def _is_conversion(model: LocalModel, sha256: str) -> bool:
+    return any(source.model_sha256 == sha256 for source in model.sources())
 
 
 def _recipe(folder: str) -> Recipe:

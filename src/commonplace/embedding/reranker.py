@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from ..errors import Unavailable
 from .local import Transformer, mostly_alphabetic, require
-from .model_files import RERANKER, find
+from .model_files import RERANKER, find_model
 
 _TOKENS = 192  # of a pair: cost grows with them, and what answers a question mostly stands early
 _WORDS = 4
@@ -36,4 +36,4 @@ def open_reranker(folder: str = "") -> Reranker:
         require()
     except ImportError as error:
         raise Unavailable(f"rerank needs {error.name}: pip install 'commonplace[local]'") from error
-    return Reranker(Transformer(find(RERANKER, folder), _TOKENS))
+    return Reranker(Transformer(find_model(RERANKER, folder), _TOKENS))

@@ -51,11 +51,11 @@ def index_command(action: str) -> None:
 
 
 def _fetch_models(home: Home) -> None:
-    from ...embedding.model_files import fetch, weights_for
+    from ...embedding.model_files import fetch_models, models_for
 
     settings = home.search_settings
-    wanted = weights_for(settings.model, rerank=settings.rerank)
-    fetch(wanted, partial(click.echo, err=True))
+    wanted = models_for(settings.model, rerank=settings.rerank)
+    fetch_models(wanted, partial(click.echo, err=True))
     print_reply({"fetched": [weight.name for weight in wanted]}, "The weights are there.")
 
 
