@@ -41,7 +41,8 @@ FindPage = Callable[[str], str]  # the path of the page a wikilink means, or ""
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
 
 _WIKILINK_TARGET = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
-_CODE = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)|(`+)(?:(?!\2).)+?\2", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_BACKTICKS = re.compile("`+")
 _INLINE_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
 _EXTERNAL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
 _MAX_LINKED_CHARS = 100_000  # of a page that is searched for links
@@ -166,7 +167,40 @@ class Link(NamedTuple):
 
 def find_links(text: str, path: str = "") -> list[Link]:
     """Return the links of a page to other pages, in order, each once. Links inside code do not count."""
-    return list(dict.fromkeys(_iterate_links(_CODE.sub("", text[:_MAX_LINKED_CHARS]), path)))
+    return list(dict.fromkeys(_iterate_links(_remove_code(text[:_MAX_LINKED_CHARS]), path)))
+
+
+def _remove_code(text: str) -> str:
+    """Return the text without code blocks and code spans, in time that grows with its length alone.
+
+    A code span ends at the next run of backticks that is as long as the one that opened it.
+    """
+    text = _FENCED.sub("", text)
+    runs = [found.span() for found in _BACKTICKS.finditer(text)]
+    closing = _closing_runs(runs)
+    parts: list[str] = []
+    copied = 0
+    number = 0
+    while number < len(runs):
+        end = closing[number]
+        if end is None:
+            number += 1
+            continue
+        parts.append(text[copied : runs[number][0]])
+        copied = runs[end][1]
+        number = end + 1
+    return "".join((*parts, text[copied:]))
+
+
+def _closing_runs(runs: list[tuple[int, int]]) -> list[int | None]:
+    """For each run of backticks, the number of the next one of the same length, or None."""
+    closing: list[int | None] = [None] * len(runs)
+    latest: dict[int, int] = {}
+    for number in reversed(range(len(runs))):
+        length = runs[number][1] - runs[number][0]
+        closing[number] = latest.get(length)
+        latest[length] = number
+    return closing
 
 
 def _iterate_links(text: str, path: str) -> Iterator[Link]:
