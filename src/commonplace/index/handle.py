@@ -25,6 +25,7 @@ from .sync import IndexScope, catch_up, rebuild, update_pages
 
 if TYPE_CHECKING:
     from .embedding_service import EmbeddingService
+    from .inspection import IndexInspection
     from .watcher import PageChanges, WatchMode
 
     OnChange = Callable[[PageChanges], None]
@@ -79,6 +80,18 @@ class IndexHandle(Protocol):
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         """Follow the pages until `stop` is set, telling what changed once it can be found, and how they are watched."""
+        ...
+
+    def inspect(self) -> IndexInspection:
+        """Return what the index knows, without catching up."""
+        ...
+
+    def find_changes(self, inspection: IndexInspection) -> set[str] | None:
+        """Return the pages that the index would see as changed since it was inspected; None when that may be any."""
+        ...
+
+    def discard(self) -> None:
+        """Throw a damaged index away; the next use rebuilds it."""
         ...
 
     def close(self) -> None: ...
@@ -151,6 +164,20 @@ class SqliteIndexHandle:
     def in_place(self) -> bool:
         """Whether the index is the one that others see."""
         return self._index is None or self._index.in_place()
+
+    def inspect(self) -> IndexInspection:
+        from .inspection import inspect_sqlite_index
+
+        return inspect_sqlite_index(self.folder, self.scope.fingerprint)
+
+    def find_changes(self, inspection: IndexInspection) -> set[str] | None:
+        changes = self._pages.changes(inspection.stamps, self.scope.roots())
+        return {*changes.changed, *changes.removed}
+
+    def discard(self) -> None:
+        self.close()
+        index, _ = open_index(self.folder, self.scope.fingerprint, damaged="discarded")
+        index.close()
 
     def invalidate(self) -> None:
         """The next question looks at the pages itself, whatever was promised."""

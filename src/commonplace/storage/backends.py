@@ -7,7 +7,7 @@ one line in `BACKENDS`. Backends are imported when they are first needed.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..model import Clock
 from .base import OnWrite, Storage, TokenStore
@@ -19,6 +19,14 @@ BACKENDS = {
 }
 
 MAX_TENANT_CHARACTERS = 200
+
+
+class SetupProblem(NamedTuple):
+    """Something that must be set right before a memory can be opened, and how."""
+
+    location: str
+    problem: str
+    advice: str
 
 
 class Backend(Protocol):
@@ -50,6 +58,10 @@ class Backend(Protocol):
 
     def tenant_address(self, address: str, tenant: str) -> str:
         """Return the address of another tenant's memory on the same server; only where `has_tenants`."""
+        ...
+
+    def diagnose(self, address: str) -> list[SetupProblem]:
+        """Return what keeps a memory from being opened; NotFound where there is none."""
         ...
 
     def may_exist(self, address: str) -> bool:

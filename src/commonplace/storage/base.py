@@ -7,7 +7,7 @@ reached from the one object. Every backend passes the same contract (`commonplac
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from ..index.handle import IndexHandle
     from ..index.sync import IndexScope
     from .tokens import Call, Token
+    from .tree import FileTree
 
 __all__ = ["ABSENT"]
 
@@ -245,6 +246,7 @@ class Storage(Protocol):
     pages: Pages
     history: HistoryStore
     tokens: TokenStore
+    tree: FileTree
 
     def read_settings_text(self, path: str) -> str | None:
         """Return the text of a settings file of the memory, or None."""
@@ -256,6 +258,10 @@ class Storage(Protocol):
 
     def read_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a page, text or not; None when it is not there."""
+        ...
+
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        """Return a function that reads these pages in this order, several at once where that is faster."""
         ...
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:

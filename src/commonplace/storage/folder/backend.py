@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from ... import settings as settings_of
-from ...errors import CommonplaceError, InvalidArgument, StorageError
-from ...model import Clock
+from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
+from ...model import Clock, Page
 from ..base import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from ..files import read_bytes_or_none, storage_errors
 from .history import History
 from .pages import FolderPages
 from .tokens import FolderTokens
 from .transcripts import FolderTranscript
+from .tree import FolderTree
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
+    from ..backends import SetupProblem
+    from ..tree import FileTree
 
 # A home may be part of a repository: its pages belong there, derived files do not.
 _GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
@@ -40,6 +43,7 @@ class FolderStorage:
         self.history: HistoryStore = History(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
         self.pages: Pages = FolderPages(self.folder, on_write, self.history)
         self.tokens: TokenStore = FolderTokens(self.folder)
+        self.tree: FileTree = FolderTree(self.folder, self._locks, self.pages, self.history)
 
     def read_settings_text(self, path: str) -> str | None:
         return settings_of.read_file(os.path.join(self.folder, path))
@@ -54,6 +58,9 @@ class FolderStorage:
     def read_bytes(self, path: str) -> bytes | None:
         with storage_errors(path):
             return read_bytes_or_none(os.path.join(self.folder, path), path)
+
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        return self.pages.read
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         # Listing follows no links, so these paths lie inside and need no second check.
@@ -128,6 +135,12 @@ class FolderBackend:
 
     def tenant_address(self, address: str, tenant: str) -> str:
         raise InvalidArgument("a folder holds one memory and has no tenants")
+
+    def diagnose(self, address: str) -> list[SetupProblem]:
+        folder = self.absolute_address(address)
+        if not os.path.isdir(folder):
+            raise NotFound(f"there is no memory at {folder}: run `commonplace init`, or say which with --home")
+        return []
 
     def may_exist(self, address: str) -> bool:
         return os.path.isdir(self.absolute_address(address))

@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
-from ...errors import NotText, OutsideHome, PageNotFound, SettingsError
-from ...model import Clock
+from ...errors import OutsideHome, SettingsError
+from ...model import Clock, Page
 from ..base import HistoryStore, OnWrite, Pages, Retention, TokenStore
+from ..deltas import version_of
+from ..edits import text_of
 from .connection import Database
 from .history import PostgresHistory
 from .pages import PostgresPages
 from .tokens import PostgresTokens
 from .transcripts import PostgresTranscript
+from .tree import PostgresTree
 from .url import DATABASE_SCHEMES, parse_url, replica_address, with_tenant
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
+    from ..backends import SetupProblem
+    from ..tree import FileTree
 
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
 _NAMED_PASSWORD = re.compile(r"(?<=[?&])(?:ssl)?password=[^&]*&?")
+_PAGES_PER_QUERY = 200
 
 
 class PostgresStorage:
@@ -43,24 +49,41 @@ class PostgresStorage:
         self._pages = PostgresPages(self.database, on_write, history)
         self.pages: Pages = self._pages
         self.tokens: TokenStore = PostgresTokens(self.database)
+        self.tree: FileTree = PostgresTree(self._pages)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
         kept = self.settings.history
         history.retention = Retention(kept.days, kept.megabytes * 1_000_000)
 
     def read_settings_text(self, path: str) -> str | None:
+        data = self.read_bytes(path)
         try:
-            return self.pages.read(path).text
-        except PageNotFound:
-            return None
-        except NotText as error:
-            raise SettingsError(str(error).replace(" is not", ": not", 1)) from error
+            return None if data is None else data.decode()
+        except UnicodeDecodeError as error:
+            problem = f"not UTF-8 text (byte {error.start})"
+            raise SettingsError(problem, path=path, advice="save it as UTF-8") from error
 
     def current_settings_version(self) -> object:
         return self._pages.version(settings_of.FILE)
 
     def read_bytes(self, path: str) -> bytes | None:
         return self._pages.read_bytes(path)
+
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        position = {path: number for number, path in enumerate(paths)}
+        fetched: dict[str, bytes] = {}
+
+        def read(path: str) -> Page:
+            if path not in fetched:
+                fetched.clear()
+                start = position[path]
+                fetched.update(self._pages.read_many(paths[start : start + _PAGES_PER_QUERY]))
+            data = fetched.pop(path, None)
+            if data is None:  # removed since it was listed
+                return self.pages.read(path)
+            return Page(path, text_of(data, path), version_of(data))
+
+        return read
 
     def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
         # One query for all pages is as fast as one for some.
@@ -78,7 +101,7 @@ class PostgresStorage:
 
     def exists(self, path: str) -> bool:
         try:
-            return self.read_settings_text(path) is not None
+            return self._pages.find_page(path) is not None
         except OutsideHome:
             return False
 
@@ -128,6 +151,21 @@ class PostgresBackend:
 
     def tenant_address(self, address: str, tenant: str) -> str:
         return with_tenant(address, tenant)
+
+    def diagnose(self, address: str) -> list[SetupProblem]:
+        from ..backends import SetupProblem
+        from .migrate import migration_status
+
+        status = migration_status(Database(parse_url(address)))
+        if status.is_too_new:
+            problem = f"a newer commonplace changed the tables (there is {status.unknown[-1]})"
+            return [SetupProblem("commonplace", problem, "update this program; nothing else was looked at")]
+        if status.pending:
+            problem = f"the tables are not up to date ({', '.join(map(str, status.pending))} not applied)"
+            command = "migrate" if status.applied else "init"
+            advice = f"run `commonplace db {command}`; until then nothing else is looked at"
+            return [SetupProblem("commonplace", problem, advice)]
+        return []
 
     def may_exist(self, address: str) -> bool:
         return True

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NoReturn, TypeVar
 from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
 from ...index.base import Coverage, Index, PendingBatch, Progress, report_progress
 from ...index.handle import IndexView
+from ...index.inspection import IndexInspection
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from .connection import Database
 from .index import PostgresIndex
@@ -101,6 +102,30 @@ class PostgresIndexHandle:
                 if news.changed or news.removed:
                     self.query(lambda view: embedding.acquire(view.index) if embedding else None)
                     on_change(PageChanges(tuple(news.changed), tuple(news.removed)))
+
+    def inspect(self) -> IndexInspection:
+        status = self._index.status()
+        versions = self._index.versions()
+        return IndexInspection(
+            "commonplace.indexes",
+            "ok" if status.indexed_seq or versions else "missing",
+            "",
+            self._index.stamps(),
+            versions,
+            dict(status.warnings),
+            seq=status.indexed_seq,
+            lag_is_normal=True,
+        )
+
+    def find_changes(self, inspection: IndexInspection) -> set[str] | None:
+        try:
+            changes = self._pages.changed_since(inspection.seq)
+        except NotFound:  # removals were forgotten: anything may have changed
+            return None
+        return {*changes.changed, *changes.removed}
+
+    def discard(self) -> None:
+        """Do nothing: the server keeps its tables intact."""
 
     def close(self) -> None:
         """Do nothing: the connections belong to the database handle."""
@@ -216,6 +241,15 @@ class ReplicaIndexHandle:
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         self._primary.watch(stop, on_change, embedding, on_start)
+
+    def inspect(self) -> IndexInspection:
+        return self._primary.inspect()
+
+    def find_changes(self, inspection: IndexInspection) -> set[str] | None:
+        return self._primary.find_changes(inspection)
+
+    def discard(self) -> None:
+        self._primary.discard()
 
     def close(self) -> None:
         self._primary.close()

@@ -250,6 +250,14 @@ class PostgresPages:
         """Return every page below a folder, hidden ones included, by path."""
         return sorted(PageSize(*row) for row in self._query_below(f"path, size, {_WRITTEN_AT}", folder))
 
+    def find_page(self, path: str) -> PageSize | None:
+        statement = f"SELECT path, size, {_WRITTEN_AT} FROM commonplace.pages WHERE {_EXISTING} AND path = %(path)s"
+        rows = self._query(statement, path=normalize_path(path))
+        return PageSize(*rows[0]) if rows else None
+
+    def has_pages_below(self, folder: str) -> bool:
+        return any(self._query_below("1", folder, " LIMIT 1"))
+
     def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
         condition = f" AND right(path, 3) = '.md' AND (position(%(text)s::bytea IN data) > 0 OR {_IS_NOT_TEXT})"
         rows = self._query_below("path, data", folder, condition, text=text.encode(), valid=_VALID_CHARACTERS)
