@@ -14,10 +14,10 @@ from ...home import Home
 from ...model import Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...storage.layout import stem
-from . import page_access as seen
+from . import page_access
 from .endpoints import MAX_PATH_CHARACTERS, Asked, Endpoint, Given, Parameter
 from .link_graph import MOST, as_json, web
-from .page_access import agents, page_at, record_folders, sight
+from .page_access import list_agents, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
 _NOTE = re.compile(r"^### \S", re.MULTILINE)
@@ -31,7 +31,7 @@ def outline(home: Home) -> Row:
     home.check()
     warnings: list[str] = []
     return {
-        "agents": agents(home),
+        "agents": list_agents(home),
         "days": _days(home),
         "topics": _topics(home),
         "globals": _records(home, home.layout.globals, warnings),
@@ -133,7 +133,7 @@ def _directives(home: Home) -> list[Row]:
 def _summaries(home: Home) -> list[Row]:
     """The curated pages: what all share, and this agent's own."""
     pages = dict.fromkeys((home.layout.shared_curated, home.layout.curated_page(home.agent)))
-    return [{"path": path, "title": sight(home, path).title} for path in pages if home.storage.exists(path)]
+    return [{"path": path, "title": resolve_page(home, path).title} for path in pages if home.storage.exists(path)]
 
 
 def _others(home: Home) -> list[Row]:
@@ -174,9 +174,9 @@ class Said(NamedTuple):
 
 def talk(home: Home, path: str) -> list[Said]:
     """The turns of a session; PageNotFound for what is no session of this agent."""
-    if sight(home, path).kind != "session":
+    if resolve_page(home, path).kind != "session":
         raise PageNotFound(path)
-    found, _ = parse_turns(page_at(home, path).text)
+    found, _ = parse_turns(read_page(home, path).text)
     return [_said(turn.line, turn.text, turn.at, turn.role) for turn in found[:_MOST]]
 
 
@@ -245,7 +245,7 @@ _RENDER = closed_object(
 
 def status(asked: Asked) -> dict[str, Any]:
     home, grant = asked.home, asked.grant
-    every = [asked.caller.fixed["agent"]] if "agent" in asked.caller.fixed else seen.agents(home)
+    every = [asked.caller.fixed["agent"]] if "agent" in asked.caller.fixed else page_access.list_agents(home)
     every = [*dict.fromkeys([*(grant.agents or ()), *every])]
     try:
         owners = {skill.owner for skill in home.skills.all()}
@@ -268,7 +268,7 @@ def held_to_own(asked: Asked, counted: dict[str, Any]) -> dict[str, Any]:
     if asked.grant.agents is None:
         return counted
     told = {name: value for name, value in counted.items() if name not in ("passages", "spaces")}
-    return {**told, "pages": len(seen.known_pages(asked.home))}
+    return {**told, "pages": len(page_access.list_known_pages(asked.home))}
 
 
 def outlined(asked: Asked) -> dict[str, Any]:
@@ -278,7 +278,7 @@ def outlined(asked: Asked) -> dict[str, Any]:
 
 def render(asked: Asked) -> dict[str, Any]:
     path = asked.body.get("path", "")
-    return {"html": render_html(asked.body["text"], path, seen.Names(asked.home).find)}
+    return {"html": render_html(asked.body["text"], path, page_access.LinkResolver(asked.home).resolve)}
 
 
 def session(asked: Asked) -> dict[str, Any]:

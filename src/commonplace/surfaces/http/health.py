@@ -13,7 +13,7 @@ from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
 from .browse import held_to_own
 from .endpoints import INTEGER_OR_NULL, Asked, Endpoint, Given
-from .page_access import title_of
+from .page_access import page_title
 
 _MOST_DAYS = 366
 
@@ -87,7 +87,7 @@ def recalled(home: Home) -> dict[str, Any]:
 
 def _named(home: Home, path: str) -> dict[str, Any]:
     place = home.index.scope.place(path)
-    return {"path": path, "title": title_of(home, path, place) if place else path}
+    return {"path": path, "title": page_title(home, path, place) if place else path}
 
 
 _FINDING = object_of(

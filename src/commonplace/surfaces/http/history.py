@@ -12,7 +12,7 @@ from ...storage.base import ABSENT
 from ...storage.deltas import Change
 from ...storage.diff import opcodes
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter
-from .page_access import sight_to_write
+from .page_access import require_writable
 
 _AROUND = 3  # lines shown around what changed
 _MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference
@@ -147,7 +147,7 @@ def undo(asked: Asked) -> dict[str, Any]:
 def restore(asked: Asked) -> dict[str, Any]:
     path, when = asked.body["path"], asked.body["when"]
     try:
-        sight_to_write(asked.home, path)
+        require_writable(asked.home, path)
         changed = timeline.restore(asked.home, path, when)
     except InvalidArgument as error:  # it is understood, and does not fit this page
         raise NotFound(str(error)) from error

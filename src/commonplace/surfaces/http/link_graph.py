@@ -11,7 +11,7 @@ from ...formats import blocks
 from ...formats.html import find_links
 from ...home import Home
 from ...model import Record
-from .page_access import meant, names_of, record_folders, title_of
+from .page_access import index_link_names, page_title, record_folders, resolve_link
 
 MOST = 2000  # nodes
 _MOST_EDGES = 10_000
@@ -74,11 +74,11 @@ def _folders(home: Home) -> tuple[str, ...]:
 
 def _said(home: Home, known: set[str]) -> tuple[list[Edge], dict[str, dict[str, None]]]:
     """What pages say themselves: where they link to, and which tags the notes on them have. Each is read once."""
-    names, linked = names_of(known), list[Edge]()
+    names, linked = index_link_names(known), list[Edge]()
     noted: dict[str, dict[str, None]] = {}
     for path, text in _texts(home, known):
         for link in find_links(text, path) if _LINKED in text else ():
-            target = meant(names, link.target) if link.is_wiki else link.target
+            target = resolve_link(names, link.target) if link.is_wiki else link.target
             if target in known and target != path:
                 linked.append(Edge(path, target, "link", link.text[:100]))
         for block in blocks.parse(text) if _TAGGED in text else ():
@@ -144,7 +144,7 @@ def _tag_id(tag: str) -> str:
 def _nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
     for path in paths:
         if place := home.index.scope.place(path):
-            yield Node(path, title_of(home, path, place), place.kind, str(place.scope), degrees[path])
+            yield Node(path, page_title(home, path, place), place.kind, str(place.scope), degrees[path])
 
 
 def _crowds(tags: list[str], degrees: Counter[str]) -> Iterator[Node]:

@@ -1,4 +1,4 @@
-"""Pages as resources: listed, read, written and removed by their path, each with its version as ETag."""
+"""Pages as resources: listed, read, written, removed and merged by their path, each with its version as ETag."""
 
 from __future__ import annotations
 
@@ -21,75 +21,34 @@ from ...storage.deltas import as_text
 from ...storage.merge import Part, parts
 from ...tools.secret_policy import guarded
 from .endpoints import JSON, MARKDOWN, MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter, Reply
-from .page_access import Names, Sight, page_at, record_folders, sight, sight_to_write, size_of, title_of
+from .page_access import (
+    LinkResolver,
+    ResolvedPage,
+    page_title,
+    read_page,
+    record_folders,
+    require_writable,
+    resolve_page,
+)
 from .problems import Problem
 
 Row = dict[str, Any]
+DEFAULT_LIST_LIMIT = 200
+MAX_PAGE_CHARACTERS = 4_000_000  # more than search reads of one page
+MAX_TITLE_CHARACTERS = 200
+_H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
+_MARKUP = re.compile(r"<[^>]*>")
+_ETAG = re.compile(r'(W/)?"([^"]*)"')
 
 
-def listed(home: Home, *, prefix: str = "", kind: str = "", limit: int = 200, after: str = "") -> tuple[list[Row], str]:
-    """Pages, the newest first, and where to go on; empty when that was all."""
-    since = _read(after)
-    rows: list[Row] = []
-    last = ("", "")
-    for path, at in home.visible_pages():
-        if (since and (at, path) >= since) or not path.startswith(prefix):
-            continue
-        place = home.index.scope.place(path)
-        if place is None or (kind and place.kind != kind):
-            continue
-        if len(rows) == limit:
-            return _with_records(home, rows), _as_cursor(*last)
-        last = (at, path)
-        row = {
-            "path": path,
-            "kind": place.kind,
-            "scope": str(place.scope),
-            "title": title_of(home, path, place),
-            "at": at,
-        }
-        size = size_of(home, path)
-        rows.append(row if size is None else {**row, "size": size})
-    return _with_records(home, rows), ""
-
-
-def _with_records(home: Home, rows: list[Row]) -> list[Row]:
-    """What records say of themselves: their key and tags."""
-    if not any(row["kind"] == "record" for row in rows):
-        return rows
-    known = {record.path: record for folder in record_folders(home) for record in home.records(folder)[0]}
-    return [{**row, **_said(known[row["path"]])} if row["path"] in known else row for row in rows]
-
-
-def _said(record: Record) -> Row:
-    return {"key": record.key, "title": record.key, "tags": list(record.tags)}
-
-
-def _as_cursor(at: str, path: str) -> str:
-    return base64.urlsafe_b64encode(f"{at} {path}".encode()).decode().rstrip("=")
-
-
-def _read(after: str) -> tuple[str, str] | None:
-    if not after:
-        return None
-    try:
-        at, _, path = base64.b64decode(after + "=" * (-len(after) % 4), b"-_", validate=True).decode().partition(" ")
-    except ValueError as error:
-        raise NotFound("after is not what a listing gave as next: list from the start") from error
-    return at, path
-
-
-_LARGEST = 4_000_000  # characters of a page: more than is searched of one
-
-
-class Saved(NamedTuple):
+class SavedPage(NamedTuple):
     version: str
     warning: str = ""
     conflict: str = ""
 
 
-class Merged(NamedTuple):
-    """`text`: what both made of it, with marks where they meet. `current`: the version of theirs."""
+class MergedPage(NamedTuple):
+    """`text`: both changes in one, with markers around conflicts. `current`: the version of `theirs`."""
 
     text: str
     conflicts: int
@@ -98,55 +57,287 @@ class Merged(NamedTuple):
     parts: list[dict[str, Any]]
 
 
-def save(home: Home, path: str, text: str, version: str, session: str = "") -> Saved:
-    """Write a page whole; StaleVersion when it is not as it was read. Secrets are told, taken out or refused as the
+def list_pages(asked: Asked) -> dict[str, Any]:
+    given = asked.given
+    rows, cursor = _list_rows(
+        asked.home,
+        prefix=given.get("prefix", ""),
+        kind=given.get("kind", ""),
+        limit=given.get("limit", DEFAULT_LIST_LIMIT),
+        after=given.get("after", ""),
+    )
+    return {"pages": rows, "next": cursor or None}
+
+
+def _list_rows(home: Home, *, prefix: str, kind: str, limit: int, after: str) -> tuple[list[Row], str]:
+    """Return the pages an agent may see, newest first, and a cursor; the cursor is empty at the end."""
+    start = _parse_cursor(after)
+    rows: list[Row] = []
+    for path, at in home.visible_pages():
+        if (start and (at, path) >= start) or not path.startswith(prefix):
+            continue
+        place = home.index.scope.place(path)
+        if place is None or (kind and place.kind != kind):
+            continue
+        if len(rows) == limit:
+            return _add_record_fields(home, rows), _format_cursor(rows[-1])
+        title = page_title(home, path, place)
+        row: Row = {"path": path, "kind": place.kind, "scope": str(place.scope), "title": title, "at": at}
+        size = home.storage.page_size(path)
+        if size is not None:
+            row["size"] = size
+        rows.append(row)
+    return _add_record_fields(home, rows), ""
+
+
+def _add_record_fields(home: Home, rows: list[Row]) -> list[Row]:
+    """Return the rows with the key and tags of those that are records."""
+    if not any(row["kind"] == "record" for row in rows):
+        return rows
+    records = {record.path: record for folder in record_folders(home) for record in home.records(folder)[0]}
+    return [{**row, **_record_fields(records[row["path"]])} if row["path"] in records else row for row in rows]
+
+
+def _record_fields(record: Record) -> Row:
+    return {"key": record.key, "title": record.key, "tags": list(record.tags)}
+
+
+def _format_cursor(row: Row) -> str:
+    return base64.urlsafe_b64encode(f"{row['at']} {row['path']}".encode()).decode().rstrip("=")
+
+
+def _parse_cursor(cursor: str) -> tuple[str, str] | None:
+    if not cursor:
+        return None
+    padded = cursor + "=" * (-len(cursor) % 4)
+    try:
+        at, _, path = base64.b64decode(padded, b"-_", validate=True).decode().partition(" ")
+    except ValueError as error:
+        raise NotFound("after is not what a listing gave as next: list from the start") from error
+    return at, path
+
+
+def get_page(asked: Asked) -> Reply:
+    path = asked.given["path"]
+    resolved = resolve_page(asked.home, path)
+    if "at" in asked.given:
+        return _get_page_as_of(asked, resolved)
+    page = read_page(asked.home, path)
+    headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
+    if _matches_etag(page.version, asked.headers.get("if-none-match", "")):
+        return Reply(b"", 304, headers, MARKDOWN)
+    page = page._replace(text=_readable_text(page.text, resolved))
+    if not _wants_json(asked):
+        return Reply(page.text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
+    body = _describe_page(asked.home, page, resolved)
+    return Reply({**body, "version": page.version, "at": asked.home.written(path) or ""}, headers=headers)
+
+
+def _get_page_as_of(asked: Asked, resolved: ResolvedPage) -> Reply:
+    when = asked.given["at"]
+    text = _readable_text(timeline.page_as_of(asked.home, resolved.path, when), resolved)
+    headers = {"Vary": "Accept"}
+    if not _wants_json(asked):
+        return Reply(text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
+    body = _describe_page(asked.home, Page(resolved.path, text, ABSENT), resolved)
+    return Reply({**body, "as_of": when}, headers=headers)
+
+
+def _readable_text(text: str, resolved: ResolvedPage) -> str:
+    """Return the text of a page; of a session, what was said in it."""
+    return "\n".join(render_lines(text.split("\n"))) if resolved.kind == "session" else text
+
+
+def _wants_json(asked: Asked) -> bool:
+    return JSON in asked.headers.get("accept", "").lower()
+
+
+def _describe_page(home: Home, page: Page, resolved: ResolvedPage) -> dict[str, Any]:
+    links = LinkResolver(home)
+    html = render_html(page.text, page.path, links.resolve)
+    return {
+        "path": page.path,
+        "text": page.text,
+        "kind": resolved.kind,
+        "scope": str(resolved.scope),
+        "title": _find_heading(html) or resolved.title,
+        "html": html,
+        "front": _parse_front_matter(page.text),
+        "links": _list_links(page, links),
+    }
+
+
+def _find_heading(html: str) -> str:
+    """Return the text of the first top-level heading, without markup, or an empty string."""
+    match = _H1.search(html)
+    return unescape(_MARKUP.sub("", match[1])).strip()[:MAX_TITLE_CHARACTERS] if match else ""
+
+
+def _parse_front_matter(text: str) -> dict[str, Any]:
+    try:
+        head, _ = frontmatter.split(text)
+        return frontmatter.parse(head) if head else {}
+    except BrokenFrontMatter:
+        return {}
+
+
+def _list_links(page: Page, resolver: LinkResolver) -> list[dict[str, Any]]:
+    """Return the links of a page, with the path of the page that each means, if there is one."""
+    rows: list[dict[str, Any]] = []
+    for link in find_links(page.text, page.path):
+        path = resolver.resolve(link.target) if link.is_wiki else link.target
+        row = {"target": link.target, "text": link.text}
+        if path in resolver.paths:
+            row["path"] = path
+        rows.append(row)
+    return rows
+
+
+def put_page(asked: Asked) -> Reply:
+    path = asked.given["path"]
+    expected = _expected_version(asked)
+    if asked.headers.get("if-match", "*").strip() != "*":  # a caller that names a version has read it
+        asked.home.storage.pages.mark_read(Page(path, "", expected))
+    try:
+        saved = save_page(asked.home, path, asked.body, expected, asked.caller.session)
+    except StaleVersion as error:
+        current = _current_version(asked, path)
+        raise _page_exists(path, current) if current and expected == ABSENT else _stale(path, current) from error
+    is_new = expected == ABSENT
+    body: dict[str, Any] = {"path": path, "version": saved.version, "created": is_new}
+    if saved.warning:
+        body["warning"] = saved.warning
+    if saved.conflict:
+        body["conflict"] = saved.conflict
+    return Reply(body, 201 if is_new else 200, {"ETag": f'"{saved.version}"'})
+
+
+def save_page(home: Home, path: str, text: str, version: str, session: str = "") -> SavedPage:
+    """Write a page whole; StaleVersion if it is not at this version. Secrets are reported, removed or refused as the
     settings say."""
-    sight_to_write(home, path)
-    if len(text) > _LARGEST:
-        raise Refused(f"a page has at most {_LARGEST:,} characters: write two of them")
-    given, warning = guarded({"text": text}, home.settings.secrets)
+    require_writable(home, path)
+    if len(text) > MAX_PAGE_CHARACTERS:
+        raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: write two of them")
+    safe, warning = guarded({"text": text}, home.settings.secrets)
     try:
-        with write_as(Author("edit", home.agent, session or home.session)) as told:
-            made = home.storage.pages.write(path, given["text"], if_version=version)
+        with write_as(Author("edit", home.agent, session or home.session)) as outcome:
+            new_version = home.storage.pages.write(path, safe["text"], if_version=version)
     finally:
         home.follow()
-    said = [sentence for sentence in (warning, *told.warnings) if sentence]
-    return Saved(made, "; ".join(said), "; ".join(told.conflicts))
+    warnings = [sentence for sentence in (warning, *outcome.warnings) if sentence]
+    return SavedPage(new_version, "; ".join(warnings), "; ".join(outcome.conflicts))
 
 
-def delete(home: Home, path: str, version: str, session: str = "") -> None:
-    """Remove a page; StaleVersion when it is not as it was read."""
-    sight_to_write(home, path)
+def delete_page(asked: Asked) -> Reply:
+    home = asked.home
+    path = asked.given["path"]
+    expected = _expected_version(asked)
+    if expected == ABSENT:
+        raise PageNotFound(path)
+    require_writable(home, path)
     try:
-        with write_as(Author("remove", home.agent, session or home.session)):
-            home.storage.pages.remove(path, if_version=version)
+        with write_as(Author("remove", home.agent, asked.caller.session or home.session)):
+            home.storage.pages.remove(path, if_version=expected)
+    except StaleVersion as error:
+        raise _stale(path, _current_version(asked, path)) from error
     finally:
         home.follow()
+    return Reply(b"", 204, media=MARKDOWN)
 
 
-def merged(home: Home, path: str, base: str, text: str) -> Merged:
-    """What a text and the page as it is now make together, where both come from one version of it."""
-    sight(home, path)
-    was = as_text(home.storage.history.read_version(path, base)) if base != ABSENT else ""
-    home.storage.pages.record_outside_edits([path])  # what is shown here is what the next merge begins from
+def _expected_version(asked: Asked) -> str:
+    """Return the version that the page must have by the request's condition; Problem if there is none, or if the
+    page has another."""
+    match = asked.headers.get("if-match")
+    none_match = asked.headers.get("if-none-match")
+    if (match is None) == (none_match is None):
+        raise Problem(
+            428, 'say which version you mean: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page'
+        )
+    path = asked.given["path"]
+    current = _current_version(asked, path)
+    if none_match is not None:
+        if none_match.strip() != "*":
+            raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
+        if current != ABSENT:
+            raise _page_exists(path, current)
+        return ABSENT
+    if current == ABSENT or not _matches_etag(current, match or "", strong=True):
+        raise _stale(path, current)
+    return current
+
+
+def _current_version(asked: Asked, path: str) -> str:
+    resolve_page(asked.home, path)
     try:
-        now = page_at(home, path)
-        theirs, current = now.text, now.version
+        return read_page(asked.home, path).version
     except PageNotFound:
-        theirs, current = "", ABSENT
-    found = parts(was, theirs, text)
-    conflicts = sum(part.kind == "conflict" for part in found)
-    shown = [
-        {name: value for name, value in part._asdict().items() if value or name in ("kind", "text")} for part in found
-    ]
-    return Merged("".join(_marked(part) for part in found), conflicts, current, theirs, shown)
+        return ABSENT
 
 
-def _marked(part: Part) -> str:
+def _matches_etag(version: str, header: str, *, strong: bool = False) -> bool:
+    """Return whether a list of ETags has a version. A weak one is good enough to read by, not to write by."""
+    if header.strip() == "*":
+        return True
+    return any(tag == version and not (weak and strong) for weak, tag in _ETAG.findall(header))
+
+
+def _stale(path: str, current: str) -> Problem:
+    if current:
+        detail = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
+    else:
+        detail = f"{path} is not there any more: read it again, then write"
+    return _precondition_failed(path, current, detail)
+
+
+def _page_exists(path: str, current: str) -> Problem:
+    detail = f"{path} is there already: choose another path, or read it and write with If-Match"
+    return _precondition_failed(path, current, detail)
+
+
+def _precondition_failed(path: str, current: str, detail: str) -> Problem:
+    headers = {"ETag": f'"{current}"'} if current else None
+    return Problem(412, detail, headers, current=current, path=path, code=StaleVersion.code)
+
+
+def merge_page(asked: Asked) -> dict[str, Any]:
+    body = asked.body
+    return merge_texts(asked.home, body["path"], body["base"], body["text"])._asdict()
+
+
+def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPage:
+    """Merge a text with the page as it is now, where both were made from one version of it."""
+    resolve_page(home, path)
+    base = as_text(home.storage.history.read_version(path, base_version)) if base_version != ABSENT else ""
+    home.storage.pages.record_outside_edits([path])  # what is returned here is the base of the next merge
+    try:
+        page = read_page(home, path)
+    except PageNotFound:
+        page = Page(path, "", ABSENT)
+    merged = parts(base, page.text, text)
+    return MergedPage(
+        text="".join(_mark_conflict(part) for part in merged),
+        conflicts=sum(part.kind == "conflict" for part in merged),
+        current=page.version,
+        theirs=page.text,
+        parts=[_describe_part(part) for part in merged],
+    )
+
+
+def _describe_part(part: Part) -> dict[str, Any]:
+    return {name: value for name, value in part._asdict().items() if value or name in ("kind", "text")}
+
+
+def _mark_conflict(part: Part) -> str:
     if part.kind != "conflict":
         return part.text
-    mine, theirs = (side if side.endswith("\n") or not side else f"{side}\n" for side in (part.mine, part.theirs))
+    mine = _end_line(part.mine)
+    theirs = _end_line(part.theirs)
     return f"<<<<<<< yours\n{mine}=======\n{theirs}>>>>>>> theirs\n"
+
+
+def _end_line(text: str) -> str:
+    return text if text.endswith("\n") or not text else f"{text}\n"
 
 
 _PATH = Parameter("path", TEXT, "The path of the page, from the home, as search names it.", "path", required=True)
@@ -169,183 +360,11 @@ _PAGE = object_of(
     as_of=TEXT,
 )
 _WRITTEN = object_of({"path": TEXT, "version": TEXT, "created": BOOLEAN}, warning=TEXT, conflict=TEXT)
-_H1, _MARKUP = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL), re.compile(r"<[^>]*>")
-_LONGEST_TITLE = 200  # characters
-_TAG = re.compile(r'(W/)?"([^"]*)"')
+_KIND = one_of("page", "record", "skill", "activity", "session")
 _CONDITIONS = [
     Parameter("If-Match", TEXT, "The ETag of the page as you read it.", "header"),
     Parameter("If-None-Match", TEXT, "* for a page that is not there yet.", "header"),
 ]
-_KIND = one_of("page", "record", "skill", "activity", "session")
-
-
-def listing(asked: Asked) -> dict[str, Any]:
-    given = asked.given
-    rows, after = listed(
-        asked.home,
-        prefix=given.get("prefix", ""),
-        kind=given.get("kind", ""),
-        limit=given.get("limit", 200),
-        after=given.get("after", ""),
-    )
-    return {"pages": rows, "next": after or None}
-
-
-def read(asked: Asked) -> Reply:
-    path = asked.given["path"]
-    found = sight(asked.home, path)
-    if "at" in asked.given:
-        return _read_as_of(asked, found)
-    page = page_at(asked.home, path)
-    tag = {"ETag": f'"{page.version}"', "Vary": "Accept"}
-    if _is_among(page.version, asked.headers.get("if-none-match", "")):
-        return Reply(b"", 304, tag, MARKDOWN)
-    page = page._replace(text=_shown(page.text, found))
-    if not _wants_json(asked):
-        return Reply(page.text, headers=tag, media=f"{MARKDOWN}; charset=utf-8")
-    said = _described(asked, page, found)
-    return Reply({**said, "version": page.version, "at": asked.home.written(path) or ""}, headers=tag)
-
-
-def _read_as_of(asked: Asked, found: Sight) -> Reply:
-    when = asked.given["at"]
-    text = _shown(timeline.page_as_of(asked.home, found.path, when), found)
-    if not _wants_json(asked):
-        return Reply(text, headers={"Vary": "Accept"}, media=f"{MARKDOWN}; charset=utf-8")
-    return Reply(
-        {**_described(asked, Page(found.path, text, ABSENT), found), "as_of": when}, headers={"Vary": "Accept"}
-    )
-
-
-def _shown(text: str, found: Sight) -> str:
-    return "\n".join(render_lines(text.split("\n"))) if found.kind == "session" else text
-
-
-def _wants_json(asked: Asked) -> bool:
-    return JSON in asked.headers.get("accept", "").lower()
-
-
-def _described(asked: Asked, page: Page, found: Sight) -> dict[str, Any]:
-    names = Names(asked.home)
-    shown = render_html(page.text, page.path, names.find)
-    return {
-        "path": page.path,
-        "text": page.text,
-        "kind": found.kind,
-        "scope": str(found.scope),
-        "title": _heading(shown) or found.title,
-        "html": shown,
-        "front": _front(page.text),
-        "links": _links(page, names),
-    }
-
-
-def _heading(shown: str) -> str:
-    """The first large heading of a page as it reads, without the marks of its Markdown."""
-    found = _H1.search(shown)
-    return unescape(_MARKUP.sub("", found[1])).strip()[:_LONGEST_TITLE] if found else ""
-
-
-def _front(text: str) -> dict[str, Any]:
-    try:
-        head, _ = frontmatter.split(text)
-        return frontmatter.parse(head) if head else {}
-    except BrokenFrontMatter:
-        return {}
-
-
-def _links(page: Page, names: Names) -> list[dict[str, Any]]:
-    """Where a page points to, with the page that is meant where there is one."""
-    found = [
-        (link, names.find(link.target) if link.is_wiki else link.target) for link in find_links(page.text, page.path)
-    ]
-    return [
-        {"target": link.target, "text": link.text, **({"path": path} if path in names.paths else {})}
-        for link, path in found
-    ]
-
-
-def write(asked: Asked) -> Reply:
-    path = asked.given["path"]
-    wanted = _condition(asked)
-    if asked.headers.get("if-match", "*").strip() != "*":  # who names a version has read it, and replaces it knowingly
-        asked.home.storage.pages.mark_read(Page(path, "", wanted))
-    try:
-        done = save(asked.home, path, asked.body, wanted, asked.caller.session)
-    except StaleVersion as error:
-        now = _version(asked, path)
-        raise _there_already(path, now) if now and wanted == ABSENT else _stale(path, now) from error
-    said = {"path": path, "version": done.version, "created": wanted == ABSENT}
-    said |= {name: text for name, text in (("warning", done.warning), ("conflict", done.conflict)) if text}
-    return Reply(said, 201 if wanted == ABSENT else 200, {"ETag": f'"{done.version}"'})
-
-
-def remove(asked: Asked) -> Reply:
-    path = asked.given["path"]
-    wanted = _condition(asked)
-    if wanted == ABSENT:
-        raise PageNotFound(path)
-    try:
-        delete(asked.home, path, wanted, asked.caller.session)
-    except StaleVersion as error:
-        raise _stale(path, _version(asked, path)) from error
-    return Reply(b"", 204, media=MARKDOWN)
-
-
-def _condition(asked: Asked) -> str:
-    """The version that the page has to have; a problem where the request does not say, or where it has another."""
-    match, none = asked.headers.get("if-match"), asked.headers.get("if-none-match")
-    if (match is None) == (none is None):
-        raise Problem(
-            428, 'say which version you mean: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page'
-        )
-    path = asked.given["path"]
-    now = _version(asked, path)
-    if none is not None:
-        if none.strip() != "*":
-            raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
-        if now != ABSENT:
-            raise _there_already(path, now)
-        return ABSENT
-    if now == ABSENT or (not (match or "").strip() == "*" and not _is_among(now, match or "", strong=True)):
-        raise _stale(path, now)
-    return now
-
-
-def _version(asked: Asked, path: str) -> str:
-    sight(asked.home, path)
-    try:
-        return page_at(asked.home, path).version
-    except PageNotFound:
-        return ABSENT
-
-
-def _stale(path: str, now: str) -> Problem:
-    if now:
-        return _faster(path, now, f"{path} is not as you read it: read it again, or POST /v1/merge, then write")
-    return _faster(path, now, f"{path} is not there any more: read it again, then write")
-
-
-def _there_already(path: str, now: str) -> Problem:
-    return _faster(path, now, f"{path} is there already: choose another path, or read it and write with If-Match")
-
-
-def _faster(path: str, now: str, said: str) -> Problem:
-    return Problem(412, said, {"ETag": f'"{now}"'} if now else None, current=now, path=path, code=StaleVersion.code)
-
-
-def _is_among(version: str, header: str, *, strong: bool = False) -> bool:
-    """Whether a list of ETags has a version. A weak one is good enough to read by, not to write by."""
-    if header.strip() == "*":
-        return True
-    return any(tag == version and not (weak and strong) for weak, tag in _TAG.findall(header))
-
-
-def merge(asked: Asked) -> dict[str, Any]:
-    body = asked.body
-    return merged(asked.home, body["path"], body["base"], body["text"])._asdict()
-
-
 _PART = object_of(
     {"kind": one_of("same", "mine", "theirs", "conflict"), "text": TEXT}, base=TEXT, theirs=TEXT, mine=TEXT
 )
@@ -368,7 +387,7 @@ ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/pages",
-        listing,
+        list_pages,
         "The pages you may see, newest first.",
         takes=_LISTING,
         tag="pages",
@@ -378,7 +397,7 @@ ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/pages/{path}",
-        read,
+        get_page,
         "A page, now or as of a time.",
         tag="pages",
         takes=[
@@ -392,7 +411,7 @@ ENDPOINTS = [
     Endpoint(
         "PUT",
         "/v1/pages/{path}",
-        write,
+        put_page,
         "Write a page whole, if it is as you read it.",
         tag="pages",
         takes=[_PATH, *_CONDITIONS],
@@ -405,7 +424,7 @@ ENDPOINTS = [
     Endpoint(
         "DELETE",
         "/v1/pages/{path}",
-        remove,
+        delete_page,
         "Remove a page, if it is as you read it.",
         tag="pages",
         takes=[_PATH, *_CONDITIONS],
@@ -416,7 +435,7 @@ ENDPOINTS = [
     Endpoint(
         "POST",
         "/v1/merge",
-        merge,
+        merge_page,
         "Your change and theirs in one text, for who was not the first.",
         tag="pages",
         body=_MERGE,

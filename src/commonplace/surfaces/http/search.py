@@ -13,7 +13,7 @@ from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
 from ...tools.retrieval import as_row
 from .endpoints import DAY, INTEGER_OR_NULL, Asked, Endpoint, Given, Parameter
-from .page_access import title_of
+from .page_access import page_title
 
 _HIT = object_of(
     {
@@ -124,7 +124,7 @@ def _rows(asked: Asked, found: SearchResult) -> list[dict[str, Any]]:
 
 def _row(asked: Asked, hit: Hit) -> dict[str, Any]:
     place = asked.home.index.scope.place(hit.path)
-    title = hit.key or (title_of(asked.home, hit.path, place) if place else hit.path)
+    title = hit.key or (page_title(asked.home, hit.path, place) if place else hit.path)
     spans = to_utf16(hit.text, find_marks(hit.text, asked.given["q"]))
     return {**as_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
