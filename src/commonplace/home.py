@@ -51,7 +51,7 @@ class Home:
         self.root = self.storage.name
         self.settings = self.storage.settings
         self._unfollowed: deque[str] = deque()
-        self.layout: Layout = replace(_layout(self.settings), stands=self.storage.has_folder)
+        self.layout: Layout = replace(layout_of(self.settings), stands=self.storage.has_folder)
         self.has_memory = self._is_given_memory()
 
     @cached_property
@@ -308,7 +308,8 @@ def _refuse_odd(what: str, text: str) -> None:
         raise InvalidArgument(f"the {what} {text!a} has a null character in it")
 
 
-def _layout(settings: Settings) -> Layout:
+def layout_of(settings: Settings) -> Layout:
+    """Return how a home with these settings is arranged."""
     layout = LAYOUTS[settings.layout]
     if settings.workspace:
         folder = "" if settings.workspace == "." else settings.workspace

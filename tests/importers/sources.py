@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from commonplace.home import Home
-from commonplace.importers import Brought, import_source
+from commonplace.importers import ImportReport, import_source
 from commonplace.testing import FrozenClock
 
 
@@ -20,7 +20,7 @@ def put(folder: Path, path: str, data: str | bytes) -> Path:
     return place
 
 
-def brought(home: Path, source: Path, kind: str = "", agent: str = "main", **options: Any) -> Brought:
+def brought(home: Path, source: Path, kind: str = "", agent: str = "main", **options: Any) -> ImportReport:
     """Import with a clock that stands still; nothing else is left out."""
     done = import_source(Home(str(home), agent, FrozenClock()), str(source), kind, **options)
     return done[1]
@@ -36,7 +36,7 @@ def pages(home: Path) -> dict[str, str]:
     return found
 
 
-def whys(done: Brought) -> dict[str, str]:
+def whys(done: ImportReport) -> dict[str, str]:
     return {missed.what: missed.why for missed in done.missed}
 
 

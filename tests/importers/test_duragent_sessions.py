@@ -61,7 +61,7 @@ def test_sessions_go_to_the_agent_whose_they_are(home: Path, dura: Path, tmp_pat
     done = brought(home, dura)
     assert sorted(done.added) == ["agents/cook/sessions/duragent-2026-01-02-s-2.jsonl", PAGE]
     assert said(home, PAGE) == ALL
-    mine = brought(tmp_path / "other", dura, agent="ann", said_agent=True)
+    mine = brought(tmp_path / "other", dura, agent="ann", agent_was_named=True)
     assert {path.partition("/sessions")[0] for path in mine.added} == {"agents/ann"}
 
 

@@ -188,7 +188,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was_and_is_undone_as_one(hom
     assert len(found) == 500
     assert all("likes tea number" in text for text in found.values())
     opened = Home(str(home), clock=FrozenClock())
-    changes = [change for change in opened.history.changes() if change.tool == "import"]
+    changes = [change for change in opened.storage.history.changes() if change.tool == "import"]
     assert (len(changes), len({change.call for change in changes})) == (500, 1)
     assert len(timeline.together(opened, changes[-1:])) == 500
     assert not list((home / ".imports").glob("unfinished*"))

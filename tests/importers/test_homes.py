@@ -97,7 +97,7 @@ def test_a_home_of_duragent_keeps_its_agents(home: Path, tmp_path: Path) -> None
         "memory/world/people.md",
     ]
     assert [*whys(done)] == [".duragent/agents/scout/agent.yaml"]
-    renamed = brought(tmp_path / "other", source, agent="ann", said_agent=True)
+    renamed = brought(tmp_path / "other", source, agent="ann", agent_was_named=True)
     assert "agents/ann/memory/MEMORY.md" in renamed.added
 
 
@@ -168,7 +168,7 @@ def test_settings_that_stand_there_are_not_touched(openclaw: Path) -> None:
 def test_what_is_no_home_does_not_open_in_place(tmp_path: Path) -> None:
     put(tmp_path / "v", ".obsidian/app.json", "{}")
     put(tmp_path / "v", "a.md", "x")
-    with pytest.raises(InvalidArgument, match="can not be opened in place: agentool, duragent, openclaw can"):
+    with pytest.raises(InvalidArgument, match="cannot be opened in place: agentool, duragent, openclaw can"):
         open_in_place(str(tmp_path / "v"))
     with pytest.raises(InvalidArgument, match="--in-place takes one"):
         open_in_place(str(tmp_path / "v/a.md"), "openclaw")

@@ -12,8 +12,8 @@ import pytest
 
 from commonplace.errors import NotFound, Refused, StorageError
 from commonplace.importers import Limits
-from commonplace.importers.jsonparts import LONGEST_LINE, lines, objects
-from commonplace.importers.values import Missed
+from commonplace.importers.source import MAX_LINE_BYTES, parse_json_lines, parse_json_list
+from commonplace.importers.values import Skipped
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, pages, put, whys, zipped
 
@@ -42,7 +42,7 @@ def test_names_that_lead_out_of_a_zip_are_left_out(home: Path, tmp_path: Path) -
 
 def test_a_zip_bomb_is_not_swallowed(home: Path, tmp_path: Path) -> None:
     place = zipped(tmp_path / "v.zip", {".obsidian/x": "", "ok.md": "fine", "bomb.md": b"0" * 5_000_000})
-    done = brought(home, place, limits=Limits(one=1_000_000))
+    done = brought(home, place, limits=Limits(file_bytes=1_000_000))
     assert pages(home) == {"memory/v/ok.md": "fine"}
     assert "raise --max-size" in whys(done)["bomb.md"]
     many = zipped(tmp_path / "w.zip", {".obsidian/x": "", **{f"{n}.md": b"0" * 900_000 for n in range(10)}})
@@ -60,7 +60,7 @@ def test_a_zip_that_lies_about_a_size_is_counted_not_believed(home: Path, tmp_pa
     while (at := data.find(size)) >= 0:
         data[at : at + 4] = struct.pack("<I", 10)
     place.write_bytes(data)
-    done = brought(home, place, limits=Limits(one=1_000_000))
+    done = brought(home, place, limits=Limits(file_bytes=1_000_000))
     assert pages(home)["memory/v/ok.md"] == "fine"
     assert len(pages(home).get("memory/v/liar.md", "")) <= 10
     assert len(done.added) <= 2
@@ -172,18 +172,18 @@ def test_json_that_nests_without_end_is_told(home: Path, tmp_path: Path) -> None
 
 
 def test_a_search_for_the_next_part_ends() -> None:
-    missed: list[Missed] = []
+    missed: list[Skipped] = []
     text = '[{"memory": "' + ',{"x": "' * 200_000
-    assert list(objects(text.encode(), "m", missed, "memory")) == []
+    assert list(parse_json_list(text.encode(), "m", missed, "memory")) == []
     assert len(missed) == 1
 
 
 def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert LONGEST_LINE >= 1 << 20
-    monkeypatch.setattr("commonplace.importers.jsonparts.LONGEST_LINE", 100)
-    missed: list[Missed] = []
+    assert MAX_LINE_BYTES >= 1 << 20
+    monkeypatch.setattr("commonplace.importers.source.MAX_LINE_BYTES", 100)
+    missed: list[Skipped] = []
     data = b'{"a": 1}\n{"b": "' + b"x" * 200 + b'"}\n\xff\n[1]\n\n{"c": 2}'
-    assert [value for _, value in lines(data, "f", missed)] == [{"a": 1}, {"c": 2}]
+    assert [value for _, value in parse_json_lines(data, "f", missed)] == [{"a": 1}, {"c": 2}]
     assert [each.what for each in missed] == ["f, line 2", "f, line 3", "f, line 4"]
 
 

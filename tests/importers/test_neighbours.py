@@ -11,7 +11,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import OutsideHome, StorageError
 from commonplace.home import Home
-from commonplace.importers import KINDS, Limits, kind_of
+from commonplace.importers import KINDS, Limits, recognise
 from commonplace.importers.source import open_source
 from commonplace.maintenance.backup import export_to
 from commonplace.maintenance.doctor import examine
@@ -55,7 +55,7 @@ def test_every_kind_is_told_from_every_other(tmp_path: Path) -> None:
     assert {*sources} == {*KINDS} - {"markdown"}
     for name, place in sources.items():
         with open_source(str(place), Limits()) as source:
-            assert kind_of(source).name == name
+            assert recognise(source).name == name
 
 
 @pytest.mark.parametrize("layout", ["native", "openclaw", "duragent", "agentool"])

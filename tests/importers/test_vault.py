@@ -43,7 +43,7 @@ def test_a_vault_keeps_its_bytes_its_places_and_its_times(home: Path, vault: Pat
 
 def test_what_is_no_note_is_named(home: Path, vault: Path) -> None:
     assert whys(brought(home, vault)) == {
-        "Board.canvas": "is an Obsidian canvas, which is a drawing and no text",
+        "Board.canvas": "is an Obsidian canvas: a drawing, not text",
         "pot.png": "is an attachment: only Markdown is imported",
         "latin.md": "is not UTF-8 text",
     }

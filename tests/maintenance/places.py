@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace.home import Home
-from commonplace.maintenance.backup import Exported, Format, Imported, export_to, import_from
+from commonplace.maintenance.backup import ExportResult, Format, ImportResult, export_to, import_from
 
 
 class File(NamedTuple):
@@ -50,11 +50,11 @@ def exported(home: Any, format: Format = "tar", *, history: bool = False, compre
 
 def export(
     home: Any, format: Format = "tar", *, history: bool = False, compress: bool = False
-) -> tuple[bytes, Exported]:
+) -> tuple[bytes, ExportResult]:
     out = io.BytesIO()
     done = export_to(Home(str(home)), out, format, history=history, compress=compress)
     return out.getvalue(), done
 
 
-def imported(home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False) -> Imported:
+def imported(home: Any, archive: bytes, *, overwrite: bool = False, dry_run: bool = False) -> ImportResult:
     return import_from(Home(str(home)), io.BytesIO(archive), overwrite=overwrite, dry_run=dry_run)

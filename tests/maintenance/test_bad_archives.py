@@ -140,8 +140,8 @@ def test_a_path_that_stands_twice_is_refused(home: Path) -> None:
         (lines_of(FIRST, PAGE | {"path": 1}), "no path"),
         (lines_of(FIRST, PAGE | {"text": None}), "neither text nor base64"),
         (lines_of(FIRST, PAGE | {"base64": "eA=="}), "neither text nor base64, or both"),
-        (lines_of(FIRST, PAGE | {"text": None, "base64": "?"}), "base64 that is none"),
-        (lines_of(FIRST, PAGE | {"text": "\ud83d"}), "text or base64 that is none"),
+        (lines_of(FIRST, PAGE | {"text": None, "base64": "?"}), "invalid text or base64"),
+        (lines_of(FIRST, PAGE | {"text": "\ud83d"}), "invalid text or base64"),
         (lines_of(FIRST, PAGE | {"mode": 384}), "mode"),
         (lines_of(FIRST, PAGE | {"mode": "rw"}), "mode"),
         (lines_of(FIRST, PAGE | {"modified": None}), "when the file was modified"),
@@ -215,13 +215,13 @@ def test_a_small_archive_that_unpacks_to_much_is_refused(home: Path) -> None:
     zeros = bytes(1 << 20)
     bomb = gzip.compress(tar_of("memory/a.md", "memory/b.md", data=zeros))
     assert len(bomb) < 10_000
-    limited(home, bomb, Limits(one=1 << 19))
-    limited(home, bomb, Limits(all=1 << 20))
+    limited(home, bomb, Limits(file_bytes=1 << 19))
+    limited(home, bomb, Limits(total_bytes=1 << 20))
     limited(home, bomb, Limits(files=1))
     text = gzip.compress(lines_of(FIRST, PAGE | {"text": "x" * (1 << 20)}))
-    limited(home, text, Limits(one=1 << 19))
-    limited(home, text, Limits(one=1 << 18))
-    limited(home, text, Limits(all=1 << 19))
+    limited(home, text, Limits(file_bytes=1 << 19))
+    limited(home, text, Limits(file_bytes=1 << 18))
+    limited(home, text, Limits(total_bytes=1 << 19))
     assert import_from(Home(str(home)), io.BytesIO(bomb), limits=Limits(1 << 20, 1 << 22)).added
 
 

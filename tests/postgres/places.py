@@ -12,8 +12,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from commonplace.errors import PageNotFound
-from commonplace.maintenance.backup.snapshot_postgres import MICROSECONDS, PRIVATE, history_files
+from commonplace.storage.bulk import PRIVATE_MODE
 from commonplace.storage.deltas import written
+from commonplace.storage.postgres.bulk import MICROSECONDS, read_history_files
 from commonplace.storage.postgres.pages import PostgresPages
 
 from .writer import pages_at
@@ -103,9 +104,9 @@ class Place:
         with database.transaction() as connection:
             asked = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE data IS NOT NULL ORDER BY path"
             for path, data, modified in connection.execute(asked):
-                found[path] = data, PRIVATE, modified * 1000
-            for path, lines in history_files(connection, database.tenant, None) if history else ():
-                found[path] = b"".join(map(written, lines)), PRIVATE, 0
+                found[path] = data, PRIVATE_MODE, modified * 1000
+            for path, lines in read_history_files(connection, database.tenant) if history else ():
+                found[path] = b"".join(map(written, lines)), PRIVATE_MODE, 0
         return found
 
     def stat(self) -> SimpleNamespace:

@@ -7,15 +7,16 @@ import json
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from commonplace import Memory
 from commonplace.errors import StaleVersion, StorageError
 from commonplace.home import Home
-from commonplace.maintenance.backup import bulk_postgres as putting
 from commonplace.maintenance.backup import export_to, import_from
 from commonplace.storage.deltas import Change, Line, written
+from commonplace.storage.postgres.bulk import PostgresBulk
 from commonplace.testing import FrozenClock
 
 from ..maintenance.test_round_trip import furnish
@@ -102,13 +103,13 @@ def test_an_import_that_somebody_gets_in_the_way_of_leaves_nothing(
     for name in ("a", "b"):
         source.storage.pages.write(f"memory/{name}.md", name)
     archive = exported(source)
-    before = putting.put_all
+    put = PostgresBulk.put
 
-    def late(*given: object, **named: object) -> object:
+    def put_late(*given: Any, **named: Any) -> object:
         other.storage.pages.write("memory/b.md", "mine")
-        return before(*given, **named)  # type: ignore[arg-type]
+        return put(*given, **named)
 
-    monkeypatch.setattr("commonplace.maintenance.backup.restore_postgres.put_all", late)
+    monkeypatch.setattr(PostgresBulk, "put", put_late)
     with pytest.raises(StaleVersion):
         import_from(target, io.BytesIO(archive))
     assert says(exported(target, history=False)) == {"memory/b.md": "mine"}
@@ -121,13 +122,13 @@ def test_an_import_makes_no_page_where_a_folder_came_to_stand_meanwhile(
     source, target, other = opened("acme"), opened("them"), opened("them")
     source.storage.pages.write("memory/a.md", "a")
     archive = exported(source)
-    before = putting.put_all
+    put = PostgresBulk.put
 
-    def late(*given: object, **named: object) -> object:
+    def put_late(*given: Any, **named: Any) -> object:
         other.storage.pages.write("memory/a.md/b.md", "mine")
-        return before(*given, **named)  # type: ignore[arg-type]
+        return put(*given, **named)
 
-    monkeypatch.setattr("commonplace.maintenance.backup.restore_postgres.put_all", late)
+    monkeypatch.setattr(PostgresBulk, "put", put_late)
     with pytest.raises(StorageError, match=r"memory/a.md cannot be a page beside the page memory/a.md/b.md: use an"):
         import_from(target, io.BytesIO(archive))
     assert target.storage.pages.list("memory", deep=True) == ["memory/a.md/b.md"]

@@ -16,6 +16,7 @@ from commonplace.errors import InvalidArgument, NotFound
 from commonplace.home import Home
 from commonplace.maintenance import timeline
 from commonplace.maintenance.backup.copy import copy
+from commonplace.maintenance.backup.scope import backup_scope
 from commonplace.testing import FrozenClock
 
 from ..surfaces.test_cli import Shell
@@ -66,10 +67,9 @@ def folder(tmp_path: Path, clock: FrozenClock) -> Path:
 
 
 def pages(home: Home) -> dict[str, tuple[bytes | None, int]]:
-    from commonplace.maintenance.backup.endpoints import side_of
-
-    side = side_of(home)
-    return {path: (side.read(path)[0], side.read(path)[1] // 1000) for path in side.pages([])}
+    bulk = home.storage.bulk
+    paths, _ = bulk.list_versions(backup_scope(home.layout, home.settings))
+    return {path: (bulk.read(path)[0], bulk.read(path)[1] // 1000) for path in paths}
 
 
 def past(home: Home) -> dict[str, list[tuple[object, ...]]]:
@@ -124,7 +124,7 @@ def _rows(url: str) -> list[tuple[object, ...]]:
 
 
 def test_a_copy_that_was_interrupted_goes_on(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.maintenance.backup.copy._BATCH", 1)
+    monkeypatch.setattr("commonplace.maintenance.backup.copy._MAX_BATCH_PAGES", 1)
     source, target = opened(str(folder)), opened("acme")
 
     def stop(what: str, done: int, total: int) -> None:
@@ -227,7 +227,7 @@ def test_ids_that_another_change_has_there_are_given_anew(folder: Path, url: str
 
 
 def test_writes_beside_a_copy_are_not_lost(folder: Path, opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("commonplace.maintenance.backup.copy._BATCH", 1)
+    monkeypatch.setattr("commonplace.maintenance.backup.copy._MAX_BATCH_PAGES", 1)
     source, target, writer = opened(str(folder)), opened("acme"), opened("acme")
 
     def write(what: str, done: int, total: int) -> None:

@@ -1,107 +1,107 @@
-"""ChatGPT's export: a tree of messages a conversation, of which the path to `current_node` is what was seen last."""
+"""ChatGPT's export: each conversation is a tree of messages; the branch to `current_node` is the one last shown."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from .conversations import conversations, is_of, others
 from .source import Source
-from .transcripts import ROLES
-from .values import Into, Item, Missed, Said, Session, Text, moment, plain
+from .transcripts import ROLES, has_conversations_with, read_conversations, read_export_part
+from .values import Destination, Item, PageItem, SessionItem, Skipped, Turn, read_text, read_timestamp
 
-_TEXTS = ("text", "multimodal_text")
-_REMEMBERED = "model_editable_context"  # in which ChatGPT tells itself what it remembers
+_TEXT_TYPES = ("text", "multimodal_text")
+_MEMORY_TYPE = "model_editable_context"  # messages in which ChatGPT is given its own memories
 
 
 def recognise(source: Source) -> bool:
-    return is_of(source, b'"mapping"')
+    return has_conversations_with(source, b'"mapping"')
 
 
-def read(source: Source, into: Into) -> Iterator[Item]:
-    remembered = ("", "")
-    for number, talk in conversations(source, "mapping"):
-        name = plain(talk.get("conversation_id")) or plain(talk.get("id"))
-        title = plain(talk.get("title"))
-        nodes = talk.get("mapping")
+def read(source: Source, into: Destination) -> Iterator[Item]:
+    latest_memory = ("", "")
+    for number, conversation in read_conversations(source, "mapping"):
+        name = read_text(conversation.get("conversation_id")) or read_text(conversation.get("id"))
+        title = read_text(conversation.get("title"))
+        nodes = conversation.get("mapping")
         if not name or not isinstance(nodes, dict):
-            yield Missed(title or f"conversation {number}", "has no id or no messages that are understood")
+            yield Skipped(title or f"conversation {number}", "has no id or no messages that are understood")
             continue
-        messages = [*_path(nodes, plain(talk.get("current_node")))]
-        said = tuple(turn for message in messages for turn in _said(message))
-        remembered = max(remembered, *(_remembered(message) for message in messages), ("", ""))
-        if not said:
-            yield Missed(title or name, "is a conversation in which nothing was said")
+        messages = _current_branch(nodes, read_text(conversation.get("current_node")))
+        turns = tuple(turn for message in messages for turn in _read_turn(message))
+        latest_memory = max(latest_memory, *(_read_memory(message) for message in messages), ("", ""))
+        if not turns:
+            yield Skipped(title or name, "is a conversation in which nothing was said")
             continue
-        yield Session(f"conversation {name}", into.agent, "chatgpt", name, said, title, moment(talk.get("create_time")))
-    yield from _memories(source, into, remembered[1])
+        at = read_timestamp(conversation.get("create_time"))
+        yield SessionItem(f"conversation {name}", into.agent, "chatgpt", name, turns, title, at)
+    yield from _memory_page(source, into, latest_memory[1])
 
 
-def _path(nodes: dict[str, Any], current: str) -> list[dict[str, Any]]:
-    """The messages from the first one to the current one; other branches were written over."""
-    at = current if current in nodes else _latest(nodes)
-    found: list[dict[str, Any]] = []
+def _current_branch(nodes: dict[str, Any], current: str) -> list[dict[str, Any]]:
+    """Return the messages from the first to the current one; other branches were replaced by edits."""
+    name = current if current in nodes else _latest_node(nodes)
+    messages: list[dict[str, Any]] = []
     seen: set[str] = set()
-    while at in nodes and at not in seen and isinstance(nodes[at], dict):
-        seen.add(at)
-        message = nodes[at].get("message")
-        found += [message] if isinstance(message, dict) else []
-        at = plain(nodes[at].get("parent"))
-    return found[::-1]
+    while name in nodes and name not in seen and isinstance(nodes[name], dict):
+        seen.add(name)
+        message = nodes[name].get("message")
+        messages += [message] if isinstance(message, dict) else []
+        name = read_text(nodes[name].get("parent"))
+    return messages[::-1]
 
 
-def _latest(nodes: dict[str, Any]) -> str:
-    """The last message, where the conversation does not tell."""
+def _latest_node(nodes: dict[str, Any]) -> str:
+    """Return the newest message, for conversations that do not say which one is current."""
 
-    def at(name: str) -> float:
+    def created(name: str) -> float:
         message = nodes[name].get("message") if isinstance(nodes[name], dict) else None
         time = message.get("create_time") if isinstance(message, dict) else None
         return float(time) if isinstance(time, (int, float)) else -1.0
 
-    return max(nodes, key=at, default="")
+    return max(nodes, key=created, default="")
 
 
-def _said(message: dict[str, Any]) -> Iterator[Said]:
-    """Hidden messages, and those to or from a tool, nobody said to anybody."""
-    author, content, about = (_object(message.get(name)) for name in ("author", "content", "metadata"))
-    role = ROLES.get(plain(author.get("role")))
-    to = message.get("recipient")
-    if not role or to not in (None, "all") or about.get("is_visually_hidden_from_conversation"):
+def _read_turn(message: dict[str, Any]) -> Iterator[Turn]:
+    """Yield the turn of a message, unless it is hidden or to or from a tool."""
+    author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
+    role = ROLES.get(read_text(author.get("role")))
+    recipient = message.get("recipient")
+    if not role or recipient not in (None, "all") or metadata.get("is_visually_hidden_from_conversation"):
         return
-    if content.get("content_type", "text") not in _TEXTS:
+    if content.get("content_type", "text") not in _TEXT_TYPES:
         return
     parts = content.get("parts")
-    text = "\n".join(_texts(parts if isinstance(parts, list) else [content.get("text")])).strip()
+    text = "\n".join(_part_texts(parts if isinstance(parts, list) else [content.get("text")])).strip()
     if text:
-        yield Said(role, text, moment(message.get("create_time")), plain(author.get("name")))
+        yield Turn(role, text, read_timestamp(message.get("create_time")), read_text(author.get("name")))
 
 
-def _texts(parts: list[Any]) -> Iterator[str]:
-    """Of a part that is an object, its text: what was spoken; an image has none."""
+def _part_texts(parts: list[Any]) -> Iterator[str]:
+    """Yield the texts of a message. A part that is an object has one if it was spoken; an image has none."""
     for part in parts:
-        yield plain(part.get("text")) if isinstance(part, dict) else plain(part)
+        yield read_text(part.get("text")) if isinstance(part, dict) else read_text(part)
 
 
 def _object(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _remembered(message: dict[str, Any]) -> tuple[str, str]:
-    """What ChatGPT remembered when a message was written, with the time of it."""
+def _read_memory(message: dict[str, Any]) -> tuple[str, str]:
+    """Return the time of a message and the memories that ChatGPT was given in it; both empty if there are none."""
     content = _object(message.get("content"))
-    if content.get("content_type") != _REMEMBERED:
+    if content.get("content_type") != _MEMORY_TYPE:
         return "", ""
-    return moment(message.get("create_time")), plain(content.get("model_set_context")).strip()
+    return read_timestamp(message.get("create_time")), read_text(content.get("model_set_context")).strip()
 
 
-def _memories(source: Source, into: Into, remembered: str) -> Iterator[Item]:
-    listed = [plain(each.get("content") or each.get("memory") or each.get("text")).strip() for each in _listed(source)]
-    text = "\n".join(f"- {each}" for each in listed if each) or remembered
+def _memory_page(source: Source, into: Destination, latest_memory: str) -> Iterator[Item]:
+    entries = (_entry_text(entry) for entry in read_export_part(source, "memories", "content"))
+    text = "\n".join(f"- {entry}" for entry in entries if entry) or latest_memory
     if text:
-        page = into.own("chatgpt/memories.md")
-        beside = into.own("chatgpt/memories-imported.md")
-        yield Text("memories", page, f"# What ChatGPT remembered\n\n{text}\n".encode(), 0, beside)
+        path = into.agent_page("chatgpt/memories.md")
+        fallback_path = into.agent_page("chatgpt/memories-imported.md")
+        yield PageItem("memories", path, f"# What ChatGPT remembered\n\n{text}\n".encode(), 0, fallback_path)
 
 
-def _listed(source: Source) -> Iterator[dict[str, Any]]:
-    return others(source, "memories", "content")
+def _entry_text(entry: dict[str, Any]) -> str:
+    return read_text(entry.get("content") or entry.get("memory") or entry.get("text")).strip()

@@ -1,6 +1,6 @@
 """SQLite databases of two tools: keyed working notes, and a registry of records and skills.
 
-A copy is read, so that nothing is left beside a database that another program may have open.
+A copy is read, so that no journal is left beside a database that another program may have open.
 """
 
 from __future__ import annotations
@@ -8,77 +8,86 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidArgument, StorageError
-from ..formats import json_text as jsontext
+from ..formats import json_text
 from ..model import Json, Record, Scope, Skill
-from .source import Single, Source, only_file, the_file
-from .values import Into, Item, Keyed, Missed, Taught, Text, moment
+from .source import SingleFile, Source, require_single_file, single_file_name
+from .values import Destination, Item, PageItem, RecordItem, SkillItem, Skipped, read_timestamp
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
 _MAGIC = b"SQLite format 3\0"
-_LOG = re.compile(r"activity-log-(\d{4}-\d\d-\d\d)")
-_RESERVED = ("session-handoff", "scratchpad")  # empty ones say nothing
-_CHANNEL = "channel_memories_"
-_PARTS = ("", "-wal")  # what a database is made of; the rest is made anew
+_ACTIVITY_KEY = re.compile(r"activity-log-(\d{4}-\d\d-\d\d)")
+_FIXED_KEYS = ("session-handoff", "scratchpad")  # they exist even when empty
+_CHANNEL_PREFIX = "channel_memories_"
+_FILE_SUFFIXES = ("", "-wal")  # SQLite makes the other files again
 
 Row = dict[str, Any]
+Convert = Callable[[Row], Item | None]
 
 
 def recognise(source: Source) -> bool:
-    return isinstance(source, Single) and source.peek(only_file(source)).startswith(_MAGIC)
+    return isinstance(source, SingleFile) and source.peek(single_file_name(source)).startswith(_MAGIC)
 
 
-def read(source: Source, into: Into) -> Iterator[Item]:
-    if not isinstance(source, Single):
-        raise InvalidArgument(f"{source.place} is not a database: name the file that is")
-    place = os.path.join(source.place, the_file(source))
+def read(source: Source, into: Destination) -> Iterator[Item]:
+    if not isinstance(source, SingleFile):
+        raise InvalidArgument(f"{source.location} is not a database: name the file that is")
+    location = os.path.join(source.location, require_single_file(source))
     with TemporaryDirectory() as folder:
         copy = os.path.join(folder, "copy.db")
-        for part in _PARTS:
-            if os.path.isfile(place + part):
-                shutil.copyfile(place + part, copy + part)
-        yield from _database(copy, place, into)
+        for suffix in _FILE_SUFFIXES:
+            if os.path.isfile(location + suffix):
+                shutil.copyfile(location + suffix, copy + suffix)
+        yield from _read_database(copy, location, into)
 
 
-def _database(copy: str, place: str, into: Into) -> Iterator[Item]:
+def _read_database(copy: str, location: str, into: Destination) -> Iterator[Item]:
     import sqlite3
 
     try:
         connection = sqlite3.connect(copy)
         connection.text_factory = bytes
         try:
-            yield from _tables(connection, place, into)
+            yield from _read_tables(connection, location, into)
         finally:
             connection.close()
     except sqlite3.Error as error:
-        raise StorageError(f"{place} can not be read as a database ({error}): get a whole copy of it") from error
+        raise StorageError(f"{location} cannot be read as a database ({error}): get a whole copy of it") from error
 
 
-def _tables(connection: Connection, place: str, into: Into) -> Iterator[Item]:
-    listed = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
-    for (raw,) in listed:
-        name = raw.decode("utf-8", "replace")
-        if name == "working_memory":
-            yield from _each(connection, name, place, lambda row: _note(row, place, into))
-        elif name == "global_memories":
-            yield from _each(connection, name, place, lambda row: _record(row, place, Scope("global")))
-        elif name == "skills":
-            yield from _each(connection, name, place, lambda row: _skill(row, place))
-        elif name.startswith(_CHANNEL) and name != _CHANNEL:
-            scope = Scope("channel", name.removeprefix(_CHANNEL))
-            yield from _each(connection, name, place, lambda row, scope=scope: _record(row, place, scope))
-        elif not name.startswith("sqlite_"):
-            yield Missed(f"table {name}", "is not one that is understood")
+def _read_tables(connection: Connection, location: str, into: Destination) -> Iterator[Item]:
+    rows = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").fetchall()
+    for (raw,) in rows:
+        table = raw.decode("utf-8", "replace")
+        convert = _converter_of(table, location, into)
+        if convert:
+            yield from _read_rows(connection, table, convert)
+        elif not table.startswith("sqlite_"):
+            yield Skipped(f"table {table}", "is not one that is understood")
 
 
-def _each(connection: Connection, table: str, place: str, make: Any) -> Iterator[Item]:
-    """Every row of a table, as what it is; a row that is not understood is told."""
+def _converter_of(table: str, location: str, into: Destination) -> Convert | None:
+    """Return the function that turns a row of a table into an item, or None for a table that is not known."""
+    if table == "working_memory":
+        return partial(_convert_note, location, into)
+    if table == "skills":
+        return partial(_convert_skill, location)
+    if table == "global_memories":
+        return partial(_convert_record, location, Scope("global"))
+    if table.startswith(_CHANNEL_PREFIX) and table != _CHANNEL_PREFIX:
+        return partial(_convert_record, location, Scope("channel", table.removeprefix(_CHANNEL_PREFIX)))
+    return None
+
+
+def _read_rows(connection: Connection, table: str, convert: Convert) -> Iterator[Item]:
+    """Yield every row of a table as an item; a row that is not understood is skipped."""
     import sqlite3
 
     quoted = table.replace('"', '""')
@@ -90,7 +99,7 @@ def _each(connection: Connection, table: str, place: str, make: Any) -> Iterator
         try:
             values = rows.fetchone()
         except sqlite3.DatabaseError as error:
-            yield Missed(f"table {table}, from row {number} on", f"is damaged ({error})")
+            yield Skipped(f"table {table}, from row {number} on", f"is damaged ({error})")
             return
         if values is None:
             return
@@ -99,51 +108,50 @@ def _each(connection: Connection, table: str, place: str, make: Any) -> Iterator
                 name: value.decode() if isinstance(value, bytes) else value
                 for name, value in zip(names, values, strict=True)
             }
-            item = make(row)
+            item = convert(row)
         except UnicodeDecodeError:
-            item = Missed(f"table {table}, row {number}", "is not UTF-8 text")
+            item = Skipped(f"table {table}, row {number}", "is not UTF-8 text")
         except InvalidArgument as error:
-            item = Missed(f"table {table}, row {number}", str(error))
+            item = Skipped(f"table {table}, row {number}", str(error))
         if item is not None:
             yield item
 
 
-def _note(row: Row, place: str, into: Into) -> Item | None:
-    key, content, at = _key(row, "key"), row.get("content"), moment(row.get("updated_at"))
+def _convert_note(location: str, into: Destination, row: Row) -> Item | None:
+    key = _require_key(row, "key")
+    content = row.get("content")
+    at = read_timestamp(row.get("updated_at"))
     if not isinstance(content, str) or not content.strip():
-        if key in _RESERVED:
+        if key in _FIXED_KEYS:
             return None
         raise InvalidArgument(f"{key!r} has no content")
-    name = f"{place} {key}"
-    if log := _LOG.fullmatch(key):
-        page = f"{into.layout.activity_folder(into.agent)}/{log[1]}.md"
-        return Text(name, page, f"{content.rstrip()}\n".encode(), 0, page.removesuffix(".md") + "-imported.md")
-    return Keyed(name, Scope("agent", into.agent), Record(key, content.strip(), created_at=at, updated_at=at))
+    name = f"{location} {key}"
+    if day := _ACTIVITY_KEY.fullmatch(key):
+        page = f"{into.layout.activity_folder(into.agent)}/{day[1]}.md"
+        return PageItem(name, page, f"{content.rstrip()}\n".encode(), 0, page.removesuffix(".md") + "-imported.md")
+    return RecordItem(name, Scope("agent", into.agent), Record(key, content.strip(), created_at=at, updated_at=at))
 
 
-def _record(row: Row, place: str, scope: Scope) -> Item:
-    key = _key(row, "key")
-    value = _json(row.get("value"))
+def _convert_record(location: str, scope: Scope, row: Row) -> Item:
+    key = _require_key(row, "key")
+    value = _parse_json(row.get("value"))
     if value is None:
         raise InvalidArgument(f"{key!r} has no value")
     category = str(row.get("category") or "").strip() or "general"
     tags = str(row.get("tags") or "").split(",")
-    found = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
-    created, updated = moment(row.get("created_at")), moment(row.get("updated_at"))
-    return Keyed(
-        f"{place} {scope} {key}", scope, Record(key, value, category, found, created or updated, updated or created)
-    )
+    unique_tags = tuple(dict.fromkeys(tag.strip() for tag in tags if tag.strip()))
+    record = Record(key, value, category, unique_tags, *_read_times(row))
+    return RecordItem(f"{location} {scope} {key}", scope, record)
 
 
-def _skill(row: Row, place: str) -> Item:
-    name = _key(row, "name")
-    data = _json(row.get("skill_data"))
+def _convert_skill(location: str, row: Row) -> Item:
+    name = _require_key(row, "name")
+    data = _parse_json(row.get("skill_data"))
     if data in (None, ""):
         data = {}
     if not isinstance(data, dict):
         raise InvalidArgument(f"the data of the skill {name!r} is not an object")
     count = row.get("training_progress")
-    created, updated = moment(row.get("created_at")), moment(row.get("updated_at"))
     skill = Skill(
         name,
         str(row.get("description") or ""),
@@ -151,24 +159,30 @@ def _skill(row: Row, place: str) -> Item:
         str(row.get("owner") or "global"),
         data,
         count if isinstance(count, int) and count > 0 else 0,
-        created or updated,
-        updated or created,
+        *_read_times(row),
     )
-    return Taught(f"{place} skill {name}", skill)
+    return SkillItem(f"{location} skill {name}", skill)
 
 
-def _key(row: Row, name: str) -> str:
+def _read_times(row: Row) -> tuple[str, str]:
+    """Return when a row was created and updated; each stands in for the other if only one is given."""
+    created = read_timestamp(row.get("created_at"))
+    updated = read_timestamp(row.get("updated_at"))
+    return created or updated, updated or created
+
+
+def _require_key(row: Row, name: str) -> str:
     key = row.get(name)
     if not isinstance(key, str) or not key.strip():
         raise InvalidArgument(f"has no {name}")
     return key.strip()
 
 
-def _json(value: Any) -> Json:
-    """A value that is JSON as text; one that is not is text itself."""
+def _parse_json(value: Any) -> Json:
+    """Return a value parsed as JSON; text that is not JSON is returned as it is."""
     if not isinstance(value, str):
         return value
     try:
-        return jsontext.parse_json(value)
+        return json_text.parse_json(value)
     except ValueError:
         return value

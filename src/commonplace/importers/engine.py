@@ -1,47 +1,97 @@
-"""What readers understood, put into a home: many new files at once, nothing over anything else, and no item twice.
+"""Put what readers found into a home: new files in bulk, nothing over anything else, and no item twice.
 
-All is read and compared before anything is written. What stands here and is not what an earlier import wrote is never
-replaced: an item that meets it goes beside it, or is told. An import that was interrupted is run again and goes on.
+Everything is read and compared before anything is written. A page here is replaced only if it is what an earlier import
+wrote; else the item goes beside it, or is reported. An import that was interrupted is run again and goes on.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from ..errors import HoldsSecret, InvalidArgument, Refused, StorageError
+from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, StaleVersion, StorageError
 from ..home import Home
-from ..maintenance.backup.scope import oddity
-from ..maintenance.backup.spool import Item as Spooled
-from ..maintenance.backup.spool import Spool
+from ..storage.author import Author, write_as
 from ..storage.base import ABSENT
+from ..storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool, SpooledFile, path_problem
 from ..storage.deltas import version_of
-from ..storage.postgres.backend import PostgresStorage
-from ..storage.skills import PAGE as SKILL
-from .folder import OnDisk
-from .placement import File, Sort, farther, files_of, other_pages
-from .plan import Plan, Progress, Step, Target
-from .values import Item, Missed
+from ..storage.skills import PAGE as SKILL_PAGE
+from .placement import File, FileKind, list_other_pages, make_files, second_fallback_path
+from .values import Item, Skipped
 
-_PRIVATE = 0o600
-_NO_BYTES = Spooled(0, 0, 0, 0)
+Progress = Callable[[str, int, int], None]
 
 
-class Brought(NamedTuple):
-    """What an import did, or, when it was a dry run, would do. Paths; `beside`: where it went, and what was there."""
+def ignore_progress(_what: str, _done: int, _total: int) -> None:
+    """Report nothing."""
+
+
+class ImportReport(NamedTuple):
+    """What an import did, or would do if it was a dry run. `beside`: paths used, and those that were taken."""
 
     added: tuple[str, ...]
     updated: tuple[str, ...]
     same: tuple[str, ...]
     beside: tuple[tuple[str, str], ...]
-    kept: tuple[Missed, ...]
-    missed: tuple[Missed, ...]
-    sorts: tuple[tuple[Sort, int], ...]
+    kept: tuple[Skipped, ...]
+    missed: tuple[Skipped, ...]
+    sorts: tuple[tuple[FileKind, int], ...]
     warnings: tuple[str, ...]
 
 
-def bring(
+class Step(NamedTuple):
+    """A file that was compared with what is at its path. `seen`: the version that is there."""
+
+    file: File
+    path: str
+    version: str
+    seen: str = ABSENT
+    spooled: SpooledFile | None = None
+
+
+class Plan:
+    """What an import is to do and to report."""
+
+    def __init__(self) -> None:
+        self.new: dict[str, Step] = {}
+        self.updates: dict[str, Step] = {}
+        self.same: dict[str, Step] = {}
+        self.kept: list[Skipped] = []
+        self.missed: list[Skipped] = []
+        self.warnings: dict[str, list[str]] = {}
+
+    def find(self, path: str) -> Step | None:
+        return self.new.get(path) or self.updates.get(path) or self.same.get(path)
+
+    def keep(self, path: str, why: str) -> None:
+        """Leave the page at a path as it is after all."""
+        self.kept.append(Skipped(path, why))
+        self.new.pop(path, None)
+        self.updates.pop(path, None)
+
+
+class Receipts:
+    """What earlier imports of one kind wrote, so that what a person changed or removed since then is recognised.
+
+    A receipt is two hashes: one of the item and its path, and the version that was written. The pages themselves stay
+    byte for byte. If receipts are lost, an edited page can no longer be told from one that was always here.
+    """
+
+    def __init__(self, kind: str, known: dict[str, str]) -> None:
+        self._kind = kind
+        self._known = known
+
+    def key(self, item: str, path: str) -> str:
+        return _hash(self._kind, item, path)
+
+    def version(self, item: str, path: str) -> str:
+        """Return the version in which an item was written to a path; empty if it never was."""
+        return self._known.get(self.key(item, path), "")
+
+
+def run_import(
     home: Home,
     items: Iterable[Item],
     kind: str,
@@ -49,149 +99,207 @@ def bring(
     *,
     dry_run: bool = False,
     again: bool = False,
-    progress: Progress = lambda what, done, total: None,
-) -> Brought:
-    """Put items into a home. `again`: also those that were removed here since they came."""
+    progress: Progress = ignore_progress,
+) -> ImportReport:
+    """Put items into a home. `again`: also those that were removed here since they were imported."""
     home.check()
-    target = _target(home, kind)
+    receipts = Receipts(kind, home.storage.bulk.read_receipts())
     with Spool() as spool:
         plan = Plan()
-        compare = _Compare(home, target, spool, plan, source, again=again)
+        comparison = _Comparison(home, receipts, spool, plan, source, again=again)
         for count, item in enumerate(items, start=1):
-            compare.add(item)
+            comparison.add(item)
             progress("reading", count, count)
-        told: list[str] = []
-        if not dry_run:
-            told = target.write(plan, spool, source, progress)
-    told += [f"{_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
-    return Brought(
+        warnings = [] if dry_run else _write(home, plan, receipts, spool, kind, source, progress)
+    warnings += [f"{_name_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
+    return ImportReport(
         tuple(plan.new),
         tuple(plan.updates),
         tuple(plan.same),
         tuple((path, step.file.path) for path, step in plan.new.items() if path != step.file.path),
         tuple(plan.kept),
         tuple(plan.missed),
-        tuple(sorted(Counter(step.file.sort for step in plan.new.values()).items())),
-        tuple(told),
+        tuple(sorted(Counter(step.file.kind for step in plan.new.values()).items())),
+        tuple(warnings),
     )
 
 
-def _target(home: Home, kind: str) -> Target:
-    if isinstance(home.storage, PostgresStorage):
-        from .postgres import InRows
-
-        return InRows(home, home.storage, kind)
-    return OnDisk(home, kind)
-
-
-def _first(paths: list[str]) -> str:
+def _name_first(paths: list[str]) -> str:
     return paths[0] + (f" and {len(paths) - 1} more" if paths[1:] else "")
 
 
-class _Compare:
-    """Compares files with what stands here, one after the other."""
+def _hash(*parts: str) -> str:
+    return hashlib.blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
-    def __init__(self, home: Home, target: Target, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
-        self.home, self.target, self.spool, self.plan, self.again = home, target, spool, plan, again
-        self.receipts, self._source = target.receipts, source
+
+def _write(
+    home: Home, plan: Plan, receipts: Receipts, spool: Spool, kind: str, source: str, progress: Progress
+) -> list[str]:
+    """Write what was planned; return warnings."""
+    _keep_pages_without_text(plan, spool)
+    steps = [*plan.new.values(), *plan.updates.values()]
+    if not steps and not plan.same:
+        return []
+    if steps and f"{home.layout.directives}/memory.md" not in plan.new:
+        home.welcome()  # before the import, so that the last change is the import's: `undo` takes that back
+    pages = [
+        IncomingPage(step.path, step.version, step.seen, step.spooled, receipt=_new_receipt(receipts, step))
+        for step in steps
+    ]
+    unrecorded = {_new_receipt(receipts, step): step.version for step in plan.same.values()}
+    unrecorded.pop("", None)
+
+    def report(done: int) -> None:
+        progress("writing", done, len(steps))
+
+    bulk = home.storage.bulk
+    with (
+        bulk.import_run(_hash(kind, source)) as call,
+        write_as(Author("import", home.agent, home.session, f"from {kind}", call)) as writing,
+    ):
+        batch = PageBatch(pages, spool, receipts=unrecorded)
+        failures = bulk.put(batch, skip_failed=True, progress=report)
+        _refuse_total_failure(failures, pages)
+    for path, error in failures.items():
+        is_stale = isinstance(error, StaleVersion)
+        plan.keep(path, f"{path} was changed by somebody else meanwhile: run it again" if is_stale else str(error))
+    home.index.invalidate()
+    return [*dict.fromkeys(writing.warnings)]
+
+
+def _new_receipt(receipts: Receipts, step: Step) -> str:
+    """Return the key of the receipt to record for a step; empty if it is recorded already."""
+    is_known = receipts.version(step.file.id, step.path) == step.version
+    return "" if is_known else receipts.key(step.file.id, step.path)
+
+
+def _keep_pages_without_text(plan: Plan, spool: Spool) -> None:
+    for path, step in [*plan.updates.items()]:
+        try:
+            (spool.read(step.spooled) if step.spooled else b"").decode()
+        except UnicodeDecodeError:
+            plan.keep(path, f"{path} is no text, and stays as it is here; its source has another one now")
+
+
+def _refuse_total_failure(failures: dict[str, CommonplaceError], pages: Sequence[IncomingPage]) -> None:
+    """Raise the first error if nothing at all could be written, and not only because others were faster."""
+    if failures and len(failures) == len(pages):
+        for error in failures.values():
+            if not isinstance(error, StaleVersion):
+                raise error
+
+
+class _Comparison:
+    """Compares files with what is here, one after the other."""
+
+    def __init__(self, home: Home, receipts: Receipts, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
+        self._home = home
+        self._receipts = receipts
+        self._spool = spool
+        self._plan = plan
+        self._source = source
+        self._again = again
+        self._version_at = home.storage.bulk.version_lookup()
         self._categories = home.storage.pages.list_folders(home.layout.globals)
-        self._pages = set(home.storage.pages.list(home.layout.globals, deep=True))
-        self._others: set[str] = set()  # folders of skills that are not those of the source
+        self._global_pages = set(home.storage.pages.list(home.layout.globals, deep=True))
+        self._other_skills: set[str] = set()  # folders of skills here that are not those of the source
 
     def add(self, item: Item) -> None:
-        if isinstance(item, Missed):
-            self.plan.missed.append(item)
+        if isinstance(item, Skipped):
+            self._plan.missed.append(item)
             return
         try:
-            for file in files_of(self.home, item):
+            for file in make_files(self._home, item):
                 self._add_file(file)
         except HoldsSecret as error:
-            self._miss(item.id, f"{error.problem}. {error.advice}")
+            self._skip(item.id, f"{error.problem}. {error.advice}")
         except (InvalidArgument, Refused, StorageError) as error:
-            self._miss(item.id, str(error))
+            self._skip(item.id, str(error))
 
-    def _miss(self, what: str, why: str) -> None:
-        self.plan.missed.append(Missed(what.removeprefix(self._source).lstrip("/ ") or what, why))
+    def _skip(self, what: str, why: str) -> None:
+        self._plan.missed.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
         version = version_of(file.data)
-        if file.path.startswith(tuple(self._others)):
+        if file.path.startswith(tuple(self._other_skills)):
             return
-        for path in self._places(file):
-            if reason := oddity(path):
-                self._miss(file.id, reason)
+        for path in self._candidate_paths(file):
+            if problem := path_problem(path):
+                self._skip(file.id, problem)
                 return
-            if self._settled(file, path, version):
+            if self._decide(file, path, version):
                 return
-        self.plan.kept.append(Missed(file.path, "something else stands here already, and stays"))
-        if file.sort == "skill" and file.path.endswith(f"/{SKILL}"):
-            self._others.add(file.path.removesuffix(SKILL))
+        self._plan.kept.append(Skipped(file.path, "something else stands here already, and stays"))
+        if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
+            self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
 
-    def _places(self, file: File) -> list[str]:
-        """Where it may go, in order. What went beside once belongs there."""
-        if not file.beside:
+    def _candidate_paths(self, file: File) -> list[str]:
+        """Return where a file may go, best first. One that went to a fallback path once stays there."""
+        if not file.fallback_path:
             return [file.path]
-        places = [file.path, file.beside, farther(file)]
-        went = [place for place in places if self.receipts.version(file.id, place)]
-        return went[:1] if went and went[0] != file.path else places
+        paths = [file.path, file.fallback_path, second_fallback_path(file)]
+        used = [path for path in paths if self._receipts.version(file.id, path)]
+        return used[:1] if used and used[0] != file.path else paths
 
-    def _settled(self, file: File, path: str, version: str) -> bool:
-        """Whether it is decided what becomes of a file at a path; False when something else stands there."""
-        other = self.plan.has(path)
+    def _decide(self, file: File, path: str, version: str) -> bool:
+        """Decide what becomes of a file at a path; False if another file has this path."""
+        other = self._plan.find(path)
         if other:
             return other.version == version
-        known = self.receipts.version(file.id, path)
-        step = Step(file, path, version, _NO_BYTES, self.target.version(path))
-        if step.standing == ABSENT:
-            self._absent(step, known)
-        elif step.standing == version:
-            self.plan.same[path] = step._replace(file=file._replace(data=b""))
-        elif not known:
+        imported = self._receipts.version(file.id, path)
+        step = Step(file, path, version, self._version_at(path))
+        if step.seen == ABSENT:
+            self._decide_absent(step, imported)
+        elif step.seen == version:
+            self._plan.same[path] = step._replace(file=file._replace(data=b""))
+        elif not imported:
             return False
-        elif step.standing == known:
-            self.plan.updates[path] = self._with_bytes(step)
+        elif step.seen == imported:
+            self._plan.updates[path] = self._spool_step(step)
         else:
-            changed = "was changed here since it came" + ("" if version == known else ", and at its source, too")
-            self.plan.kept.append(Missed(path, f"{changed}: stays as it is here"))
+            changed = "was changed here since it came" + ("" if version == imported else ", and at its source, too")
+            self._plan.kept.append(Skipped(path, f"{changed}: stays as it is here"))
         return True
 
-    def _absent(self, step: Step, known: str) -> None:
-        if known and not self.again and not self._was_undone(step.path):
-            self.plan.kept.append(Missed(step.path, "was removed here since it came: stays away (--again brings it)"))
+    def _decide_absent(self, step: Step, imported: str) -> None:
+        if imported and not self._again and not self._was_undone(step.path):
+            why = "was removed here since it came: stays away (--again brings it)"
+            self._plan.kept.append(Skipped(step.path, why))
             return
-        elsewhere = self._elsewhere(step.file)
+        elsewhere = self._find_elsewhere(step.file)
         if elsewhere:
-            what = "session" if step.file.sort == "session" else "key"
-            self.plan.kept.append(Missed(step.path, f"{elsewhere} has this {what} already, and stays"))
+            what = "session" if step.file.kind == "session" else "key"
+            self._plan.kept.append(Skipped(step.path, f"{elsewhere} has this {what} already, and stays"))
             return
-        self.plan.new[step.path] = self._with_bytes(step)
-        if step.path.startswith(f"{self.home.layout.globals}/"):
-            self._note(step.path)
+        self._plan.new[step.path] = self._spool_step(step)
+        if step.path.startswith(f"{self._home.layout.globals}/"):
+            self._note_global(step.path)
 
-    def _note(self, path: str) -> None:
-        category = path.removeprefix(f"{self.home.layout.globals}/").partition("/")[0]
-        self._pages.add(path)
+    def _note_global(self, path: str) -> None:
+        category = path.removeprefix(f"{self._home.layout.globals}/").partition("/")[0]
+        self._global_pages.add(path)
         if category not in self._categories:
             self._categories.append(category)
 
-    def _elsewhere(self, file: File) -> str:
-        """The page of the same key, or of the same session, in another place; empty when there is none."""
+    def _find_elsewhere(self, file: File) -> str:
+        """Return another page that has the same key, or the same session; empty if there is none."""
         if not file.key:
             return ""
-        for path in other_pages(self.home.layout, file, self._categories):
-            if path in self._pages or (not oddity(path) and self.target.version(path) != ABSENT):
+        for path in list_other_pages(self._home.layout, file, self._categories):
+            if path in self._global_pages or (not path_problem(path) and self._version_at(path) != ABSENT):
                 return path
         return ""
 
     def _was_undone(self, path: str) -> bool:
-        head = self.home.storage.history.head(path)
+        head = self._home.storage.history.head(path)
         return head is not None and head.version == ABSENT and head.by.tool == "undo"
 
-    def _with_bytes(self, step: Step) -> Step:
-        """With its bytes put aside, not in memory: there may be many."""
-        now, file = int(self.home.clock().timestamp() * 10**6) * 1000, step.file
+    def _spool_step(self, step: Step) -> Step:
+        """Move the bytes of a step to the spool: there may be too many for memory."""
+        now = int(self._home.clock().timestamp() * 10**6) * 1000
+        file = step.file
         modified = file.modified if 0 < file.modified < now else now
         if file.warning:
-            self.plan.warnings.setdefault(file.warning, []).append(step.path)
-        spooled = self.spool.add(_PRIVATE, modified, [file.data])
-        return step._replace(bytes=spooled, file=file._replace(data=b""))
+            self._plan.warnings.setdefault(file.warning, []).append(step.path)
+        spooled = self._spool.add(PRIVATE_MODE, modified, [file.data])
+        return step._replace(spooled=spooled, file=file._replace(data=b""))

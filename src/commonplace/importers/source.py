@@ -1,100 +1,111 @@
-"""A source from anywhere: a folder, a zip, or one file, as names and bytes. Read with suspicion, and never written to.
+"""A source to import from: a folder, a zip or one file, as names and bytes; and JSON read part by part.
 
-What can not be read, or is not what it seems to be (links, names that lead out, members that unpack to more than they
-say), is left out and told; the rest is read. Nothing is unpacked to disk.
+Sources are not trusted and never written to. What cannot be read, or is not what it seems to be (links, names that lead
+out, members that unpack to more than they say), is skipped with a reason; the rest is read. Nothing is unpacked.
 """
 
 from __future__ import annotations
 
+import codecs
+import json
 import os
+import re
 import stat
 import time
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import IO, NamedTuple
+from typing import IO, Any
 
 from ..errors import InvalidArgument, NotFound, NotText, Refused, StorageError
-from ..maintenance.backup.scope import oddity
+from ..maintenance.backup import Limits
+from ..storage.bulk import path_problem
 from ..storage.files import read_bytes
-from .values import Missed
+from .values import Skipped
 
-PEEK = 1 << 16
-_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
-_ENCRYPTED, _UTF8 = 0x1, 0x800
-_CHUNK = 1 << 20
+PEEK_BYTES = 1 << 16
+MAX_LINE_BYTES = 64 << 20  # no message that anybody wrote is longer
+DEFAULT_LIMITS = Limits(file_bytes=1 << 30)
+_ZIP_MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
+_ENCRYPTED_FLAG = 0x1
+_UTF8_FLAG = 0x800
+_CHUNK_BYTES = 1 << 20
 # Neither through a link, nor waiting for whoever is at the other end of a pipe.
-_LOOK = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
-# What reading a zip raises that is damaged, needs a password, or is packed in a way that is not known.
-_DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
-_UNNEEDED = frozenset({"node_modules", "__pycache__", "__MACOSX"})
+_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+# What zipfile raises for a zip that is damaged, needs a password, or uses an unknown compression.
+_ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError)
+_IGNORED_FOLDERS = frozenset({"node_modules", "__pycache__", "__MACOSX"})
+_LINK = "is a link, and links are not followed"
 
-
-class Limits(NamedTuple):
-    """Bytes of one file and of all that is read, and how many files are looked at."""
-
-    one: int = 1 << 30
-    all: int = 8 << 30
-    files: int = 1_000_000
+JsonObjects = Iterator[tuple[int, dict[str, Any]]]
+_DECODER = json.JSONDecoder(strict=False)
+_SEPARATORS = re.compile(r"[\s,]*")
+_PART_START = re.compile(r'[,\[]\s*(?=\{\s*")')  # in a string such a quote would have a backslash before it
+_NOT_UTF8 = re.compile("[\udc80-\udcff]")
+_MAX_SCAN_FACTOR = 16  # times the length of a text that may be read to find the next whole part
+_MIN_SCAN_CHARACTERS = 1 << 28  # which take a second or two
+_LINE_COUNT_SPEED = 16  # how much faster the decoder counts the lines before an error than it reads JSON
 
 
 class Source:
-    """Paths have forward slashes; names that begin with a dot are not looked at, unless they are asked for."""
+    """Paths use forward slashes. Names that begin with a dot are ignored, unless they are asked for."""
 
-    def __init__(self, place: str, limits: Limits) -> None:
-        self.place, self.limits = place, limits
-        self.name = os.path.basename(place)
-        self.missed: list[Missed] = []
-        self.apart = ""  # a folder that is not looked at: the home that all this is brought into
-        self._read = 0
+    def __init__(self, location: str, limits: Limits) -> None:
+        self.location = location
+        self.limits = limits
+        self.name = os.path.basename(location)
+        self.skipped: list[Skipped] = []
+        self.excluded_folder = ""  # not read: the home that is imported into
+        self._bytes_read = 0
 
     @property
-    def whole(self) -> str:
-        """What tells this source from all others: its path."""
-        return self.place
+    def full_path(self) -> str:
+        """The path that identifies this source."""
+        return self.location
 
-    def top(self, folder: str = "") -> list[str]:
-        """The names in a folder, sorted; those of folders end in a slash."""
+    def list_names(self, folder: str = "") -> list[str]:
+        """Return the names in a folder, sorted; names of folders end in a slash."""
         raise NotImplementedError
 
-    def paths(self, folder: str = "") -> list[str]:
-        """The files below a folder, sorted."""
+    def list_files(self, folder: str = "") -> list[str]:
+        """Return the paths of the files below a folder, sorted."""
         raise NotImplementedError
 
-    def has(self, folder: str) -> bool:
-        """Whether there is a folder of this name, be it one that is not looked at."""
+    def has_folder(self, folder: str) -> bool:
+        """Whether there is a folder of this name, hidden or not."""
         raise NotImplementedError
 
     def peek(self, path: str) -> bytes:
-        """The beginning of a file; nothing when it can not be read."""
+        """Return the beginning of a file; empty if it cannot be read."""
         raise NotImplementedError
 
     def modified(self, path: str) -> int:
-        """When a file was written, in nanoseconds since 1970."""
+        """Return when a file was written, in nanoseconds since 1970; 0 if unknown."""
         raise NotImplementedError
 
-    def _bytes(self, path: str) -> bytes:
+    def _read_bytes(self, path: str) -> bytes:
         raise NotImplementedError
 
-    def take(self, path: str) -> bytes | None:
-        """A whole file; None, and told, when it can not be read or is too large."""
+    def read_file(self, path: str) -> bytes | None:
+        """Return a whole file; None, with a reason in `skipped`, if it cannot be read or is too large."""
         try:
-            data = self._bytes(path)
-        except (OSError, NotText, *_DAMAGED) as error:
+            data = self._read_bytes(path)
+        except (OSError, NotText, *_ZIP_ERRORS) as error:
             reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-            self.missed.append(Missed(path, f"could not be read ({reason})"))
+            self.skipped.append(Skipped(path, f"could not be read ({reason})"))
             return None
         except _TooLarge:
-            why = f"is larger than {self.limits.one:,} bytes: if it should be, raise --max-size"
-            self.missed.append(Missed(path, why))
+            why = f"is larger than {self.limits.file_bytes:,} bytes: if it should be, raise --max-size"
+            self.skipped.append(Skipped(path, why))
             return None
-        self._read += len(data)
-        if self._read > self.limits.all:
-            raise Refused(f"{self.place} holds more than {self.limits.all:,} bytes: if it should, raise --max-size")
+        self._bytes_read += len(data)
+        if self._bytes_read > self.limits.total_bytes:
+            limit = f"{self.limits.total_bytes:,} bytes"
+            raise Refused(f"{self.location} holds more than {limit}: if it should, raise --max-size")
         return data
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Close open files."""
 
     def __enter__(self) -> Source:
         return self
@@ -104,185 +115,189 @@ class Source:
 
 
 class _TooLarge(Exception):
-    pass
+    """A file exceeds the limit."""
 
 
 class Folder(Source):
-    def top(self, folder: str = "") -> list[str]:
+    def list_names(self, folder: str = "") -> list[str]:
         return sorted(f"{e.name}/" if e.is_dir(follow_symlinks=False) else e.name for e in self._entries(folder))
 
-    def paths(self, folder: str = "") -> list[str]:
+    def list_files(self, folder: str = "") -> list[str]:
         found: list[str] = []
         waiting = [folder]
         while waiting:
             above = waiting.pop()
-            for entry in self._entries(above, tell=True):
+            for entry in self._entries(above, report=True):
                 path = f"{above}/{entry.name}" if above else entry.name
                 if entry.is_dir(follow_symlinks=False):
-                    waiting += [path] if entry.name not in _UNNEEDED else []
-                elif self._is_fit(path, entry):
+                    waiting += [path] if entry.name not in _IGNORED_FOLDERS else []
+                elif self._is_readable(path, entry):
                     found.append(path)
             if len(found) > self.limits.files:
-                raise Refused(f"{self.place} has more than {self.limits.files:,} files: name the folder that is meant")
+                raise Refused(
+                    f"{self.location} has more than {self.limits.files:,} files: name the folder that is meant"
+                )
         return sorted(found)
 
-    def _is_fit(self, path: str, entry: os.DirEntry[str]) -> bool:
-        # On disk a name leads nowhere else, whatever it begins with: only what a page can not be called is odd.
-        reason = "is a link, and links are not followed" if entry.is_symlink() else oddity(f"folder/{path}")
+    def _is_readable(self, path: str, entry: os.DirEntry[str]) -> bool:
+        # On disk no name leads elsewhere, whatever it begins with; hence the folder before it.
+        reason = _LINK if entry.is_symlink() else path_problem(f"folder/{path}")
         if not reason and not entry.is_file(follow_symlinks=False):
             reason = "is not a regular file"
         if reason:
-            self.missed.append(Missed(shown(path), reason))
+            self.skipped.append(Skipped(printable_name(path), reason))
         return not reason
 
-    def _entries(self, folder: str, *, tell: bool = False) -> list[os.DirEntry[str]]:
-        place = os.path.join(self.place, folder) if folder else self.place
+    def _entries(self, folder: str, *, report: bool = False) -> list[os.DirEntry[str]]:
+        location = os.path.join(self.location, folder) if folder else self.location
         try:
-            if self._is_apart(place):
+            if self._is_excluded(location):
                 return []
-            with os.scandir(place) as entries:
-                return [each for each in entries if not each.name.startswith(".") and not self._is_apart(each.path)]
+            with os.scandir(location) as entries:
+                return [each for each in entries if not each.name.startswith(".") and not self._is_excluded(each.path)]
         except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
-            if tell:
-                self.missed.append(Missed(shown(folder), f"could not be read ({error.strerror})"))
+            if report:
+                self.skipped.append(Skipped(printable_name(folder), f"could not be read ({error.strerror})"))
             return []
 
-    def _is_apart(self, place: str) -> bool:
-        return bool(self.apart) and is_within(place, self.apart)
+    def _is_excluded(self, location: str) -> bool:
+        return bool(self.excluded_folder) and is_within(location, self.excluded_folder)
 
-    def has(self, folder: str) -> bool:
-        return os.path.isdir(os.path.join(self.place, folder))
+    def has_folder(self, folder: str) -> bool:
+        return os.path.isdir(os.path.join(self.location, folder))
 
     def peek(self, path: str) -> bytes:
         try:
-            handle = os.open(os.path.join(self.place, path), _LOOK)
+            handle = os.open(os.path.join(self.location, path), _OPEN_FLAGS)
         except OSError:
             return b""
         try:
-            return os.read(handle, PEEK) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
+            return os.read(handle, PEEK_BYTES) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
         finally:
             os.close(handle)
 
     def modified(self, path: str) -> int:
         try:
-            return os.stat(os.path.join(self.place, path)).st_mtime_ns
+            return os.stat(os.path.join(self.location, path)).st_mtime_ns
         except OSError:
             return 0
 
-    def _bytes(self, path: str) -> bytes:
-        place = os.path.join(self.place, path)
-        if os.stat(place).st_size > self.limits.one:
+    def _read_bytes(self, path: str) -> bytes:
+        location = os.path.join(self.location, path)
+        if os.stat(location).st_size > self.limits.file_bytes:
             raise _TooLarge
-        return read_bytes(place, path)
+        return read_bytes(location, path)
 
 
-class Single(Folder):
-    """One file, as if it lay alone in a folder."""
+class SingleFile(Folder):
+    """One file, presented as a folder that holds nothing else."""
 
-    def __init__(self, place: str, limits: Limits) -> None:
-        super().__init__(os.path.dirname(place), limits)
-        self.name, self._file = os.path.splitext(os.path.basename(place))[0], os.path.basename(place)
+    def __init__(self, location: str, limits: Limits) -> None:
+        super().__init__(os.path.dirname(location), limits)
+        self._file = os.path.basename(location)
+        self.name = os.path.splitext(self._file)[0]
 
     @property
-    def whole(self) -> str:
-        return os.path.join(self.place, self._file)
+    def full_path(self) -> str:
+        return os.path.join(self.location, self._file)
 
-    def top(self, folder: str = "") -> list[str]:
+    def list_names(self, folder: str = "") -> list[str]:
         return [] if folder else [self._file]
 
-    def paths(self, folder: str = "") -> list[str]:
+    def list_files(self, folder: str = "") -> list[str]:
         return [] if folder else [self._file]
 
-    def has(self, folder: str) -> bool:
+    def has_folder(self, folder: str) -> bool:
         return False
 
 
 class Zip(Source):
-    """A zip. One whose files all lie in one folder, as zips of a folder do, is read as that folder."""
+    """A zip. If all its files are in one folder, it is read as that folder."""
 
-    def __init__(self, place: str, limits: Limits) -> None:
-        super().__init__(place, limits)
+    def __init__(self, location: str, limits: Limits) -> None:
+        super().__init__(location, limits)
         self.name = os.path.splitext(self.name)[0]
         try:
-            self._zip = zipfile.ZipFile(place)
+            self._zip = zipfile.ZipFile(location)
         except (zipfile.BadZipFile, UnicodeDecodeError, OSError, ValueError, NotImplementedError) as error:
-            raise StorageError(f"{place} is a damaged zip ({error}): get the whole of it") from error
-        listed = self._zip.infolist()
-        if len(listed) > limits.files:
-            raise Refused(f"{place} has more than {limits.files:,} files: it is taken for a trap")
-        members = dict(self._members(listed))
+            raise StorageError(f"{location} is a damaged zip ({error}): get the whole of it") from error
+        infos = self._zip.infolist()
+        if len(infos) > limits.files:
+            raise Refused(f"{location} has more than {limits.files:,} files: it is taken for a zip bomb")
+        members = dict(self._members(infos))
         above = {path.partition("/")[0] for path in members} if all("/" in path for path in members) else set()
         cut = len(above.pop()) + 1 if len(above) == 1 else 0
-        self._of = {path[cut:]: info for path, info in members.items()}
+        self._members_by_path = {path[cut:]: info for path, info in members.items()}
 
-    def _members(self, listed: Iterable[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile.ZipInfo]]:
+    def _members(self, infos: Iterable[zipfile.ZipInfo]) -> Iterator[tuple[str, zipfile.ZipInfo]]:
         seen: set[str] = set()
-        for info in listed:
-            path = _name(info)
-            if info.is_dir() or not _UNNEEDED.isdisjoint((path or "").split("/")):
+        for info in infos:
+            path = _decode_name(info)
+            if info.is_dir() or not _IGNORED_FOLDERS.isdisjoint((path or "").split("/")):
                 continue
-            reason = "has a name that is not UTF-8" if path is None else oddity(path)
+            reason = "has a name that is not UTF-8" if path is None else path_problem(path)
             if stat.S_ISLNK(info.external_attr >> 16):
-                reason = "is a link, and links are not followed"
-            elif info.flag_bits & _ENCRYPTED:
+                reason = _LINK
+            elif info.flag_bits & _ENCRYPTED_FLAG:
                 reason = "is encrypted"
             elif path in seen:
-                reason = "stands in the zip twice"
+                reason = "is in the zip twice"
             if reason or path is None:
-                self.missed.append(Missed(shown(path or info.filename), reason))
+                self.skipped.append(Skipped(printable_name(path or info.filename), reason))
                 continue
             seen.add(path)
             yield path, info
 
-    def top(self, folder: str = "") -> list[str]:
-        rest = (path[len(folder) :].lstrip("/") for path in self.paths(folder))
+    def list_names(self, folder: str = "") -> list[str]:
+        rest = (path[len(folder) :].lstrip("/") for path in self.list_files(folder))
         return sorted({part + slash for part, slash, _ in (path.partition("/") for path in rest)})
 
-    def paths(self, folder: str = "") -> list[str]:
+    def list_files(self, folder: str = "") -> list[str]:
         above = f"{folder}/" if folder else ""
-        below = (path for path in self._of if path.startswith(above))
+        below = (path for path in self._members_by_path if path.startswith(above))
         return sorted(path for path in below if not any(p.startswith(".") for p in path[len(above) :].split("/")))
 
-    def has(self, folder: str) -> bool:
-        return any(path.startswith(f"{folder}/") for path in self._of)
+    def has_folder(self, folder: str) -> bool:
+        return any(path.startswith(f"{folder}/") for path in self._members_by_path)
 
     def peek(self, path: str) -> bytes:
         try:
-            with self._zip.open(self._of[path]) as file:
-                return file.read(PEEK)
-        except (KeyError, OSError, *_DAMAGED):
+            with self._zip.open(self._members_by_path[path]) as file:
+                return file.read(PEEK_BYTES)
+        except (KeyError, OSError, *_ZIP_ERRORS):
             return b""
 
     def modified(self, path: str) -> int:
-        """As if the zip was made where it is read: it does not tell where that was."""
+        """A zip has local times without a zone: those of this machine are assumed."""
         try:
-            return int(time.mktime((*self._of[path].date_time, 0, 0, -1))) * 10**9
+            return int(time.mktime((*self._members_by_path[path].date_time, 0, 0, -1))) * 10**9
         except (OverflowError, ValueError):
             return 0
 
-    def _bytes(self, path: str) -> bytes:
-        with self._zip.open(self._of[path]) as file:
-            return b"".join(_counted(file, self.limits.one))
+    def _read_bytes(self, path: str) -> bytes:
+        with self._zip.open(self._members_by_path[path]) as file:
+            return b"".join(_read_chunks(file, self.limits.file_bytes))
 
     def close(self) -> None:
         self._zip.close()
 
 
-def _counted(file: IO[bytes], most: int) -> Iterator[bytes]:
-    """The bytes of a file, counted as they come: what it says of its size is not believed."""
-    while chunk := file.read(_CHUNK):
-        most -= len(chunk)
-        if most < 0:
+def _read_chunks(file: IO[bytes], max_bytes: int) -> Iterator[bytes]:
+    """Yield a file in chunks, counting its bytes: the size it claims is not trusted."""
+    left = max_bytes
+    while chunk := file.read(_CHUNK_BYTES):
+        left -= len(chunk)
+        if left < 0:
             raise _TooLarge
         yield chunk
 
 
-def _name(info: zipfile.ZipInfo) -> str | None:
-    """The name of a member; None when it is in an encoding that nobody names. Many zips are UTF-8 and do not say so."""
+def _decode_name(info: zipfile.ZipInfo) -> str | None:
+    """Return the name of a member, or None if its encoding is unknown. Many zips are UTF-8 without saying so."""
     name = info.filename
-    if info.flag_bits & _UTF8 or name.isascii():
+    if info.flag_bits & _UTF8_FLAG or name.isascii():
         return name
     try:
         return name.encode("cp437").decode()
@@ -290,41 +305,163 @@ def _name(info: zipfile.ZipInfo) -> str | None:
         return None
 
 
-def is_within(place: str, folder: str) -> bool:
-    """Whether a whole path is that of a folder, or of something below it."""
-    return place == folder or place.startswith(folder.rstrip(os.sep) + os.sep)
+def is_within(path: str, folder: str) -> bool:
+    """Whether an absolute path is a folder, or is below it."""
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
-def only_file(source: Source) -> str:
-    """The name of the one file that a source is; empty when it is not one file."""
-    top = source.top()
-    return top[0] if len(top) == 1 and not top[0].endswith("/") else ""
+def single_file_name(source: Source) -> str:
+    """Return the name of the only file of a source; empty if it has several."""
+    names = source.list_names()
+    return names[0] if len(names) == 1 and not names[0].endswith("/") else ""
 
 
-def the_file(source: Source) -> str:
-    """The same, for who has to have one."""
-    name = only_file(source)
+def require_single_file(source: Source) -> str:
+    """Return the name of the only file of a source; InvalidArgument if it has several."""
+    name = single_file_name(source)
     if not name:
-        raise InvalidArgument(f"{source.place} is not one file: name the file that is meant")
+        raise InvalidArgument(f"{source.location} is not one file: name the file that is meant")
     return name
 
 
-def shown(name: str) -> str:
-    """A name that can be told, whatever it is."""
+def printable_name(name: str) -> str:
+    """Return a name as it can be printed, escaped where it has to be."""
     return name if name.isprintable() else ascii(name)[1:-1]
 
 
-def open_source(place: str, limits: Limits) -> Source:
-    """A source by its path. Who names a link means what it leads to."""
-    place = os.path.realpath(os.path.expanduser(place))
+def open_source(path: str, limits: Limits) -> Source:
+    """Open a source by its path. A link that the user names is followed."""
+    location = os.path.realpath(os.path.expanduser(path))
     try:
-        if os.path.isdir(place):
-            return Folder(place, limits)
-        if os.path.lexists(place) and not os.path.isfile(place):
-            raise StorageError(f"{place} is neither a file nor a folder: name one")
-        with open(place, "rb") as file:
-            return Zip(place, limits) if file.read(4) in _ZIP else Single(place, limits)
+        if os.path.isdir(location):
+            return Folder(location, limits)
+        if os.path.lexists(location) and not os.path.isfile(location):
+            raise StorageError(f"{location} is neither a file nor a folder: name one")
+        with open(location, "rb") as file:
+            is_zip = file.read(4) in _ZIP_MAGIC
     except FileNotFoundError as error:
-        raise NotFound(f"there is no file {place}") from error
+        raise NotFound(f"there is no file {location}") from error
     except OSError as error:
-        raise StorageError(f"{place}: {error.strerror}") from error
+        raise StorageError(f"{location}: {error.strerror}") from error
+    return Zip(location, limits) if is_zip else SingleFile(location, limits)
+
+
+def parse_json_list(
+    data: bytes, what: str, skipped: list[Skipped], field: str, names: tuple[str, ...] = ()
+) -> JsonObjects:
+    """Yield the objects of a JSON list, numbered from 1; of an object, those of the list under the first of `names`.
+
+    A part that is broken costs only itself. `field` is one that every object has: by it the next object is found.
+    """
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        skipped.append(Skipped(what, "is UTF-16 text: save it as UTF-8"))
+        return
+    text = data.decode("utf-8-sig", "surrogateescape")
+    start = _skip_separators(text, 0)
+    if text[start : start + 1] == "{":
+        start = _find_list(text, start, names)
+        if start < 0:
+            skipped.append(Skipped(what, f"has no list {' or '.join(names) or 'of objects'}"))
+            return
+    if text[start : start + 1] != "[":
+        skipped.append(Skipped(what, "is not a JSON list"))
+        return
+    yield from _parse_parts(text, start + 1, what, skipped, field)
+
+
+def _skip_separators(text: str, at: int) -> int:
+    found = _SEPARATORS.match(text, at)
+    return found.end() if found else at
+
+
+def _find_list(text: str, start: int, names: tuple[str, ...]) -> int:
+    """Return where the list under the first of some names begins; -1 if there is none."""
+    for name in names:
+        found = re.compile(rf'"{re.escape(name)}"\s*:\s*(?=\[)').search(text, start)
+        if found:
+            return found.end()
+    return -1
+
+
+def _parse_parts(text: str, at: int, what: str, skipped: list[Skipped], field: str) -> JsonObjects:
+    number = 0
+    while True:
+        at = _skip_separators(text, at)
+        if text[at : at + 1] == "]":
+            return
+        number += 1
+        if at >= len(text):
+            skipped.append(Skipped(f"{what}, after part {number - 1}", "is cut off"))
+            return
+        try:
+            value, end = _DECODER.raw_decode(text, at)
+        except (ValueError, RecursionError) as error:
+            skipped.append(Skipped(f"{what}, part {number}", f"is not JSON ({_json_reason(error)})"))
+            at = _find_next_part(text, at, field)
+            if at < 0:
+                return
+            continue
+        if not isinstance(value, dict):
+            skipped.append(Skipped(f"{what}, part {number}", "is not a JSON object"))
+        elif _NOT_UTF8.search(text, at, end):
+            skipped.append(Skipped(f"{what}, part {number}", "is not UTF-8 text"))
+        else:
+            yield number, value
+        at = end
+
+
+def _json_reason(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return "nested too deeply"
+    return error.msg if isinstance(error, json.JSONDecodeError) else str(error)
+
+
+def _find_next_part(text: str, at: int, field: str) -> int:
+    """Return where the next whole part begins after a broken one; -1 if none is found in reasonable time."""
+    budget = _MIN_SCAN_CHARACTERS + _MAX_SCAN_FACTOR * len(text)
+    for found in _PART_START.finditer(text, at + 1):
+        try:
+            value, _ = _DECODER.raw_decode(text, found.end())
+        except json.JSONDecodeError as error:
+            unterminated = error.msg.startswith("Unterminated")
+            budget -= len(text) - error.pos if unterminated else error.pos - found.end()
+            budget -= error.pos // _LINE_COUNT_SPEED
+        except (ValueError, RecursionError):
+            budget -= len(text) // 100
+        else:
+            if field in value:
+                return found.end()
+        if budget < 0:
+            break
+    return -1
+
+
+def parse_json_lines(data: bytes, what: str, skipped: list[Skipped]) -> JsonObjects:
+    """Yield the objects of JSON lines, each with the number of its line. A broken line costs only itself."""
+    start = 0
+    number = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        end = len(data) if end < 0 else end
+        number += 1
+        value = _parse_line(data[start:end])
+        start = end + 1
+        if isinstance(value, dict):
+            yield number, value
+        elif value:
+            skipped.append(Skipped(f"{what}, line {number}", value))
+
+
+def _parse_line(raw: bytes) -> dict[str, Any] | str:
+    """Return an object, or the reason why there is none; empty for an empty line."""
+    if len(raw) > MAX_LINE_BYTES:
+        return f"is longer than {MAX_LINE_BYTES:,} bytes"
+    if not raw.strip():
+        return ""
+    try:
+        value = _DECODER.decode(raw.decode("utf-8-sig"))
+    except UnicodeDecodeError:
+        return "is not UTF-8 text"
+    except (ValueError, RecursionError) as error:
+        return f"is not JSON ({_json_reason(error)})"
+    return value if isinstance(value, dict) else "is not a JSON object"

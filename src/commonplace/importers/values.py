@@ -1,4 +1,4 @@
-"""What a reader understood of a source, as values. Where each of them goes on disk, `placing` knows."""
+"""What a reader found in a source, as values. `placement.py` decides which files of the home they become."""
 
 from __future__ import annotations
 
@@ -10,100 +10,102 @@ from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..model import Json, Record, Scope, Skill
 from ..storage.layout import Layout
 
-CLAUDE_CODE = "claude-code"  # whose sessions a hook may have kept already
-_MILLISECONDS = 10**11  # a number of seconds this large would be in the year 5138
+CLAUDE_CODE = "claude-code"  # a hook may have stored its sessions already
+_FIRST_MILLISECONDS = 10**11  # as seconds, a number this large would be in the year 5138
 
 
-class Into(NamedTuple):
-    """Where an import goes: how the home is arranged, whose memory it is, and whether somebody said whose."""
+class Destination(NamedTuple):
+    """Where an import goes. `agent_was_named`: the user said whose memory it becomes."""
 
     layout: Layout
     agent: str
-    said: bool = False
+    agent_was_named: bool = False
 
-    def own(self, path: str, agent: str = "") -> str:
-        """A page of the agent's, below its memory."""
+    def agent_page(self, path: str, agent: str = "") -> str:
+        """The path of a page in an agent's own memory."""
         return f"{self.layout.agent_folder(agent or self.agent)}/memory/{path}"
 
-    def loose(self, path: str) -> str:
-        """A page that all agents share."""
+    def shared_page(self, path: str) -> str:
+        """The path of a page that all agents share."""
         return self.layout.path(f"{self.layout.loose}/{path}")
 
 
-class Text(NamedTuple):
-    """A file as it is. `id` tells it from all others of its kind; `beside`: where it goes if another stands there."""
+class PageItem(NamedTuple):
+    """A file that keeps its bytes. `id` is unique within its format; `fallback_path` is used if `path` is taken."""
 
     id: str
     path: str
     data: bytes
-    modified: int = 0  # nanoseconds since 1970; 0 when it is not known
-    beside: str = ""
+    modified: int = 0  # nanoseconds since 1970; 0 when unknown
+    fallback_path: str = ""
 
 
-class Keyed(NamedTuple):
-    """A record for all (`global`), for a channel, or a working note of an agent."""
+class RecordItem(NamedTuple):
+    """A record: global, of a channel, or a working note of an agent."""
 
     id: str
     scope: Scope
     record: Record
-    fields: tuple[tuple[str, Json], ...] = ()  # what else its front matter shall say
+    fields: tuple[tuple[str, Json], ...] = ()  # further front matter
 
 
-class Taught(NamedTuple):
+class SkillItem(NamedTuple):
     id: str
     skill: Skill
 
 
-class Said(NamedTuple):
-    role: str  # user or assistant
+class Turn(NamedTuple):
+    """One message of a conversation, by the `user` or the `assistant`."""
+
+    role: str
     text: str
     at: str = ""
     name: str = ""
 
 
-class Session(NamedTuple):
-    """A conversation. `source` and `name` make its file name, which stays the same however it goes on.
+class SessionItem(NamedTuple):
+    """A conversation. `source` and `name` make its file name, which stays the same when the conversation goes on.
 
-    `known_as`: what its program calls it, where a copy has another name.
+    `original_id`: the id its own program uses, where the file has another name.
     """
 
     id: str
     agent: str
     source: str
     name: str
-    turns: tuple[Said, ...]
+    turns: tuple[Turn, ...]
     title: str = ""
     at: str = ""
-    known_as: str = ""
+    original_id: str = ""
 
 
-class Missed(NamedTuple):
-    """What was not understood or not taken, and why."""
+class Skipped(NamedTuple):
+    """Something that was not imported, and the reason."""
 
     what: str
     why: str
 
 
-Item = Text | Keyed | Taught | Session | Missed
+Item = PageItem | RecordItem | SkillItem | SessionItem | Skipped
 
 
-def moment(value: Any) -> str:
-    """A time as other programs write it (text, or seconds since 1970), as a stamp; empty when it is none."""
+def read_timestamp(value: Any) -> str:
+    """Convert a time as other programs write it (text, seconds or milliseconds) to a timestamp; empty if it is none."""
     if isinstance(value, str):
-        found = parse_timestamp(value)
+        moment = parse_timestamp(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
-            found = datetime.fromtimestamp(value / 1000 if value > _MILLISECONDS else value, UTC)
+            moment = datetime.fromtimestamp(value / 1000 if value > _FIRST_MILLISECONDS else value, UTC)
         except (OverflowError, ValueError, OSError):
             return ""
     else:
         return ""
     try:
-        return format_timestamp(found) if found else ""
+        return format_timestamp(moment) if moment else ""
     except (OverflowError, ValueError):
         return ""
 
 
-def plain(value: Any) -> str:
-    """Text out of JSON, of whole characters; empty for anything that is no text."""
+def read_text(value: Any) -> str:
+    """Return a JSON string without half characters; empty for any other type."""
     return replace_surrogates(value) if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""Folders of Markdown: Obsidian, basic-memory, or any other. Every page keeps its bytes, its place and its time."""
+"""Folders of Markdown: Obsidian, basic-memory, or any other. Pages keep their bytes, relative paths and times."""
 
 from __future__ import annotations
 
@@ -10,48 +10,58 @@ from ..errors import InvalidArgument
 from ..formats import frontmatter
 from ..storage.names import topic_name
 from .source import Source
-from .values import Into, Item, Missed, Text
+from .values import Destination, Item, PageItem, Skipped
 
-_LOOKED_AT = 50  # pages of a folder whose front matter is looked at, to see whose it is
-_TAKEN = frozenset({"world", "global", "channels"})  # folders that mean something here
-_REASONS = {
-    ".canvas": "is an Obsidian canvas, which is a drawing and no text",
-    ".base": "is an Obsidian base, which is a view and no text",
-    ".excalidraw": "is a drawing and no text",
+_MAX_PAGES_PEEKED = 50  # to recognise a format by front matter
+_RESERVED_FOLDERS = frozenset({"world", "global", "channels"})  # they have a meaning in a home
+_SKIP_REASONS = {
+    ".canvas": "is an Obsidian canvas: a drawing, not text",
+    ".base": "is an Obsidian base: a view, not text",
+    ".excalidraw": "is a drawing, not text",
 }
 
 
 def is_obsidian(source: Source) -> bool:
-    return source.has(".obsidian")
+    return source.has_folder(".obsidian")
 
 
 def is_basic_memory(source: Source) -> bool:
-    """Its pages say their `permalink`."""
-    folders = ["", *(name[:-1] for name in source.top() if name.endswith("/"))]
-    pages = [f"{f}/{n}" if f else n for f in folders[:_LOOKED_AT] for n in source.top(f) if n.endswith(".md")]
-    return any(b"\npermalink:" in _head(source, path) for path in pages[:_LOOKED_AT])
+    """Whether any of the first pages has a `permalink` in its front matter."""
+    folders = ["", *(name[:-1] for name in source.list_names() if name.endswith("/"))]
+    pages = [
+        f"{folder}/{name}" if folder else name
+        for folder in folders[:_MAX_PAGES_PEEKED]
+        for name in source.list_names(folder)
+        if name.endswith(".md")
+    ]
+    return any(b"\npermalink:" in _read_front_matter(source, path) for path in pages[:_MAX_PAGES_PEEKED])
 
 
-def _head(source: Source, path: str) -> bytes:
+def _read_front_matter(source: Source, path: str) -> bytes:
     text = source.peek(path).decode("utf-8", "replace")
     return frontmatter.split(text)[0].encode()
 
 
-def read(source: Source, into: Into) -> Iterator[Item]:
+def read(source: Source, into: Destination) -> Iterator[Item]:
     try:
         name = topic_name(source.name)
     except InvalidArgument:
         name = "notes"
-    name = f"{name}-notes" if name in _TAKEN else name
-    other = f"{name}-{hashlib.blake2b(source.place.encode(), digest_size=3).hexdigest()}"
-    for path in source.paths():
+    name = f"{name}-notes" if name in _RESERVED_FOLDERS else name
+    fallback_name = f"{name}-{hashlib.blake2b(source.location.encode(), digest_size=3).hexdigest()}"
+    for path in source.list_files():
         ending = os.path.splitext(path)[1].lower()
         if ending != ".md":
-            yield Missed(path, _REASONS.get(ending, "is an attachment: only Markdown is imported"))
+            yield Skipped(path, _SKIP_REASONS.get(ending, "is an attachment: only Markdown is imported"))
             continue
-        data = source.take(path)
+        data = source.read_file(path)
         if data is None:
             continue
-        place = path[:-3] + ".md"  # search knows no .MD
-        at = source.modified(path)
-        yield Text(f"{source.place}/{path}", into.loose(f"{name}/{place}"), data, at, into.loose(f"{other}/{place}"))
+        page = path[:-3] + ".md"  # search does not look at .MD
+        yield PageItem(
+            f"{source.location}/{path}",
+            into.shared_page(f"{name}/{page}"),
+            data,
+            source.modified(path),
+            into.shared_page(f"{fallback_name}/{page}"),
+        )

@@ -17,8 +17,10 @@ from .author import Author
 from .deltas import ABSENT, Change
 
 if TYPE_CHECKING:
+    from ..errors import CommonplaceError
     from ..index.handle import IndexHandle
     from ..index.sync import IndexScope
+    from .bulk import PageBatch, Snapshot, WriteProgress
     from .tokens import Call, Token
     from .tree import FileTree
 
@@ -234,6 +236,43 @@ class TokenStore(Protocol):
     def close(self) -> None: ...
 
 
+class BulkStore(Protocol):
+    """Many whole pages at once, byte for byte, with their times and history: for export, import and copy."""
+
+    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> AbstractContextManager[Snapshot]:
+        """Copy all files under some roots as of one moment; `base` is where to look for files outside of them."""
+        ...
+
+    def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
+        """Return the versions of all pages under some roots, by path, and warnings about what is left out."""
+        ...
+
+    def version_lookup(self) -> Callable[[str], str]:
+        """Return a function for the current version at a path; it raises StorageError where no page can be."""
+        ...
+
+    def read(self, path: str) -> tuple[bytes | None, int]:
+        """Return the bytes of a page, None when it is not there, and when it was written in nanoseconds since 1970."""
+        ...
+
+    def put(
+        self, batch: PageBatch, *, skip_failed: bool = False, progress: WriteProgress = ...
+    ) -> dict[str, CommonplaceError]:
+        """Write many pages, each with its history: all or none where the backend can, else so that a crash is safe.
+
+        With `skip_failed`, pages that cannot be written are left out and returned with the reason; else it is raised.
+        """
+        ...
+
+    def read_receipts(self) -> dict[str, str]:
+        """Return the receipts of earlier imports: keys and the versions that were written."""
+        ...
+
+    def import_run(self, name: str) -> AbstractContextManager[str]:
+        """Run an import; yields the id for all its changes, the same again if an earlier run was interrupted."""
+        ...
+
+
 class Storage(Protocol):
     """One memory in one backend."""
 
@@ -289,6 +328,15 @@ class Storage(Protocol):
     def open_index(self, scope: IndexScope) -> IndexHandle:
         """Return a handle on the search index of these pages, which also watches them for changes."""
         ...
+
+    @property
+    def bulk(self) -> BulkStore: ...
+
+    def list_leftovers(self) -> Iterable[tuple[str, str]]:
+        """Yield files that killed processes left behind: the path of each, and that of the page it was made for."""
+        ...
+
+    def remove_leftover(self, path: str) -> None: ...
 
     def check(self) -> None:
         """Raise StorageError when the storage cannot be used, such as a file in the place of the home."""

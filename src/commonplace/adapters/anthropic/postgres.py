@@ -9,8 +9,8 @@ from typing import Any
 
 from ...errors import OutsideHome, PageNotFound
 from ...home import Home
-from ...maintenance.backup.bulk_postgres import Coming, Load, put_all
-from ...storage.base import ABSENT
+from ...storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool
+from ...storage.deltas import version_of
 from ...storage.postgres.backend import PostgresStorage
 from .tree import ROOT, Kind, Listed, Spot, move_page
 
@@ -91,10 +91,13 @@ class Rows:
     def _move_page(self, old: str, new: str) -> None:
         if move_page(self.home.storage.pages, old, new):
             return
-        data, at = self._storage.read_bytes(old), int(self.home.storage.pages.modified_at(old) * 10**9)
+        bulk = self.home.storage.bulk
+        data, modified = bulk.read(old)
         if data is None:
             raise PageNotFound(old)
-        put_all(self._storage, self.home.clock, Load([Coming(new, ABSENT, at, lambda: data)]))
+        with Spool() as spool:
+            file = spool.add(PRIVATE_MODE, modified, [data])
+            bulk.put(PageBatch([IncomingPage(new, version_of(data), file=file)], spool))
         self.home.storage.pages.remove(old)
 
     def _below(self, folder: str, most: str = "") -> list[tuple[Any, ...]]:

@@ -1,33 +1,39 @@
-"""A memory copied to another place, between folders and databases: pages byte for byte, history with times and authors.
+"""Copy a memory between backends: pages byte for byte, history with its times and authors.
 
-Run again, it goes on: what is there already is not copied, and a page that says something else there stays, unless it
-is to be replaced; history then keeps what it said.
+Run again, it continues: pages that are there already are not copied, and a page that differs there stays, unless it is
+to be replaced; history then keeps the earlier text.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from ... import directive, settings
+from ... import settings
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotFound
 from ...formats.timestamps import format_timestamp
 from ...home import Home
+from ...storage.author import Author
 from ...storage.base import ABSENT, Sentences, Versions
+from ...storage.bulk import IncomingPage, PageBatch, Spool, any_covers
 from ...storage.deltas import Change, version_of
-from .endpoints import Copy, Side, Step, side_of
-from .scope import extent, holds
+from .restore import is_untouched_directive
+from .scope import backup_scope
 
 Progress = Callable[[str, int, int], None]
-Lives = dict[str, list[str]]  # the versions that history knows, by page
-_BATCH, _BYTES = 50, 8_000_000  # pages, and bytes of all their versions, that are put together
-_HAND = ("", "", "", "", "")  # who signs a change that nobody signed
+_MAX_BATCH_PAGES = 50
+_MAX_BATCH_BYTES = 8_000_000  # of all versions together
+_BY_HAND = Author(tool="")
+_KEEP_MODE = 0  # a page that is replaced keeps its access rights
 
 
-class Copied(NamedTuple):
-    """Paths. `told`: pages that were there already and got what was missing of their history, or only have one.
-    `differ`: they say something else there; replaced where that was asked for. Nothing is done in a dry run."""
+class CopyResult(NamedTuple):
+    """Paths. `told`: pages whose history was completed; `differ`: pages that differ there, replaced only on request.
+
+    After a dry run it says what would be done.
+    """
 
     added: tuple[str, ...]
     told: tuple[str, ...]
@@ -37,12 +43,19 @@ class Copied(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class _Plan(NamedTuple):
-    new: list[str]
-    told: list[str]
-    same: list[str]
-    differ: list[str]
-    standing: dict[str, str]
+class _Plan:
+    def __init__(self) -> None:
+        self.new: list[str] = []
+        self.lacking_history: list[str] = []
+        self.same: list[str] = []
+        self.different: list[str] = []
+        self.seen: dict[str, str] = {}
+        self.failed: dict[str, str] = {}
+        self.warnings: Sentences = []
+
+
+def _ignore_progress(_what: str, _done: int, _total: int) -> None:
+    """Report nothing."""
 
 
 def copy(
@@ -51,101 +64,116 @@ def copy(
     *,
     overwrite: bool = False,
     dry_run: bool = False,
-    progress: Progress = lambda what, done, total: None,
-) -> Copied:
-    """Copy all of memory. `overwrite`: pages that differ there are replaced, and history keeps what they said."""
+    progress: Progress = _ignore_progress,
+) -> CopyResult:
+    """Copy all of memory. `overwrite`: pages that differ there are replaced, and history keeps their earlier text."""
     source.check()
     target.check()
     if source.root == target.root:
         raise InvalidArgument(f"{source.root} is both the source and the target: name two memories")
-    here, there, warnings = side_of(source), side_of(target), Sentences()
-    plan = _compared(here, there, warnings)
-    if settings.FILE in plan.differ and not overwrite:
-        warnings.append(f"{settings.FILE} differs and stays: what is copied may stand where that memory does not look")
-    steps = [*plan.new, *plan.told, *(plan.differ if overwrite else ())]
-    failed: dict[str, str] = {}
+    plan = _compare(source, target)
+    if settings.FILE in plan.different and not overwrite:
+        warning = f"{settings.FILE} differs and stays: what is copied may be where that memory does not look"
+        plan.warnings.append(warning)
+    paths = [*plan.new, *plan.lacking_history, *(plan.different if overwrite else ())]
     if not dry_run:
-        count = 0
-        for some in _batches(here, steps, plan.standing, failed):
-            failed |= there.put(some)
-            count += len(some)
-            progress("copying", count, len(steps))
-        there.done()
-
-    def done(paths: list[str]) -> tuple[str, ...]:
-        return tuple(path for path in paths if path not in failed)
-
-    lists = done(plan.new), done(plan.told), done(plan.same), done(plan.differ)
-    return Copied(*lists, tuple(failed.items()), tuple(warnings))
+        done = 0
+        for batch, spool in _read_batches(source, paths, plan):
+            failures = target.storage.bulk.put(PageBatch(batch, spool), skip_failed=True)
+            plan.failed |= {path: str(error) for path, error in failures.items()}
+            done += len(batch)
+            progress("copying", done, len(paths))
+        target.index.invalidate()
+    lists = [plan.new, plan.lacking_history, plan.same, plan.different]
+    added, told, same, differ = (tuple(path for path in some if path not in plan.failed) for some in lists)
+    return CopyResult(added, told, same, differ, tuple(plan.failed.items()), tuple(plan.warnings))
 
 
-def _compared(here: Side, there: Side, warnings: Sentences) -> _Plan:
-    pages, roots = here.pages(warnings), extent(here.home, history=False)
-    past, known = _lives(here), _lives(there)
-    gone = [path for path in past if path not in pages and holds(roots, path)]
-    if not pages and not gone:
-        raise NotFound(f"there is nothing to copy in {here.home.root}: see that it is the memory you mean")
-    standing = there.versions({*pages, *gone})
-    plan = _Plan([], [], [], [], standing)
-    untouched = f"{there.home.layout.directives}/memory.md", version_of(directive.TEXT.encode())
-    for path in sorted({*pages, *gone}, key=lambda path: (path != settings.FILE, path)):
-        found, wanted = standing.get(path, ABSENT), pages.get(path, ABSENT)
-        if found == wanted:
-            lacks = past.get(path, []) != known.get(path, []) and _continues(past.get(path, []), known.get(path, []))
-            (plan.told if lacks else plan.same).append(path)
-        elif found == ABSENT or (path, found) == untouched:
-            plan.new.append(path)
-        elif wanted or found in past[path]:  # a page that came from there, and was removed there since; or it differs
-            plan.differ.append(path)
-    return plan
-
-
-def _lives(side: Side) -> Lives:
-    lives: Lives = {}
-    for change in side.home.storage.history.changes():
-        lives.setdefault(change.path, []).append(change.version)
-    return lives
-
-
-def _continues(past: list[str], known: list[str]) -> bool:
-    return len(past) > len(known) and past[: len(known)] == known
-
-
-def _batches(here: Side, paths: list[str], standing: dict[str, str], failed: dict[str, str]) -> Iterator[list[Step]]:
-    """Pages to be put together: one by one each would wait for the disk. What can not be read has failed."""
-    some: list[Step] = []
-    size = 0
-    for path in paths:
+def _compare(source: Home, target: Home) -> _Plan:
+    plan = _Plan()
+    roots = backup_scope(source.layout, source.settings)
+    pages, plan.warnings = source.storage.bulk.list_versions(roots)
+    history = _versions_by_page(source)
+    known = _versions_by_page(target)
+    removed = [path for path in history if path not in pages and any_covers(roots, path)]
+    if not pages and not removed:
+        raise NotFound(f"there is nothing to copy in {source.root}: see that it is the memory you mean")
+    look_up = target.storage.bulk.version_lookup()
+    settings_first = sorted({*pages, *removed}, key=lambda path: (path != settings.FILE, path))
+    for path in settings_first:
         try:
-            page = _taken(here, path)
+            plan.seen[path] = look_up(path)
         except ConnectionLost:
             raise
         except CommonplaceError as error:
-            failed[path] = str(error)
+            plan.failed[path] = str(error)
             continue
-        some.append((page, standing.get(path, ABSENT)))
-        size += sum(len(data or b"") for _, data in page.past)
-        if len(some) >= _BATCH or size > _BYTES:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
+        seen = plan.seen[path]
+        wanted = pages.get(path, ABSENT)
+        if seen == wanted:
+            lacks = _continues(history.get(path, []), known.get(path, []))
+            (plan.lacking_history if lacks else plan.same).append(path)
+        elif seen == ABSENT or is_untouched_directive(target, path, seen):
+            plan.new.append(path)
+        elif wanted or seen in history[path]:  # it differs; or it came from the source, and was removed there since
+            plan.different.append(path)
+    return plan
 
 
-def _taken(side: Side, path: str) -> Copy:
-    """A page and its past, which ends with what the page is now, however many write it meanwhile."""
+def _versions_by_page(home: Home) -> dict[str, list[str]]:
+    versions: dict[str, list[str]] = {}
+    for change in home.storage.history.changes():
+        versions.setdefault(change.path, []).append(change.version)
+    return versions
+
+
+def _continues(history: list[str], known: list[str]) -> bool:
+    """Whether a history begins with another one and has more."""
+    return len(history) > len(known) and history[: len(known)] == known
+
+
+def _read_batches(source: Home, paths: Sequence[str], plan: _Plan) -> Iterator[tuple[list[IncomingPage], Spool]]:
+    """Yield pages to be written together, since each alone would wait for the disk. Unreadable ones have failed."""
+    waiting = deque(paths)
+    while waiting:
+        with Spool() as spool:
+            batch: list[IncomingPage] = []
+            size = 0
+            while waiting and len(batch) < _MAX_BATCH_PAGES and size <= _MAX_BATCH_BYTES:
+                path = waiting.popleft()
+                try:
+                    page = _read_page(source, path, plan.seen[path], spool)
+                except ConnectionLost:
+                    raise
+                except CommonplaceError as error:
+                    plan.failed[path] = str(error)
+                    continue
+                batch.append(page)
+                size += sum(len(data or b"") for _, data in page.history or ())
+            if batch:
+                yield batch, spool
+
+
+def _read_page(source: Home, path: str, seen: str, spool: Spool) -> IncomingPage:
+    """Read a page with its history, which ends with what the page is now, however many write it meanwhile."""
+    bulk = source.storage.bulk
     while True:
-        data, modified = side.read(path)
-        past = side.home.storage.history.versions(path)
-        if (past[-1][0].version if past else ABSENT) == version_of(data):
-            return Copy(path, data, modified, past)
-        if side.read(path) == (data, modified):  # changed by a hand, which history has not noticed yet
-            return Copy(path, data, modified, [*past, _by_hand(side, path, data, modified, past)])
+        data, modified = bulk.read(path)
+        history = source.storage.history.versions(path)
+        latest = history[-1][0].version if history else ABSENT
+        if latest != version_of(data):
+            if bulk.read(path) != (data, modified):
+                continue
+            # Another program changed the page, and history has not recorded that yet.
+            history.append((_outside_edit(source, path, data, modified, history), data))
+        file = None if data is None else spool.add(_KEEP_MODE, modified, [data])
+        return IncomingPage(path, version_of(data), seen, file, history)
 
 
-def _by_hand(side: Side, path: str, data: bytes | None, modified: int, past: Versions) -> tuple[Change, bytes | None]:
-    at = format_timestamp(datetime.fromtimestamp(modified / 10**9, UTC) if modified > 0 else side.home.clock())
-    before = past[-1][0] if past else None
-    name = version_of(f"{path} {at} {len(past)}".encode())[:16]
-    at = max(at, before.at) if before else at
-    return Change(name, at, path, version_of(data), before.version if before else ABSENT, *_HAND), data
+def _outside_edit(source: Home, path: str, data: bytes | None, modified: int, history: Versions) -> Change:
+    at = format_timestamp(datetime.fromtimestamp(modified / 10**9, UTC) if modified > 0 else source.clock())
+    name = version_of(f"{path} {at} {len(history)}".encode())[:16]
+    if not history:
+        return Change(name, at, path, version_of(data), ABSENT, *_BY_HAND)
+    before = history[-1][0]
+    return Change(name, max(at, before.at), path, version_of(data), before.version, *_BY_HAND)

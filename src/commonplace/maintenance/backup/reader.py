@@ -1,96 +1,118 @@
-"""An archive from anywhere, read with suspicion: all of it is looked at and put aside before any of it is believed.
+"""Read an archive that may come from anybody: all of it is checked and spooled before any of it is used.
 
-What it is, its bytes tell, not its name. An archive with one wrong member is refused as a whole.
+The format is recognised by its bytes, not its name. An archive with one wrong member is refused as a whole. Python's
+own tar reader recovers what it can from a damaged file; this one is made to notice the damage.
 """
 
 from __future__ import annotations
 
+import base64
 import gzip
 import io
+import json
+import re
+import tarfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from ...errors import Refused, StorageError
-from .json_lines import read_jsonl
-from .scope import oddity
-from .spool import Item, Spool
-from .tar_reader import read_tar
-from .writer import BLOCK
+from ...storage.bulk import CHUNK_BYTES, Spool, SpooledFile, path_problem
+from .writer import BLOCK_BYTES, FORMAT_NAME, FORMAT_VERSION
 
-_GZIP = b"\x1f\x8b"
-_TAR = slice(257, 262)
-_BUFFER = 1 << 16
+_GZIP_MAGIC = b"\x1f\x8b"
+_TAR_MAGIC_AT = slice(257, 262)
+_BUFFER_BYTES = 1 << 16
+_REGULAR_FILE = (tarfile.REGTYPE, tarfile.AREGTYPE)
+_EXTRA_HEADERS = (tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK)
+_USED_PAX_FIELDS = (b"path", b"size", b"mtime")
+_SPARSE_PREFIX = b"GNU.sparse"
+_MAX_LENGTH_DIGITS = 20
+_MAX_HEADER_BYTES = 1 << 20  # a path has a few hundred
+_LINE_OVERHEAD_BYTES = 1 << 16  # of a JSON line besides the text: path, mode, time
+_MODE = re.compile("[0-7]{1,4}")
 
 
 class Limits(NamedTuple):
-    """What an archive may unpack to, in bytes and files; one that says more is taken for a trap."""
+    """What may be read at most: bytes of one file, bytes of all files, and the number of files."""
 
-    one: int = 256 << 20
-    all: int = 8 << 30
+    file_bytes: int = 256 << 20
+    total_bytes: int = 8 << 30
     files: int = 1_000_000
 
 
-def receive(stream: BinaryIO, spool: Spool, limits: Limits) -> dict[str, Item]:
-    """The files of an archive by path, in order, with their bytes in the spool."""
-    found: dict[str, Item] = {}
-    source = _unpacked(stream, limits)
-    read = read_jsonl if _is_jsonl(source) else read_tar
-    for member in read(source, limits.one):
-        if reason := oddity(member.path):
-            raise Refused(f"{member.path!a} {reason}: nothing was imported")
-        if member.path in found:
-            raise Refused(f"{member.path!a} stands in the archive twice: nothing was imported")
-        if len(found) == limits.files:
+class Member(NamedTuple):
+    """A file in an archive. Its data must be read before the next member is."""
+
+    path: str
+    mode: int
+    modified: int
+    data: Iterator[bytes]
+
+
+def read_archive(stream: BinaryIO, spool: Spool, limits: Limits) -> dict[str, SpooledFile]:
+    """Return the files of an archive by path, sorted, with their bytes in the spool."""
+    files: dict[str, SpooledFile] = {}
+    source = _decompress(stream, limits)
+    read_members = read_json_lines if _is_json_lines(source) else read_tar
+    for member in read_members(source, limits.file_bytes):
+        if problem := path_problem(member.path):
+            raise Refused(f"{member.path!a} {problem}: nothing was imported")
+        if member.path in files:
+            raise Refused(f"{member.path!a} is in the archive twice: nothing was imported")
+        if len(files) == limits.files:
             raise Refused(f"the archive has more than {limits.files:,} files: nothing was imported")
-        found[member.path] = spool.add(member.mode & 0o777, member.modified, member.data)
-    _refuse_both(found)
-    return dict(sorted(found.items()))
+        files[member.path] = spool.add(member.mode & 0o777, member.modified, member.data)
+    _refuse_file_and_folder(files)
+    return dict(sorted(files.items()))
 
 
-def _refuse_both(paths: Iterable[str]) -> None:
-    """A path that is a file and a folder. Sorted in this way, what is in a folder follows it at once."""
+def _refuse_file_and_folder(paths: Iterable[str]) -> None:
+    """Refuse a path that is both a file and a folder. With slashes sorted first, a folder's content follows it."""
     for one, other in pairwise(sorted(paths, key=lambda path: path.replace("/", "\0"))):
         if other.startswith(f"{one}/"):
             raise Refused(f"{one!a} is a file and a folder in the archive: nothing was imported")
 
 
-def _is_jsonl(source: io.BufferedReader[_Stream]) -> bool:
-    head = source.peek(BLOCK)[:BLOCK]
+def _is_json_lines(source: io.BufferedReader[_LimitedStream]) -> bool:
+    head = source.peek(BLOCK_BYTES)[:BLOCK_BYTES]
     if head[:1] == b"{":
         return True
-    if head[_TAR] == b"ustar" or head == bytes(BLOCK):
+    if head[_TAR_MAGIC_AT] == b"ustar" or head == bytes(BLOCK_BYTES):
         return False
-    what = "is empty" if not head else "is neither a tar nor JSON lines"
-    raise StorageError(f"the archive {what}: give a file that `commonplace export` made")
+    problem = "is empty" if not head else "is neither a tar nor JSON lines"
+    raise StorageError(f"the archive {problem}: give a file that `commonplace export` made")
 
 
-def _unpacked(stream: BinaryIO, limits: Limits) -> io.BufferedReader[_Stream]:
-    outer = io.BufferedReader(_Stream(stream, limits.all), _BUFFER)
-    if outer.peek(2)[:2] != _GZIP:
+def _decompress(stream: BinaryIO, limits: Limits) -> io.BufferedReader[_LimitedStream]:
+    outer = io.BufferedReader(_LimitedStream(stream, limits.total_bytes), _BUFFER_BYTES)
+    if outer.peek(2)[:2] != _GZIP_MAGIC:
         return outer
-    return io.BufferedReader(_Stream(gzip.GzipFile(fileobj=outer), limits.all), _BUFFER)
+    return io.BufferedReader(_LimitedStream(gzip.GzipFile(fileobj=outer), limits.total_bytes), _BUFFER_BYTES)
 
 
-class _Stream(io.RawIOBase):
-    """Bytes that are counted as they come: a small file may unpack to more than any disk holds."""
+class _LimitedStream(io.RawIOBase):
+    """Counts the bytes read: a small file may unpack to more than any disk holds."""
 
-    def __init__(self, stream: BinaryIO | gzip.GzipFile, most: int) -> None:
-        self._stream, self._most, self._count = stream, most, 0
+    def __init__(self, stream: BinaryIO | gzip.GzipFile, max_bytes: int) -> None:
+        self._stream = stream
+        self._max_bytes = max_bytes
+        self._count = 0
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
-        """As many as are wanted, but at the end: a pipe may give fewer."""
+        """Fill the buffer unless the stream ends: a pipe may return fewer bytes at a time."""
         got = 0
         while got < len(buffer) and (data := self._read(len(buffer) - got)):
             buffer[got : got + len(data)] = data
             got += len(data)
         self._count += got
-        if self._count > self._most:
-            raise Refused(f"the archive unpacks to more than {_size(self._most)}: if it should, raise --max-size")
+        if self._count > self._max_bytes:
+            limit = _format_size(self._max_bytes)
+            raise Refused(f"the archive unpacks to more than {limit}: if it should, raise --max-size")
         return got
 
     def _read(self, count: int) -> bytes:
@@ -100,5 +122,186 @@ class _Stream(io.RawIOBase):
             raise StorageError(f"the archive is damaged or cut off ({error}): nothing was imported") from error
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / (1 << 30):g} GB" if count >= 1 << 30 else f"{count:,} bytes"
+
+
+def _check_size(path: str, size: int, max_bytes: int) -> None:
+    if size > max_bytes:
+        raise Refused(f"{path!a} has more than {max_bytes:,} bytes: if it should, raise --max-size")
+
+
+def _parse_seconds(text: str) -> int:
+    """Return seconds given as text in nanoseconds; StorageError if no file can have this time."""
+    whole, _, fraction = text.removeprefix("-").partition(".")
+    digits = whole + fraction
+    if not digits.isascii() or not digits.isdigit() or len(whole) > 11:
+        raise StorageError(f"the archive says {text[:40]!a} where a time should be: nothing was imported")
+    sign = -1 if text[0] == "-" else 1
+    return sign * int(whole + fraction[:9].ljust(9, "0"))
+
+
+def read_tar(source: io.BufferedIOBase, max_file_bytes: int) -> Iterator[Member]:
+    """Yield plain files, complete; refuse everything else, and anything after the end."""
+    fields: dict[str, str] = {}  # from extra headers, for the member after them
+    while (block := _read_exactly(source, BLOCK_BYTES)) != bytes(BLOCK_BYTES):
+        info = _parse_header(block)
+        if info.type in _EXTRA_HEADERS:
+            text = _read_padded(source, info.size)
+            if info.type == tarfile.XHDTYPE:
+                fields |= _parse_pax_records(text)
+            elif info.type == tarfile.GNUTYPE_LONGNAME:
+                fields["path"] = text.rstrip(b"\0").decode("utf-8", "surrogateescape")
+            continue
+        yield from _read_member(source, info, fields, max_file_bytes)
+        fields = {}
+    _check_end(source)
+
+
+def _read_member(
+    source: io.BufferedIOBase, info: tarfile.TarInfo, fields: dict[str, str], max_file_bytes: int
+) -> Iterator[Member]:
+    path = fields.get("path", info.name).removeprefix("./")
+    size = _parse_number(fields["size"]) if "size" in fields else info.size
+    if info.isdir() and size == 0:
+        if ".." in path.split("/") or path.startswith("/"):
+            raise Refused(f"{path!a} is not a path inside a home: nothing was imported")
+        return
+    if info.type not in _REGULAR_FILE or _SPARSE_PREFIX.decode() in fields:
+        raise Refused(f"{path!a} is a link or no plain file, which no memory has: nothing was imported")
+    _check_size(path, size, max_file_bytes)
+    modified = _parse_seconds(fields["mtime"]) if "mtime" in fields else int(info.mtime) * 10**9
+    yield Member(path, info.mode, modified, _read_chunks(source, size))
+    _read_exactly(source, -size % BLOCK_BYTES)
+
+
+def _parse_header(block: bytes) -> tarfile.TarInfo:
+    try:
+        info = tarfile.TarInfo.frombuf(block, "utf-8", "surrogateescape")
+    except tarfile.HeaderError as error:
+        raise StorageError(f"the archive is damaged ({error}): nothing was imported") from error
+    if info.size < 0 or not abs(info.mtime) < 10**11:
+        raise StorageError("the archive is damaged (an impossible size or time): nothing was imported")
+    return info
+
+
+def _parse_pax_records(text: bytes) -> dict[str, str]:
+    """Parse a pax header: each record is its own length, a space, name=value, and a line break."""
+    fields: dict[str, str] = {}
+    start = 0
+    while start < len(text):
+        length = text[start : start + _MAX_LENGTH_DIGITS].partition(b" ")[0]
+        end = start + _parse_number(length.decode("ascii", "replace"))
+        name, equals, value = text[start + len(length) + 1 : end - 1].partition(b"=")
+        if not equals or text[end - 1 : end] != b"\n" or end > len(text):
+            raise StorageError("the archive is damaged (a header that makes no sense): nothing was imported")
+        if name.startswith(_SPARSE_PREFIX):
+            name = _SPARSE_PREFIX
+        if name in (*_USED_PAX_FIELDS, _SPARSE_PREFIX):
+            fields[name.decode()] = value.decode("utf-8", "surrogateescape")
+        start = end
+    return fields
+
+
+def _parse_number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise StorageError(f"the archive says {text[:40]!a} where a number should be: nothing was imported")
+    return int(text)
+
+
+def _read_padded(source: io.BufferedIOBase, size: int) -> bytes:
+    if size > _MAX_HEADER_BYTES:
+        raise Refused("the archive has a name that no file can have: nothing was imported")
+    return _read_exactly(source, size + -size % BLOCK_BYTES)[:size]
+
+
+def _read_chunks(source: io.BufferedIOBase, size: int) -> Iterator[bytes]:
+    left = size
+    while left:
+        chunk = _read_exactly(source, min(left, CHUNK_BYTES))
+        left -= len(chunk)
+        yield chunk
+
+
+def _read_exactly(source: io.BufferedIOBase, size: int) -> bytes:
+    data = source.read(size)
+    if len(data) < size:
+        raise StorageError("the archive is cut off: nothing was imported; get the whole of it")
+    return data
+
+
+def _check_end(source: io.BufferedIOBase) -> None:
+    """Require a second empty block and then nothing: a tar behind the tar would go unseen."""
+    rest = _read_exactly(source, BLOCK_BYTES)
+    while rest:
+        if rest.strip(b"\0"):
+            raise StorageError("the archive is damaged (there is more after its end): nothing was imported")
+        rest = source.read(CHUNK_BYTES)
+
+
+def read_json_lines(source: io.BufferedIOBase, max_file_bytes: int) -> Iterator[Member]:
+    """Yield the files of an archive in JSON lines: the first line says what it is, each of the others is a file."""
+    max_line_bytes = 2 * max_file_bytes + _LINE_OVERHEAD_BYTES  # text takes more room in JSON than in a file
+    promised = _parse_first_line(_parse_object(source.readline(_LINE_OVERHEAD_BYTES), 1))
+    number = 1
+    while line := source.readline(max_line_bytes + 1):
+        number += 1
+        _check_size(f"line {number}", len(line), max_line_bytes)
+        yield _parse_member(_parse_object(line, number), number, max_file_bytes)
+    if promised is not None and promised != number - 1:
+        raise StorageError(f"the archive is cut off: it has {number - 1} of {promised} files; get the whole of it")
+
+
+def _parse_first_line(first: dict[str, Any]) -> int | None:
+    """Check the format; return how many files there should be, if the line says so."""
+    version = first.get("version")
+    files = first.get("files")
+    if first.get("format") != FORMAT_NAME or type(version) is not int:
+        raise StorageError(f'line 1 does not say "format": "{FORMAT_NAME}": give a file that `commonplace export` made')
+    if version > FORMAT_VERSION:
+        raise StorageError("a later version of commonplace made this archive: update commonplace, then try again")
+    return files if type(files) is int else None
+
+
+def _parse_object(line: bytes, number: int) -> dict[str, Any]:
+    if not line.endswith(b"\n"):
+        raise StorageError(f"the archive is cut off in line {number}: nothing was imported; get the whole of it")
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise _line_error(number, f"is not JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise _line_error(number, "is not a JSON object")
+    return value
+
+
+def _parse_member(fields: dict[str, Any], number: int, max_file_bytes: int) -> Member:
+    path = fields.get("path")
+    mode = fields.get("mode", "0600")
+    modified = fields.get("modified")
+    if not isinstance(path, str):
+        raise _line_error(number, "has no path")
+    if not isinstance(mode, str) or not _MODE.fullmatch(mode):
+        raise _line_error(number, 'has a mode that is not text like "0600"')
+    if not isinstance(modified, str) or not modified:
+        raise _line_error(number, "does not say when the file was modified, in seconds since 1970, as text")
+    data = _parse_data(fields, number)
+    _check_size(path, len(data), max_file_bytes)
+    return Member(path, int(mode, 8), _parse_seconds(modified), iter([data]))
+
+
+def _parse_data(fields: dict[str, Any], number: int) -> bytes:
+    text = fields.get("text")
+    encoded = fields.get("base64")
+    try:
+        if isinstance(text, str) and encoded is None:
+            return text.encode()
+        if isinstance(encoded, str) and text is None:
+            return base64.b64decode(encoded, validate=True)
+    except ValueError as error:
+        raise _line_error(number, f"has invalid text or base64 ({error})") from error
+    raise _line_error(number, "has neither text nor base64, or both")
+
+
+def _line_error(number: int, problem: str) -> StorageError:
+    return StorageError(f"line {number} of the archive {problem}: nothing was imported")

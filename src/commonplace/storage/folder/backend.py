@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ... import settings as settings_of
 from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
 from ...model import Clock, Page
-from ..base import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, HistoryStore, OnWrite, Pages, Retention, TokenStore
-from ..files import read_bytes_or_none, storage_errors
+from ..base import (
+    HISTORY_FOLDER,
+    INDEX_FOLDER,
+    LOCKS_FOLDER,
+    BulkStore,
+    HistoryStore,
+    OnWrite,
+    Pages,
+    Retention,
+    TokenStore,
+)
+from ..files import page_of_leftover, read_bytes_or_none, storage_errors
 from .history import History
 from .pages import FolderPages
 from .tokens import FolderTokens
@@ -40,8 +51,10 @@ class FolderStorage:
         kept = self.settings.history
         retention = Retention(kept.days, kept.megabytes * 1_000_000)
         self._locks = os.path.join(self.folder, LOCKS_FOLDER)
-        self.history: HistoryStore = History(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
-        self.pages: Pages = FolderPages(self.folder, on_write, self.history)
+        self._clock = clock
+        self._history = History(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
+        self.history: HistoryStore = self._history
+        self.pages: Pages = FolderPages(self.folder, on_write, self._history)
         self.tokens: TokenStore = FolderTokens(self.folder)
         self.tree: FileTree = FolderTree(self.folder, self._locks, self.pages, self.history)
 
@@ -97,6 +110,24 @@ class FolderStorage:
         from ...index.handle import SqliteIndexHandle
 
         return SqliteIndexHandle(self.cache_folder, self.pages, scope)
+
+    @cached_property
+    def bulk(self) -> BulkStore:
+        from .bulk import FolderBulk
+
+        return FolderBulk(self.folder, self._clock, self.pages, self._history)
+
+    def list_leftovers(self) -> Iterator[tuple[str, str]]:
+        for folder, folders, files in os.walk(self.folder):
+            folders[:] = [name for name in folders if not name.startswith(".")]
+            for name in files:
+                path = os.path.relpath(os.path.join(folder, name), self.folder).replace(os.sep, "/")
+                page = page_of_leftover(path)
+                if page:
+                    yield path, page
+
+    def remove_leftover(self, path: str) -> None:
+        os.unlink(os.path.join(self.folder, path))
 
     def check(self) -> None:
         if os.path.lexists(self.folder) and not os.path.isdir(self.folder):

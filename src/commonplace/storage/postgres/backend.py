@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
-from ...errors import OutsideHome, SettingsError
+from ...errors import OutsideHome, PageNotFound, SettingsError
 from ...model import Clock, Page
-from ..base import HistoryStore, OnWrite, Pages, Retention, TokenStore
+from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from ..deltas import version_of
 from ..edits import text_of
 from .connection import Database
@@ -44,16 +45,17 @@ class PostgresStorage:
         self.name = hide_passwords(address)
         self.database = Database(parse_url(address))
         require_migrated(self.database, self.name)
-        history = PostgresHistory(self.database, clock)
-        self.history: HistoryStore = history
-        self._pages = PostgresPages(self.database, on_write, history)
+        self._clock = clock
+        self._history = PostgresHistory(self.database, clock)
+        self.history: HistoryStore = self._history
+        self._pages = PostgresPages(self.database, on_write, self._history)
         self.pages: Pages = self._pages
         self.tokens: TokenStore = PostgresTokens(self.database)
         self.tree: FileTree = PostgresTree(self._pages)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
         kept = self.settings.history
-        history.retention = Retention(kept.days, kept.megabytes * 1_000_000)
+        self._history.retention = Retention(kept.days, kept.megabytes * 1_000_000)
 
     def read_settings_text(self, path: str) -> str | None:
         data = self.read_bytes(path)
@@ -118,6 +120,18 @@ class PostgresStorage:
 
         replica = Database(replica_address(self.database.address), is_primary=False)
         return ReplicaIndexHandle(handle, replica, self.database)
+
+    @cached_property
+    def bulk(self) -> BulkStore:
+        from .bulk import PostgresBulk
+
+        return PostgresBulk(self.database, self._clock, self._history)
+
+    def list_leftovers(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def remove_leftover(self, path: str) -> None:
+        raise PageNotFound(path)
 
     def check(self) -> None:
         """A database is checked when it is opened."""

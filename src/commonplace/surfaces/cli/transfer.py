@@ -14,8 +14,16 @@ import click
 
 from ...errors import CommonplaceError, Conflict, InvalidArgument, NotFound, StorageError
 from ...home import Home
-from ...maintenance.backup import FORMATS, Exported, Format, Imported, export_file, export_to, import_from
-from ...maintenance.backup import Limits as ArchiveLimits
+from ...maintenance.backup import (
+    FORMATS,
+    ExportResult,
+    Format,
+    ImportResult,
+    Limits,
+    export_file,
+    export_to,
+    import_from,
+)
 from ...settings import FILE
 from .common import (
     ProgressBar,
@@ -33,8 +41,8 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ...importers import Brought, Kind
-    from ...maintenance.backup.copy import Copied
+    from ...importers import ImportReport, Kind
+    from ...maintenance.backup.copy import CopyResult
 
 _STANDARD_STREAM = "-"
 _ARCHIVE = "archive"
@@ -81,7 +89,7 @@ def _is_stream(file: str) -> bool:
     return os.path.exists(file) and not os.path.isfile(file) and not os.path.isdir(file)
 
 
-def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> Exported:  # noqa: A002
+def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> ExportResult:  # noqa: A002
     try:
         with nullcontext(sys.stdout.buffer) if file == _STANDARD_STREAM else open(file, "wb") as stream:
             done = export_to(home, stream, format, history=history)
@@ -91,7 +99,7 @@ def _export_to_stream(home: Home, file: str, format: Format, history: bool) -> E
         raise StorageError("the reader of the archive stopped before its end: it is not whole") from error
 
 
-def _print_warnings(done: Exported | Imported | Brought | Copied) -> None:
+def _print_warnings(done: ExportResult | ImportResult | ImportReport | CopyResult) -> None:
     for warning in done.warnings:
         warn(warning)
 
@@ -156,7 +164,7 @@ def _is_archive(source: str) -> bool:
 
 
 def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool) -> None:
-    limits = ArchiveLimits() if max_bytes is None else ArchiveLimits(max_bytes, max_bytes)
+    limits = None if max_bytes is None else Limits(max_bytes, max_bytes)
     with _open_file(file) as stream:
         done = import_from(open_home(), stream, overwrite=overwrite, dry_run=dry_run, limits=limits)
     _print_warnings(done)
@@ -186,7 +194,7 @@ def _open_file(file: str) -> Iterator[BinaryIO]:
         yield stream
 
 
-def _print_archive_import(done: Imported, dry_run: bool, overwrite: bool) -> None:
+def _print_archive_import(done: ImportResult, dry_run: bool, overwrite: bool) -> None:
     for path in done.replaced:
         print_text(f"differs: {path}")
     last = f"{len(done.replaced)} {'replaced' if overwrite else 'in the way (--overwrite replaces them)'}"
@@ -195,7 +203,7 @@ def _print_archive_import(done: Imported, dry_run: bool, overwrite: bool) -> Non
 
 
 def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: bool, again: bool) -> None:
-    from ...importers import Limits, import_source
+    from ...importers import import_source
 
     if source == _STANDARD_STREAM:
         raise InvalidArgument(f"only an archive comes from standard input: give the name of a file or folder of {kind}")
@@ -205,10 +213,10 @@ def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: boo
             home,
             source,
             kind,
-            said_agent=bool(get_options().get("agent")),
+            agent_was_named=bool(get_options().get("agent")),
             dry_run=dry_run,
             again=again,
-            limits=Limits() if max_bytes is None else Limits(max_bytes, max_bytes),
+            limits=None if max_bytes is None else Limits(max_bytes, max_bytes),
             progress=bar.update,
         )
         if not dry_run and (done.added or done.updated):
@@ -236,7 +244,7 @@ def _update_index(home: Home, bar: ProgressBar) -> None:
         warn(f"the index is not up to date, the next search brings it there: {error}")
 
 
-def _print_import(kind: Kind, done: Brought, dry_run: bool, home: Home) -> None:
+def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> None:
     sorts = dict(done.sorts)
     parts = [f"{count} {_NOUNS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()]
     parts = parts or ["nothing new" if done.same or done.updated or done.kept else "nothing that was understood"]
@@ -333,7 +341,7 @@ def _open_home_at(address: str, *, must_exist: bool) -> Home:
     return Home(home, agent_name())
 
 
-def _print_copy(done: Copied, *, overwrite: bool, dry_run: bool) -> None:
+def _print_copy(done: CopyResult, *, overwrite: bool, dry_run: bool) -> None:
     for path, why in done.failed[:_MAX_LISTED_PAGES]:
         print_text(f"not copied: {path}: {why}")
     for path in done.differ[:_MAX_LISTED_PAGES]:

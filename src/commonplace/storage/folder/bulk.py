@@ -1,0 +1,443 @@
+"""Many pages at once in a folder: a snapshot as of one moment, and batches of files that survive a crash.
+
+A batch is written under temporary names, synced once, and then moved into place page by page: waiting for the disk for
+each file alone would take many times as long. A page gets its history together with its place, or neither.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import NamedTuple
+
+from ...errors import CommonplaceError, PageNotFound, StaleVersion, StorageError
+from ...formats.timestamps import format_timestamp
+from ...model import Clock
+from ..author import current_write
+from ..base import HISTORY_FOLDER, LOCKS_FOLDER, Pages, Root, Sentences
+from ..bulk import (
+    CHUNK_BYTES,
+    PRIVATE_MODE,
+    IncomingPage,
+    PageBatch,
+    Snapshot,
+    Spool,
+    SpooledFile,
+    WriteProgress,
+    covers,
+    find_untracked,
+    ignore_progress,
+    in_batches,
+    missing_versions,
+    path_problem,
+)
+from ..deltas import version_of
+from ..file_locks import lock, lock_all
+from ..files import (
+    APPEND_FLAGS,
+    CREATE_FLAGS,
+    TIMESTAMP_TICK_NANOSECONDS,
+    ConcurrentWrite,
+    Unsupported,
+    make_folders,
+    read_bytes_or_none,
+    read_settled,
+    remove_file,
+    rename_new,
+    storage_errors,
+    swap,
+    sync_folder,
+    temporary_path,
+    write_all,
+    write_file,
+)
+from .history import History
+
+_OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
+_NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
+_IMPORTS_FOLDER = ".imports"  # receipts of imports: hashes only, nothing of what was imported
+_BATCH_FILES = 200  # each is open until all are on disk
+_MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
+_HASH_CHARACTERS = 32
+
+FileStamp = tuple[int, int, int, int]
+
+
+class _Copy(NamedTuple):
+    """A file in the spool. `stamp` is None if the file may change again without changing its stamp."""
+
+    stamp: FileStamp | None
+    file: SpooledFile
+
+
+class FolderBulk:
+    def __init__(self, folder: str, clock: Clock, pages: Pages, history: History) -> None:
+        self._folder = folder
+        self._clock = clock
+        self._pages = pages
+        self._history = history
+
+    @contextmanager
+    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[Snapshot]:
+        """Copy everything while writers go on; then hold them only to copy what changed in between."""
+        top = self._top
+        every = [*roots, Root(HISTORY_FOLDER, "")] if history else [*roots]
+        with Spool() as spool:
+            copies: dict[str, _Copy] = {}
+            for _ in range(2):  # the second round copies what changed during the first, which may have taken long
+                copies = _copy_files(top, every, copies, spool, [])
+            untracked = find_untracked((entry.name for entry in _scan(os.path.join(top, base))), every, base)
+            warnings: Sentences = []
+            started = time.perf_counter()
+            with _hold_writers(self._locate(LOCKS_FOLDER), warnings):
+                copies = _copy_files(top, every, copies, spool, warnings)
+            held_seconds = time.perf_counter() - started
+            files = {path: copies[path].file for path in sorted(copies)}
+            yield Snapshot(files, spool, held_seconds, untracked, tuple(warnings))
+
+    def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
+        warnings: Sentences = []
+        versions = {path: self._read_version(path) for path, _ in _walk(self._top, roots, warnings)}
+        return {path: version for path, version in versions.items() if version}, warnings
+
+    def version_lookup(self) -> Callable[[str], str]:
+        return self._read_version
+
+    def _read_version(self, path: str) -> str:
+        with storage_errors(path):
+            return version_of(read_bytes_or_none(self._locate(path), path))
+
+    def read(self, path: str) -> tuple[bytes | None, int]:
+        place = self._locate(path)
+        with storage_errors(path):
+            data = read_bytes_or_none(place, path)
+            try:
+                return data, 0 if data is None else os.stat(place).st_mtime_ns
+            except FileNotFoundError:  # removed just now
+                return None, 0
+
+    def put(
+        self, batch: PageBatch, *, skip_failed: bool = False, progress: WriteProgress = ignore_progress
+    ) -> dict[str, CommonplaceError]:
+        for path, file in batch.unchanged.items():
+            self._restore_earlier_time(path, file, batch.spool)
+        self._add_receipts(batch.receipts)
+        # History that comes along has these pages already; recorded again, they would seem to have been removed before.
+        is_recorded = any(_is_history(path) for path in (*batch.unchanged, *(page.path for page in batch.pages)))
+        history_first = sorted(batch.pages, key=lambda page: not _is_history(page.path))
+        failures: dict[str, CommonplaceError] = {}
+        done = 0
+        for pages in in_batches(history_first, _BATCH_FILES):
+            failed = self._put_batch(pages, batch.spool, is_recorded=is_recorded, skip_failed=skip_failed)
+            written = [page for page in pages if page.path not in failed]
+            self._add_receipts({page.receipt: page.version for page in written if page.receipt})
+            failures |= failed
+            done += len(pages)
+            progress(done)
+        return failures
+
+    def _put_batch(
+        self, pages: Sequence[IncomingPage], spool: Spool, *, is_recorded: bool, skip_failed: bool
+    ) -> dict[str, CommonplaceError]:
+        """Put pages together; if that fails, one by one, so that a page that cannot be written stops no other."""
+        try:
+            self._put_together(pages, spool, is_recorded=is_recorded)
+        except CommonplaceError:
+            if not skip_failed:
+                raise
+        else:
+            return {}
+        failures: dict[str, CommonplaceError] = {}
+        for page in pages:
+            try:
+                self._put_together([page], spool, is_recorded=is_recorded)
+            except CommonplaceError as error:
+                failures[page.path] = error
+        return failures
+
+    def _put_together(self, pages: Sequence[IncomingPage], spool: Spool, *, is_recorded: bool) -> None:
+        temporaries: dict[str, str] = {}
+        try:
+            folders = {*self._write_temporaries(pages, spool, temporaries)}
+            for page in pages:
+                place = self._locate(page.path)
+                with storage_errors(page.path), lock(self._locate(LOCKS_FOLDER), "page", page.path):
+                    self._put_page(page, place, temporaries.get(page.path, ""), spool, is_recorded=is_recorded)
+        finally:
+            for temporary in temporaries.values():
+                with suppress(OSError):
+                    os.unlink(temporary)
+        for folder in folders:
+            sync_folder(folder)
+
+    def _write_temporaries(
+        self, pages: Sequence[IncomingPage], spool: Spool, temporaries: dict[str, str]
+    ) -> Iterator[str]:
+        """Write the files under other names and sync them; yield the folders that changed."""
+        with ExitStack() as stack:
+            handles: dict[str, int] = {}
+            for page in pages:
+                if page.file is None or page.version == page.seen:
+                    continue
+                place = self._locate(page.path)
+                with storage_errors(page.path):
+                    yield from make_folders(os.path.dirname(place))
+                    yield os.path.dirname(place)
+                    temporary = temporary_path(place)
+                    handle = os.open(temporary, CREATE_FLAGS, PRIVATE_MODE)
+                    stack.callback(os.close, handle)
+                    handles[page.path] = handle
+                    temporaries[page.path] = temporary
+                    for chunk in spool.read_chunks(page.file):
+                        write_all(handle, chunk)
+                    _set_mode_and_time(temporary, page.file, place)
+            if len(handles) >= _MIN_FILES_TO_SYNC and hasattr(os, "sync"):
+                os.sync()  # only a hint: whether a file is on disk, its own fsync tells
+            for path, handle in handles.items():
+                with storage_errors(path):
+                    os.fsync(handle)
+
+    def _put_page(self, page: IncomingPage, place: str, temporary: str, spool: Spool, *, is_recorded: bool) -> None:
+        """Put a page and its history in place. The caller holds the page's lock."""
+        found = read_settled(place, page.path)
+        current = version_of(found)
+        if current not in (page.seen, page.version):
+            raise StaleVersion(page.path)
+        if current != page.version and not is_recorded and (found is not None or page.history is None):
+            saved = None if found is None else os.stat(place).st_mtime
+            self._history.record_outside_edit(page.path, found, saved)
+        data = None if page.file is None else spool.read(page.file)
+        if page.history is not None:
+            known = [change.version for change in self._history.changes(page.path)]
+            self._history.bring(
+                page.path, missing_versions(page, known, current, data, format_timestamp(self._clock()))
+            )
+        if current == page.version:
+            return
+        if data is None:
+            _remove_file(place, page.path, found or b"")
+            return
+        _move_into_place(temporary, place, page.path, found)
+        if page.history is None and not is_recorded:
+            self._record_change(page.path, place, temporary, found, data)
+
+    def _record_change(self, path: str, place: str, temporary: str, old: bytes | None, new: bytes) -> None:
+        """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
+        try:
+            self._history.record_change(path, old, new, current_write().author)
+        except (OSError, StorageError):
+            with suppress(OSError, ConcurrentWrite):  # what an editor saved since then stays
+                if os.path.lexists(temporary):  # it holds the earlier file
+                    swap(temporary, place)
+                else:
+                    remove_file(place, new)
+            raise
+
+    def _restore_earlier_time(self, path: str, file: SpooledFile, spool: Spool) -> None:
+        """Give a file the mode and time it had elsewhere if that time is earlier: these bytes are that old."""
+        place = self._locate(path)
+        with storage_errors(path):
+            if os.stat(place).st_mtime_ns <= file.modified:
+                return
+            with lock(self._locate(LOCKS_FOLDER), "page", path):
+                if read_bytes_or_none(place, path) == spool.read(file):
+                    _set_mode_and_time(place, file, place)
+
+    def read_receipts(self) -> dict[str, str]:
+        with storage_errors(_IMPORTS_FOLDER):
+            data = read_bytes_or_none(self._receipts_file, _IMPORTS_FOLDER) or b""
+        lines = (line.partition(" ") for line in data.decode("ascii", "ignore").split("\n"))
+        return {key: version for key, _, version in lines if len(key) == len(version) == _HASH_CHARACTERS}
+
+    def _add_receipts(self, receipts: Mapping[str, str]) -> None:
+        """Append receipts, each between two line breaks: one that is cut off by a crash spoils no other."""
+        if not receipts:
+            return
+        with storage_errors(_IMPORTS_FOLDER):
+            make_folders(self._locate(_IMPORTS_FOLDER))
+            handle = os.open(self._receipts_file, APPEND_FLAGS, PRIVATE_MODE)
+            try:
+                write_all(handle, "".join(f"\n{key} {version}\n" for key, version in receipts.items()).encode())
+            finally:
+                os.close(handle)
+
+    @property
+    def _receipts_file(self) -> str:
+        return os.path.join(self._locate(_IMPORTS_FOLDER), "receipts")
+
+    @contextmanager
+    def import_run(self, name: str) -> Iterator[str]:
+        """An import that was killed leaves a marker with its id, and continues under that id."""
+        folder = self._locate(_IMPORTS_FOLDER)
+        marker = os.path.join(folder, f"unfinished-{name}")
+        with storage_errors(_IMPORTS_FOLDER):
+            call = (read_bytes_or_none(marker, _IMPORTS_FOLDER) or b"").decode("ascii", "ignore")
+            if not call.isalnum():
+                call = os.urandom(5).hex()
+                make_folders(folder)
+                write_file(marker, call.encode())
+        yield call
+        with suppress(OSError):
+            os.unlink(marker)
+
+    @property
+    def _top(self) -> str:
+        return os.path.realpath(self._folder)
+
+    def _locate(self, path: str) -> str:
+        """Return the file of a path; OutsideHome if a link leads there."""
+        with suppress(PageNotFound):
+            self._pages.modified_at(path)
+        return os.path.join(self._top, path)
+
+
+def _is_history(path: str) -> bool:
+    return path.startswith(f"{HISTORY_FOLDER}/")
+
+
+def _set_mode_and_time(place: str, file: SpooledFile, existing: str) -> None:
+    """Set the mode, that of the existing file if the spool has none; and the time, last, as an import checks it."""
+    mode = file.mode
+    if not mode:
+        try:
+            mode = stat.S_IMODE(os.stat(existing).st_mode)
+        except FileNotFoundError:
+            mode = PRIVATE_MODE
+    os.chmod(place, mode | 0o400)
+    os.utime(place, ns=(file.modified, file.modified))
+
+
+def _move_into_place(temporary: str, place: str, path: str, found: bytes | None) -> None:
+    """Move a file to where `found` was; StaleVersion if somebody saved another one in the meantime."""
+    if found is None:
+        try:
+            rename_new(temporary, place)
+        except FileExistsError as error:
+            raise StaleVersion(path) from error
+        return
+    try:
+        swap(temporary, place)
+    except Unsupported:
+        os.replace(temporary, place)
+        return
+    except FileNotFoundError as error:
+        raise StaleVersion(path) from error
+    if read_settled(temporary, path) != found:
+        swap(temporary, place)
+        raise StaleVersion(path)
+
+
+def _remove_file(place: str, path: str, found: bytes) -> None:
+    try:
+        remove_file(place, found)
+    except ConcurrentWrite as error:
+        raise StaleVersion(path) from error
+
+
+@contextmanager
+def _hold_writers(locks: str, warnings: Sentences) -> Iterator[None]:
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(lock_all(locks))
+        except OSError as error:
+            if error.errno not in _NOT_WRITABLE:
+                with storage_errors(LOCKS_FOLDER):
+                    raise
+            # Nobody writes to a read-only disk. In a home of another user we can only read.
+            if error.errno != errno.EROFS:
+                reason = "pages that others write in this moment may be incomplete in it"
+                warnings.append(f"writers could not be held ({error.strerror}): {reason}")
+        yield
+
+
+def _copy_files(
+    top: str, roots: Iterable[Root], known: Mapping[str, _Copy], spool: Spool, warnings: Sentences
+) -> dict[str, _Copy]:
+    """Return every file as it is now, copying only those that changed since they were last copied."""
+    copies: dict[str, _Copy] = {}
+    for path, info in _walk(top, roots, warnings):
+        copy = known.get(path)
+        if copy is None or copy.stamp != _stamp_of(info):
+            copy = _copy_file(top, path, spool)
+        if copy:
+            copies[path] = copy
+    return copies
+
+
+def _copy_file(top: str, path: str, spool: Spool) -> _Copy | None:
+    try:
+        with storage_errors(path), open(os.open(os.path.join(top, path), _OPEN_FLAGS), "rb", buffering=0) as file:
+            info = os.fstat(file.fileno())
+            now = time.time_ns()
+            if not stat.S_ISREG(info.st_mode):
+                return None
+            chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
+            spooled = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, chunks)
+    except PageNotFound:  # removed since it was listed
+        return None
+    may_change_unseen = max(info.st_mtime_ns, info.st_ctime_ns) > now - TIMESTAMP_TICK_NANOSECONDS
+    return _Copy(None if may_change_unseen else _stamp_of(info), spooled)
+
+
+def _stamp_of(info: os.stat_result) -> FileStamp:
+    return info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns
+
+
+def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield every file of memory below a folder once. What is not a plain file with a usable name gets a warning."""
+    seen: set[str] = set()
+    for root in roots:
+        for path, info in _walk_root(top, root, warnings):
+            if path not in seen and covers(root, path):
+                seen.add(path)
+                if problem := _file_problem(path, info):
+                    warnings.append(f"{path!a} {problem}: left out")
+                else:
+                    yield path, info
+
+
+def _file_problem(path: str, info: os.stat_result) -> str:
+    if stat.S_ISLNK(info.st_mode):
+        return "is a link"
+    return path_problem(path) if stat.S_ISREG(info.st_mode) else "is not a regular file"
+
+
+def _walk_root(top: str, root: Root, warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield everything that is not a folder, links included, which are not followed."""
+    place = os.path.join(top, root.path) if root.path else top
+    folder = os.path.dirname(place) if root.is_page else place
+    if os.path.realpath(folder) != folder:
+        if os.path.lexists(place):
+            warnings.append(f"{root.path!a} is a link, or lies behind one: left out")
+        return
+    if root.is_page:
+        with suppress(FileNotFoundError, NotADirectoryError):
+            yield root.path, os.lstat(place)
+        return
+    waiting = [root.path]
+    while waiting:
+        folder = waiting.pop()
+        with storage_errors(folder or top):
+            for entry in _scan(os.path.join(top, folder)):
+                path = f"{folder}/{entry.name}" if folder else entry.name
+                if entry.is_dir(follow_symlinks=False):
+                    if not entry.name.startswith("."):
+                        waiting.append(path)
+                    continue
+                try:
+                    info = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # removed just now
+                    continue
+                yield path, info
+
+
+def _scan(folder: str) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
