@@ -7,21 +7,21 @@ from pathlib import Path
 from commonplace import Memory
 from commonplace.index import recalls as record
 from commonplace.maintenance.forget import Wanted, forget
-from commonplace.surfaces.http.health import recalled
+from commonplace.surfaces.http.health import count_recalls
 from commonplace.testing import FrozenClock
 
 
 def most(memory: Memory) -> dict[str, int]:
-    return {each["path"]: each["times"] for each in recalled(memory.home)["most"]}
+    return {each["path"]: each["times"] for each in count_recalls(memory.home)["most"]}
 
 
 def test_pages_that_answer_are_counted_and_others_never_were(memory: Memory, clock: FrozenClock) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.call("update_world", {"topic": "chess", "content": "Bob plays chess."})
-    assert recalled(memory.home) == {"most": [], "never": [], "since": ""}
+    assert count_recalls(memory.home) == {"most": [], "never": [], "since": ""}
     memory.search("tea", limit=1)
     memory.call("memory_search", {"query": "green tea", "maxResults": 1})
-    found = recalled(memory.home)
+    found = count_recalls(memory.home)
     assert most(memory) == {"memory/world/tea.md": 2}
     assert [each["path"] for each in found["never"]] == ["memory/world/chess.md"]
     assert found["since"] <= found["most"][0]["last"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.surfaces.http.link_graph import web
+from commonplace.surfaces.http.link_graph import build_link_graph
 
 
 def test_a_tag_that_many_have_becomes_a_node(memory: Memory) -> None:
@@ -13,7 +13,7 @@ def test_a_tag_that_many_have_becomes_a_node(memory: Memory) -> None:
         memory.call(
             "MemoryTool", {"op": "setGlobal", "key": f"k{number}", "value": "v", "tags": ["all", f"pair{number // 2}"]}
         )
-    found = web(memory.home)
+    found = build_link_graph(memory.home)
     crowd = [node for node in found.nodes if node.kind == "tag"]
     assert [(node.id, node.label, node.size) for node in crowd] == [("tag:all", "all", 52)]
     assert sum(edge.label == "all" for edge in found.edges) == 52
@@ -23,7 +23,7 @@ def test_a_tag_that_many_have_becomes_a_node(memory: Memory) -> None:
 def test_only_so_many_pages_are_drawn_and_it_says_how_many_are_not(memory: Memory, home: Path) -> None:
     for number in range(12):
         memory.call("update_world", {"topic": f"t{number}", "content": "[[t0]]"})
-    found = web(memory.home, 10)
+    found = build_link_graph(memory.home, 10)
     assert (len(found.nodes), found.left_out) == (10, 2)
     assert all(
         edge.a in {node.id for node in found.nodes} and edge.b in {node.id for node in found.nodes}
@@ -34,7 +34,7 @@ def test_only_so_many_pages_are_drawn_and_it_says_how_many_are_not(memory: Memor
 def test_links_are_drawn_once_and_never_to_oneself(memory: Memory) -> None:
     memory.call("update_world", {"topic": "a", "content": "[[a]] [[b]] [b](b.md) [[b]]"})
     memory.call("update_world", {"topic": "b", "content": "[[A]]"})
-    found = web(memory.home)
+    found = build_link_graph(memory.home)
     assert {(edge.a, edge.b) for edge in found.edges} <= {
         ("memory/world/a.md", "memory/world/b.md"), ("memory/world/b.md", "memory/world/a.md")
     }  # fmt: skip
@@ -46,7 +46,7 @@ def test_a_page_of_notes_hangs_by_its_links_and_by_its_tags(memory: Memory, home
     memory.call("MemoryTool", {"op": "setGlobal", "key": "hose", "value": "green", "tags": ["garden"]})
     memory.call("update_world", {"topic": "people", "content": "Ann"})
     (home / "memory/odd.md").write_bytes(b"\xff [[people]]")
-    found = web(memory.home)
+    found = build_link_graph(memory.home)
     (notes,) = {edge.a for edge in found.edges if edge.why == "link"}
     assert {(edge.why, edge.label, notes in edge) for edge in found.edges} == {
         ("link", "people", True), ("tag", "garden", True)

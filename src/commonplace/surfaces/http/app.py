@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from starlette.applications import Starlette
 
-from . import browse, changes, export, health, history, homes, openapi, pages, search, sign_in, tools
+from . import browse, changes, export, health, history, homes, link_graph, openapi, pages, search, sign_in, tools
 from .dispatch import Dispatcher, build_router
 
 ENDPOINTS = [
     *openapi.ENDPOINTS,
     *browse.ENDPOINTS,
+    *link_graph.ENDPOINTS,
     *search.ENDPOINTS,
     *pages.ENDPOINTS,
     *history.ENDPOINTS,

@@ -1,4 +1,4 @@
-"""What memory is like: its status, what there is to browse, what hangs together, how a text looks, what was said."""
+"""What a person browses: status, outline, sessions as conversations, and Markdown as HTML."""
 
 from __future__ import annotations
 
@@ -12,142 +12,184 @@ from ...formats.html import render_html
 from ...formats.transcripts import parse_turns
 from ...home import Home
 from ...model import Record
-from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
+from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, plain_text
 from ...storage.layout import stem
-from . import page_access
 from .endpoints import MAX_PATH_CHARACTERS, Asked, Endpoint, Given, Parameter
-from .link_graph import MOST, as_json, web
-from .page_access import list_agents, read_page, record_folders, resolve_page
+from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
+MAX_OPENED = 400  # days and sessions, the newest, that are opened to say more of them
+MAX_VALUE_CHARACTERS = 300  # of a record in the outline
+MAX_TITLE_CHARACTERS = 120
+MAX_COUNTED_CHARACTERS = 2_000_000  # of a session: further turns are not counted
+MAX_TURNS = 2000
 _NOTE = re.compile(r"^### \S", re.MULTILINE)
-_MOST_READ = 400  # days and sessions that are opened to say more of them; the newest
-_SHORT = 300  # characters of a value
-_LARGEST_SESSION = 2_000_000  # characters: a longer one is not counted through
+_USER_ROLES = frozenset({"user", "human"})
 
 
-def outline(home: Home) -> Row:
-    """Everything this agent may browse, by what it is. Records come off the index, after it caught up."""
+def get_status(asked: Asked) -> dict[str, Any]:
+    home = asked.home
+    grant = asked.grant
+    fixed = asked.caller.fixed.get("agent")
+    agents = dict.fromkeys([*(grant.agents or ()), *([fixed] if fixed else list_agents(home))])
+    try:
+        owners = {skill.owner for skill in home.skills.all()}
+    except CommonplaceError:
+        owners = set()
+    return {
+        **limit_counts(asked, asked.memory.status()),
+        "version": __version__,
+        "role": grant.role,
+        "read_only": grant.is_read_only_server,
+        "may_export": grant.role == "admin" and grant.agents is None,
+        "agents": [name for name in agents if grant.may_be(name)],
+        "channels": home.channels.names()[0],
+        "users": sorted(owners - {"global"}),
+    }
+
+
+def limit_counts(asked: Asked, counts: dict[str, Any]) -> dict[str, Any]:
+    """Return counts without what other agents' pages add to them, if the caller may be only some agents."""
+    if asked.grant.agents is None:
+        return counts
+    own = {name: value for name, value in counts.items() if name not in ("passages", "spaces")}
+    return {**own, "pages": len(list_known_pages(asked.home))}
+
+
+def get_outline(asked: Asked) -> dict[str, Any]:
+    outline = build_outline(asked.home)
+    return {**outline, "agents": [name for name in outline["agents"] if asked.grant.may_be(name)]}
+
+
+def build_outline(home: Home) -> Row:
+    """Return everything this agent may browse, by kind. Records are read from the index, once it is up to date."""
     home.check()
     warnings: list[str] = []
     return {
         "agents": list_agents(home),
-        "days": _days(home),
-        "topics": _topics(home),
-        "globals": _records(home, home.layout.globals, warnings),
-        "channels": _channels(home, warnings),
-        "skills": _skills(home),
-        "sessions": _sessions(home),
-        "directives": _directives(home),
-        "summaries": _summaries(home),
-        "working": _records(home, home.layout.working_folder(home.agent), warnings),
-        "others": _others(home),
+        "days": _list_days(home),
+        "topics": _list_topics(home),
+        "globals": _list_records(home, home.layout.globals, warnings),
+        "channels": _list_channels(home, warnings),
+        "skills": _list_skills(home),
+        "sessions": _list_sessions(home),
+        "directives": _list_directives(home),
+        "summaries": _list_summaries(home),
+        "working": _list_records(home, home.layout.working_folder(home.agent), warnings),
+        "others": _list_others(home),
         "warnings": warnings,
     }
 
 
-def _days(home: Home) -> list[Row]:
+def _list_days(home: Home) -> list[Row]:
     folder = home.layout.days_folder(home.agent)
     paths = {day: path for path in _list(home, folder, deep=True) if (day := home.layout.day_of(home.agent, path))}
     rows: list[Row] = [{"date": day, "path": paths[day], "title": day} for day in sorted(paths, reverse=True)]
-    for row in rows[:_MOST_READ]:
+    for row in rows[:MAX_OPENED]:
         text, _ = home.text(row["path"])
         row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))
     return rows
 
 
-def _topics(home: Home) -> list[Row]:
-    rows = [{"name": home.layout.topic_of(path), "path": path} for path in _list(home, home.layout.world, deep=True)]
-    return sorted(rows, key=lambda row: row["name"])
+def _list_topics(home: Home) -> list[Row]:
+    topics = {path: home.layout.topic_of(path) for path in _list(home, home.layout.world, deep=True)}
+    return [{"name": topics[path], "path": path} for path in sorted(topics, key=topics.__getitem__)]
 
 
-def _records(home: Home, folder: str, warnings: list[str]) -> list[Row]:
-    found = _found(home, folder, warnings)
-    return [_record(record) for record in sorted(found, key=lambda record: (record.category, record.key))]
+def _list_records(home: Home, folder: str, warnings: list[str]) -> list[Row]:
+    def by_key(record: Record) -> tuple[str, str]:
+        return record.category, record.key
+
+    return [_describe_record(record) for record in sorted(_read_records(home, folder, warnings), key=by_key)]
 
 
-def _channels(home: Home, warnings: list[str]) -> list[Row]:
+def _list_channels(home: Home, warnings: list[str]) -> list[Row]:
     by_channel: dict[str, list[Row]] = {}
-    for record in _found(home, home.layout.channels, warnings):
-        by_channel.setdefault(record.scope.name, []).append(_record(record))
+    for record in _read_records(home, home.layout.channels, warnings):
+        by_channel.setdefault(record.scope.name, []).append(_describe_record(record))
     return [{"name": name, "records": rows} for name, rows in sorted(by_channel.items())]
 
 
-def _found(home: Home, folder: str, warnings: list[str]) -> list[Record]:
-    """The records below a folder; what is wrong with any of them is told in the warnings."""
+def _read_records(home: Home, folder: str, warnings: list[str]) -> list[Record]:
+    """Return the records below a folder; what is wrong with any of them is added to the warnings."""
     try:
-        found, problems = home.records(folder)
+        records, problems = home.records(folder)
     except CommonplaceError as error:
         warnings.append(str(error))
         return []
     warnings.extend(problems)
-    return found
+    return records
 
 
-def _record(record: Record) -> Row:
+def _describe_record(record: Record) -> Row:
     text = record.text
     return {
         "key": record.key,
         "category": record.category,
         "tags": list(record.tags),
-        "value": text[:_SHORT],
-        "cut": len(text) > _SHORT,
+        "value": text[:MAX_VALUE_CHARACTERS],
+        "cut": len(text) > MAX_VALUE_CHARACTERS,
         "updated": record.updated_at,
         "path": record.path,
     }
 
 
-def _skills(home: Home) -> list[Row]:
+def _list_skills(home: Home) -> list[Row]:
     return [
-        {"name": skill.name, "description": skill.description, "owner": skill.owner, "path": skill.path,
-         "progress": skill.training_progress, "updated": skill.updated_at}
+        {
+            "name": skill.name,
+            "description": skill.description,
+            "owner": skill.owner,
+            "path": skill.path,
+            "progress": skill.training_progress,
+            "updated": skill.updated_at,
+        }
         for skill in home.skills.all()
-    ]  # fmt: skip
-
-
-def _sessions(home: Home) -> list[Row]:
-    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
-    rows: list[Row] = [
-        {"id": stem(path).removesuffix(".jsonl"), "path": path} for path in _list(home, folder, ".jsonl")
     ]
-    for row in rows:
-        row["at"] = home.written(row["path"]) or ""
-    rows.sort(key=lambda row: row["at"], reverse=True)
-    for row in rows[:_MOST_READ]:
+
+
+def _list_sessions(home: Home) -> list[Row]:
+    """Return the sessions, newest first."""
+    folder = f"{home.layout.agent_folder(home.agent)}/sessions"
+    times = {path: home.written(path) or "" for path in _list(home, folder, ".jsonl")}
+    newest = sorted(times, key=times.__getitem__, reverse=True)
+    rows: list[Row] = [{"id": stem(path).removesuffix(".jsonl"), "path": path, "at": times[path]} for path in newest]
+    for row in rows[:MAX_OPENED]:
         text, _ = home.text(row["path"])
-        said = parse_turns(text[:_LARGEST_SESSION])[0]
-        first = next((turn.text.partition(": ")[2] for turn in said if turn.text.strip()), "")
-        row |= {"turns": len(said), "title": " ".join(first.split())[:120] or row["id"]}
+        turns, _ = parse_turns(text[:MAX_COUNTED_CHARACTERS])
+        first = next((turn.text.partition(": ")[2] for turn in turns if turn.text.strip()), "")
+        row["turns"] = len(turns)
+        row["title"] = " ".join(first.split())[:MAX_TITLE_CHARACTERS] or row["id"]
     return rows
 
 
-def _directives(home: Home) -> list[Row]:
-    folders = (home.layout.directives, home.layout.agent_directives(home.agent))
-    return [
-        {"name": stem(path), "path": path, "mine": folder == folders[1]}
-        for folder in folders
-        for path in _list(home, folder)
-    ]
+def _list_directives(home: Home) -> list[Row]:
+    shared = [(path, False) for path in _list(home, home.layout.directives)]
+    own = [(path, True) for path in _list(home, home.layout.agent_directives(home.agent))]
+    return [{"name": stem(path), "path": path, "mine": mine} for path, mine in (*shared, *own)]
 
 
-def _summaries(home: Home) -> list[Row]:
-    """The curated pages: what all share, and this agent's own."""
+def _list_summaries(home: Home) -> list[Row]:
+    """Return the curated pages: the shared one and this agent's own."""
     pages = dict.fromkeys((home.layout.shared_curated, home.layout.curated_page(home.agent)))
     return [{"path": path, "title": resolve_page(home, path).title} for path in pages if home.storage.exists(path)]
 
 
-def _others(home: Home) -> list[Row]:
-    """Pages that people put beside all of these."""
+def _list_others(home: Home) -> list[Row]:
+    """Return the pages that people put beside all of these."""
     layout = home.layout
-    listed = (layout.world, layout.days_folder(home.agent), *record_folders(home))
-    folders = tuple(f"{folder}/" for folder in listed)
-    found = [*_list(home, layout.path(layout.loose), deep=True), *_list(home, layout.notes_tree(home.agent), deep=True)]
-    found = [path for path in dict.fromkeys(found) if not path.startswith(folders)]
-    known = {layout.shared_curated, layout.curated_page(home.agent)}
+    folders = (layout.world, layout.days_folder(home.agent), *record_folders(home))
+    prefixes = tuple(f"{folder}/" for folder in folders)
+    curated = {layout.shared_curated, layout.curated_page(home.agent)}
+    loose = _list(home, layout.path(layout.loose), deep=True)
+    notes = _list(home, layout.notes_tree(home.agent), deep=True)
     return [
         {"path": path, "title": stem(path)}
-        for path in found
-        if path not in known and (place := layout.place(path)) and home.may_see(place)
+        for path in dict.fromkeys((*loose, *notes))
+        if path not in curated
+        and not path.startswith(prefixes)
+        and (place := layout.place(path))
+        and home.may_see(place)
     ]
 
 
@@ -158,11 +200,7 @@ def _list(home: Home, folder: str, suffix: str = ".md", *, deep: bool = False) -
         return []
 
 
-_MOST = 2000  # turns
-_USERS = frozenset({"user", "human"})
-
-
-class Said(NamedTuple):
+class ConversationTurn(NamedTuple):
     """`line` is that of the transcript, counted from 1. `role` is user or assistant."""
 
     line: int
@@ -172,17 +210,28 @@ class Said(NamedTuple):
     text: str
 
 
-def talk(home: Home, path: str) -> list[Said]:
-    """The turns of a session; PageNotFound for what is no session of this agent."""
+def get_session(asked: Asked) -> dict[str, Any]:
+    path = asked.given["path"]
+    turns = read_conversation(asked.home, path)
+    return {"path": path, "turns": [{**turn._asdict(), "html": render_html(turn.text)} for turn in turns]}
+
+
+def read_conversation(home: Home, path: str) -> list[ConversationTurn]:
+    """Return the turns of a session; PageNotFound if the path is no session of this agent."""
     if resolve_page(home, path).kind != "session":
         raise PageNotFound(path)
-    found, _ = parse_turns(read_page(home, path).text)
-    return [_said(turn.line, turn.text, turn.at, turn.role) for turn in found[:_MOST]]
+    turns, _ = parse_turns(read_page(home, path).text)
+    conversation: list[ConversationTurn] = []
+    for turn in turns[:MAX_TURNS]:
+        name, _, text = turn.text.partition(": ")
+        role = "user" if turn.role in _USER_ROLES else "assistant"
+        conversation.append(ConversationTurn(turn.line, role, name, turn.at, text))
+    return conversation
 
 
-def _said(line: int, said: str, at: str, role: str) -> Said:
-    name, _, text = said.partition(": ")
-    return Said(line, "user" if role in _USERS else "assistant", name, at, text)
+def render_markdown(asked: Asked) -> dict[str, Any]:
+    path = asked.body.get("path", "")
+    return {"html": render_html(asked.body["text"], path, LinkResolver(asked.home).resolve)}
 
 
 _NAMES = array(TEXT)
@@ -229,13 +278,6 @@ _OUTLINE = object_of(
         "warnings": _NAMES,
     }
 )
-_MAP = object_of(
-    {
-        "nodes": array(object_of({"id": TEXT, "label": TEXT, "kind": TEXT, "scope": TEXT, "size": INTEGER})),
-        "edges": array(object_of({"a": TEXT, "b": TEXT, "why": one_of("link", "tag", "key"), "label": TEXT})),
-        "left_out": INTEGER,
-    }
-)
 _TURN = object_of({"line": INTEGER, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT, "html": TEXT})
 _RENDER = closed_object(
     {"text": plain_text("Markdown.")},
@@ -243,77 +285,25 @@ _RENDER = closed_object(
 )
 
 
-def status(asked: Asked) -> dict[str, Any]:
-    home, grant = asked.home, asked.grant
-    every = [asked.caller.fixed["agent"]] if "agent" in asked.caller.fixed else page_access.list_agents(home)
-    every = [*dict.fromkeys([*(grant.agents or ()), *every])]
-    try:
-        owners = {skill.owner for skill in home.skills.all()}
-    except CommonplaceError:
-        owners = set()
-    return {
-        **held_to_own(asked, asked.memory.status()),
-        "version": __version__,
-        "role": grant.role,
-        "read_only": grant.is_read_only_server,
-        "may_export": grant.role == "admin" and grant.agents is None,
-        "agents": [name for name in every if grant.may_be(name)],
-        "channels": home.channels.names()[0],
-        "users": sorted(owners - {"global"}),
-    }
-
-
-def held_to_own(asked: Asked, counted: dict[str, Any]) -> dict[str, Any]:
-    """What is counted, for who may be some agents alone: without what the others' pages weigh in."""
-    if asked.grant.agents is None:
-        return counted
-    told = {name: value for name, value in counted.items() if name not in ("passages", "spaces")}
-    return {**told, "pages": len(page_access.list_known_pages(asked.home))}
-
-
-def outlined(asked: Asked) -> dict[str, Any]:
-    found = outline(asked.home)
-    return {**found, "agents": [name for name in found["agents"] if asked.grant.may_be(name)]}
-
-
-def render(asked: Asked) -> dict[str, Any]:
-    path = asked.body.get("path", "")
-    return {"html": render_html(asked.body["text"], path, page_access.LinkResolver(asked.home).resolve)}
-
-
-def session(asked: Asked) -> dict[str, Any]:
-    path = asked.given["path"]
-    said = talk(asked.home, path)
-    return {"path": path, "turns": [{**turn._asdict(), "html": render_html(turn.text)} for turn in said]}
-
-
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/status",
-        status,
+        get_status,
         "Where memory is, what it holds, and what you may do.",
         answers={200: Given("How memory is.", _STATUS)},
     ),
     Endpoint(
         "GET",
         "/v1/outline",
-        outlined,
+        get_outline,
         "What there is to browse.",
         answers={200: Given("Days, topics, records, channels, skills, sessions.", _OUTLINE)},
     ),
     Endpoint(
         "GET",
-        "/v1/map",
-        lambda asked: as_json(web(asked.home, asked.given.get("limit", MOST))),
-        "Which pages hang together: by links, keys and tags.",
-        takes=[Parameter("limit", integer(1, MOST), "How many pages at the most.")],
-        answers={200: Given("A graph.", _MAP)},
-    ),
-    Endpoint(
-        "GET",
         "/v1/sessions/{path}",
-        session,
+        get_session,
         "A transcript as turns; secrets are taken out.",
         takes=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
         answers={200: Given("What was said.", object_of({"path": TEXT, "turns": array(_TURN)}))},
@@ -322,7 +312,7 @@ ENDPOINTS = [
     Endpoint(
         "POST",
         "/v1/render",
-        render,
+        render_markdown,
         "Markdown as HTML that is safe to show.",
         body=_RENDER,
         answers={200: Given("Sanitised HTML.", object_of({"html": TEXT}))},

@@ -1,4 +1,4 @@
-"""How memory is doing: what doctor finds, the index, sizes and growth, what is recalled and what never."""
+"""How memory is doing: what doctor finds, the index, sizes and growth, what is recalled often and what never."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from ...index.recalls import recalls
 from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
-from .browse import held_to_own
+from .browse import limit_counts
 from .endpoints import INTEGER_OR_NULL, Asked, Endpoint, Given
 from .page_access import page_title
 
-_MOST_DAYS = 366
+MAX_DAYS = 366
+MAX_RECALLED = 50
 
 
 class Day(NamedTuple):
-    """What there was at the end of a day. `changes`: how many were made on it."""
+    """How much there was at the end of a day. `changes`: how many were made on it."""
 
     day: str
     pages: int
@@ -28,7 +29,7 @@ class Day(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """Of what this agent may see; history and index are everybody's, and None where nobody can tell."""
+    """The size of what this agent may see, and of history and index as a whole; None where that is not known."""
 
     pages: int
     bytes: int
@@ -36,56 +37,102 @@ class Sizes(NamedTuple):
     index_bytes: int | None
 
 
-def growth(home: Home) -> list[Day]:
-    """The days on which something changed that this agent may see, oldest first; the last year of them."""
+def get_health(asked: Asked) -> dict[str, Any]:
+    home = asked.home
+    notes: list[str] = []
+    growth = measure_growth(home)
+    return {
+        "findings": _list_findings(home, notes),
+        "index": limit_counts(asked, home.index_status()),
+        "sizes": _limit_sizes(asked, measure_sizes(home, growth))._asdict(),
+        "growth": [day._asdict() for day in growth],
+        "recalled": count_recalls(home),
+        "notes": notes,
+    }
+
+
+def _list_findings(home: Home, notes: list[str]) -> list[dict[str, Any]]:
+    """Return what doctor finds, as far as this agent may know of it."""
+    try:
+        report = examine(home.address, home.agent, clock=home.clock)
+    except Refused as error:
+        notes.append(str(error))
+        return []
+    return [
+        {
+            "check": each.check,
+            "about": CHECKS.get(each.check, each.check),
+            "path": each.path,
+            "line": each.line,
+            "what": each.what,
+            "advice": each.advice,
+            "fixable": each.fixable,
+        }
+        for each in report.findings
+        if home.may_know(each.path)
+    ]
+
+
+def measure_growth(home: Home) -> list[Day]:
+    """Return the days on which pages changed that this agent may see, oldest first; at most the last year of them."""
     timeline.look(home)
     days: dict[str, Day] = {}
     sizes: dict[str, int] = {}
-    pages = held = 0
+    pages = 0
+    total = 0
     for change, size in home.storage.history.page_sizes():
         if not timeline.may_see(home, change.path):
             continue
-        before, sizes[change.path] = sizes.get(change.path, -1), size
+        before = sizes.get(change.path, -1)
+        sizes[change.path] = size
         pages += (size >= 0) - (before >= 0)
-        held += max(size, 0) - max(before, 0)
+        total += max(size, 0) - max(before, 0)
         day = change.at[:10]
-        days[day] = Day(day, pages, held, days[day].changes + 1 if day in days else 1)
-    return [days[day] for day in sorted(days)][-_MOST_DAYS:]
+        days[day] = Day(day, pages, total, days[day].changes + 1 if day in days else 1)
+    return [days[day] for day in sorted(days)][-MAX_DAYS:]
 
 
-def sizes(home: Home, grown: list[Day]) -> Sizes:
-    """What memory takes now."""
-    last = grown[-1] if grown else Day("", 0, 0, 0)
-    return Sizes(last.pages, last.bytes, home.storage.history.size(), _index_bytes(home))
+def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
+    last = growth[-1] if growth else Day("", 0, 0, 0)
+    return Sizes(last.pages, last.bytes, home.storage.history.size(), _measure_index(home))
 
 
-def _index_bytes(home: Home) -> int | None:
+def _limit_sizes(asked: Asked, sizes: Sizes) -> Sizes:
+    """Return sizes without history and index, which hold other agents' pages too, if the caller may be only some
+    agents."""
+    return sizes if asked.grant.agents is None else sizes._replace(history_bytes=None, index_bytes=None)
+
+
+def _measure_index(home: Home) -> int | None:
     if not home.storage.cache_folder:
         return None
     try:
-        with os.scandir(home.storage.cache_folder) as found:
-            return sum(entry.stat(follow_symlinks=False).st_size for entry in found)
+        with os.scandir(home.storage.cache_folder) as entries:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
     except OSError:
         return 0
 
 
-_MOST = 50
-
-
-def recalled(home: Home) -> dict[str, Any]:
-    """The pages that answered most often, and those that never did since anybody counted. A memory in a database is
-    not counted: `since` is empty then, and both lists are."""
-    found = recalls(home.storage.cache_folder, home.agent)
-    if not found.since:
+def count_recalls(home: Home) -> dict[str, Any]:
+    """Return the pages that answered most often, and those that never did. Nothing was counted if `since` is empty."""
+    counts = recalls(home.storage.cache_folder, home.agent)
+    if not counts.since:
         return {"most": [], "never": [], "since": ""}
-    seen = dict(home.visible_pages())
-    often = sorted((path for path in found.pages if path in seen), key=lambda path: (-found.pages[path].times, path))
-    most = [{**_named(home, path), **found.pages[path]._asdict()} for path in often[:_MOST]]
-    never = [path for path, at in seen.items() if path not in found.pages and at]
-    return {"most": most, "never": [_named(home, path) for path in never[::-1][:_MOST]], "since": found.since}
+    visible = dict(home.visible_pages())
+
+    def by_times(path: str) -> tuple[int, str]:
+        return -counts.pages[path].times, path
+
+    often = sorted((path for path in counts.pages if path in visible), key=by_times)
+    never = [path for path, at in visible.items() if path not in counts.pages and at]
+    return {
+        "most": [{**_name_page(home, path), **counts.pages[path]._asdict()} for path in often[:MAX_RECALLED]],
+        "never": [_name_page(home, path) for path in never[::-1][:MAX_RECALLED]],
+        "since": counts.since,
+    }
 
 
-def _named(home: Home, path: str) -> dict[str, Any]:
+def _name_page(home: Home, path: str) -> dict[str, Any]:
     place = home.index.scope.place(path)
     return {"path": path, "title": page_title(home, path, place) if place else path}
 
@@ -108,53 +155,11 @@ _HEALTH = object_of(
 )
 
 
-def health(asked: Asked) -> dict[str, Any]:
-    home, notes = asked.home, list[str]()
-    grown = growth(home)
-    return {
-        "findings": _findings(asked, notes),
-        "index": held_to_own(asked, home.index_status()),
-        "sizes": _sizes(asked, grown)._asdict(),
-        "growth": [day._asdict() for day in grown],
-        "recalled": recalled(home),
-        "notes": notes,
-    }
-
-
-def _sizes(asked: Asked, grown: list[Day]) -> Sizes:
-    """History and index are everybody's: who may be some agents alone is not told how much others weigh in them."""
-    found = sizes(asked.home, grown)
-    return found if asked.grant.agents is None else found._replace(history_bytes=None, index_bytes=None)
-
-
-def _findings(asked: Asked, notes: list[str]) -> list[dict[str, Any]]:
-    """What is wrong, as far as this agent may know of it."""
-    home = asked.home
-    try:
-        report = examine(home.address, home.agent, clock=home.clock)
-    except Refused as error:
-        notes.append(str(error))
-        return []
-    return [
-        {
-            "check": each.check,
-            "about": CHECKS.get(each.check, each.check),
-            "path": each.path,
-            "line": each.line,
-            "what": each.what,
-            "advice": each.advice,
-            "fixable": each.fixable,
-        }
-        for each in report.findings
-        if home.may_know(each.path)
-    ]
-
-
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/health",
-        health,
+        get_health,
         "What is wrong, how much there is, and what is recalled.",
         answers={200: Given("How memory is doing.", _HEALTH)},
     ),

@@ -1,4 +1,4 @@
-"""What hangs together: pages that link to each other, and records that share a key or tags, as a graph."""
+"""The map of memory: pages that link to each other, and records that share a key or tags, as a graph."""
 
 from __future__ import annotations
 
@@ -11,56 +11,107 @@ from ...formats import blocks
 from ...formats.html import find_links
 from ...home import Home
 from ...model import Record
+from ...schema import INTEGER, TEXT, array, integer, object_of, one_of
+from .endpoints import Asked, Endpoint, Given, Parameter
 from .page_access import index_link_names, page_title, record_folders, resolve_link
 
-MOST = 2000  # nodes
-_MOST_EDGES = 10_000
-_CROWD = 50  # pages with one tag, from which on the tag is a node of its own and not a line between each two
-_LINKED, _TAGGED = "[", "tags="  # what a page holds that links, and one whose notes have tags
+MAX_NODES = 2000
+MAX_EDGES = 10_000
+MAX_TAG_PAGES = 50  # a tag on more pages becomes a node, instead of an edge between each two of them
+MAX_LABEL_CHARACTERS = 100
+_LINK_MARKER = "["  # a page without it has no links
+_TAG_MARKER = "tags="  # a page without it has no notes with tags
+PathsByTag = dict[str, dict[str, None]]  # paths in order, each once
 
 
 class Node(NamedTuple):
+    """`size`: how many edges end here."""
+
     id: str
     label: str
     kind: str
     scope: str
-    size: int  # how many edges end here
+    size: int
 
 
 class Edge(NamedTuple):
+    """`why`: link, tag or key."""
+
     a: str
     b: str
-    why: str  # link, tag or key
+    why: str
     label: str
 
 
-class Web(NamedTuple):
-    """`left_out`: pages that there was no room for; the newest have it."""
+class LinkGraph(NamedTuple):
+    """`left_out`: how many pages there was no room for; the newest are in."""
 
     nodes: list[Node]
     edges: list[Edge]
     left_out: int
 
 
-def web(home: Home, most: int = MOST) -> Web:
+def get_map(asked: Asked) -> dict[str, Any]:
+    graph = build_link_graph(asked.home, asked.given.get("limit", MAX_NODES))
+    return {
+        "nodes": [node._asdict() for node in graph.nodes],
+        "edges": [edge._asdict() for edge in graph.edges],
+        "left_out": graph.left_out,
+    }
+
+
+def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
     pages = [path for path, _ in home.visible_pages() if path.endswith(".md")]
-    chosen = pages[:most]
+    chosen = pages[:max_nodes]
     known = set(chosen)
     records = [record for folder in record_folders(home) for record in home.records(folder)[0] if record.path in known]
-    linked, noted = _said(home, known)
-    edges = [*linked, *_same_key(records)]
-    tags = _tags(records, noted)
-    crowds = sorted(tag for tag, paths in tags.items() if len(paths) > _CROWD)[: max(0, most - len(chosen))]
-    edges += _same_tag(tags, frozenset(crowds))
-    edges = list({(*sorted(edge[:2]), edge.why, edge.label): edge for edge in edges}.values())[:_MOST_EDGES]
-    degrees = Counter(end for edge in edges for end in edge[:2])
-    return Web([*_nodes(home, chosen, degrees), *_crowds(crowds, degrees)], edges, len(pages) - len(chosen))
+    links, note_tags = _read_pages(home, known)
+    tags = _collect_tags(records, note_tags)
+    tag_nodes = sorted(tag for tag, paths in tags.items() if len(paths) > MAX_TAG_PAGES)
+    tag_nodes = tag_nodes[: max(0, max_nodes - len(chosen))]
+    edges = _unique_edges([*links, *_key_edges(records), *_tag_edges(tags, frozenset(tag_nodes))])[:MAX_EDGES]
+    degrees = Counter(end for edge in edges for end in (edge.a, edge.b))
+    nodes = [*_page_nodes(home, chosen, degrees), *_tag_nodes(tag_nodes, degrees)]
+    return LinkGraph(nodes, edges, len(pages) - len(chosen))
 
 
-def _folders(home: Home) -> tuple[str, ...]:
-    """Where pages with text of their own stand; none of them within another."""
+def _read_pages(home: Home, known: set[str]) -> tuple[list[Edge], PathsByTag]:
+    """Return the links between pages, and the tags of the notes on them. Each page is read once."""
+    names = index_link_names(known)
+    edges: list[Edge] = []
+    tags: PathsByTag = {}
+    for path, text in _read_texts(home, known):
+        for link in find_links(text, path) if _LINK_MARKER in text else ():
+            target = resolve_link(names, link.target) if link.is_wiki else link.target
+            if target in known and target != path:
+                edges.append(Edge(path, target, "link", link.text[:MAX_LABEL_CHARACTERS]))
+        for block in blocks.parse(text) if _TAG_MARKER in text else ():
+            for tag in block.tags:
+                tags.setdefault(tag, {})[path] = None
+    return edges, tags
+
+
+def _read_texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
+    """Yield the pages that may hold links or notes. A remote storage is asked once for all that hold a marker."""
+    folders = _text_folders(home)
+    paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
+    if home.storage.is_remote:
+        texts: dict[str, str] = {}
+        for folder in folders:
+            for marker in (_LINK_MARKER, _TAG_MARKER):
+                texts.update(home.storage.pages.find_text(folder, marker)[0])
+        yield from ((path, texts[path]) for path in paths if path in texts)
+    else:
+        yield from ((path, _read_text(home, path)) for path in paths)
+    curated = home.layout.shared_curated
+    if curated in known and curated not in paths:
+        yield curated, _read_text(home, curated)
+
+
+def _text_folders(home: Home) -> tuple[str, ...]:
+    """Return the folders of pages with text of their own; none lies within another."""
     layout = home.layout
-    every = dict.fromkeys(
+    folders = dict.fromkeys(
         (
             layout.path(layout.loose),
             layout.skills,
@@ -69,48 +120,28 @@ def _folders(home: Home) -> tuple[str, ...]:
             layout.notes_tree(home.agent),
         )
     )
-    return tuple(one for one in every if not any(one != other and one.startswith(f"{other}/") for other in every))
+    return tuple(one for one in folders if not any(one != other and one.startswith(f"{other}/") for other in folders))
 
 
-def _said(home: Home, known: set[str]) -> tuple[list[Edge], dict[str, dict[str, None]]]:
-    """What pages say themselves: where they link to, and which tags the notes on them have. Each is read once."""
-    names, linked = index_link_names(known), list[Edge]()
-    noted: dict[str, dict[str, None]] = {}
-    for path, text in _texts(home, known):
-        for link in find_links(text, path) if _LINKED in text else ():
-            target = resolve_link(names, link.target) if link.is_wiki else link.target
-            if target in known and target != path:
-                linked.append(Edge(path, target, "link", link.text[:100]))
-        for block in blocks.parse(text) if _TAGGED in text else ():
-            for tag in block.tags:
-                noted.setdefault(tag, {})[path] = None
-    return linked, noted
-
-
-def _texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
-    """The pages with text of their own. Of files only these are read; a database is asked for many at once, and gives
-    those that hold a link or a tag."""
-    folders = _folders(home)
-    paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
-    if not home.storage.is_remote:
-        yield from ((path, _text(home, path)) for path in paths)
-    else:
-        asked = ((folder, text) for folder in folders for text in (_LINKED, _TAGGED))
-        found = {path: text for each in asked for path, text in home.storage.pages.find_text(*each)[0] if path in known}
-        yield from ((path, found[path]) for path in paths if path in found)
-    curated = home.layout.shared_curated
-    if curated in known and curated not in paths:
-        yield curated, _text(home, curated)
-
-
-def _text(home: Home, path: str) -> str:
+def _read_text(home: Home, path: str) -> str:
     try:
         return home.storage.pages.read(path).text
     except CommonplaceError:  # doctor says what is wrong with it
         return ""
 
 
-def _same_key(records: Iterable[Record]) -> Iterator[Edge]:
+def _collect_tags(records: Iterable[Record], note_tags: PathsByTag) -> dict[str, list[str]]:
+    """Return the pages of each tag that is on more than one: records first, then pages of notes."""
+    tags: PathsByTag = {}
+    for record in records:
+        for tag in record.tags:
+            tags.setdefault(tag, {})[record.path] = None
+    for tag, paths in note_tags.items():
+        tags.setdefault(tag, {}).update(paths)
+    return {tag: [*paths] for tag, paths in tags.items() if len(paths) > 1}
+
+
+def _key_edges(records: Iterable[Record]) -> Iterator[Edge]:
     by_key: dict[str, list[str]] = {}
     for record in records:
         by_key.setdefault(record.key, []).append(record.path)
@@ -118,42 +149,47 @@ def _same_key(records: Iterable[Record]) -> Iterator[Edge]:
         yield from (Edge(paths[0], other, "key", key) for other in paths[1:])
 
 
-def _tags(records: Iterable[Record], noted: dict[str, dict[str, None]]) -> dict[str, list[str]]:
-    """The pages of each tag that more than one has: records, then pages of notes."""
-    found: dict[str, dict[str, None]] = {}
-    for record in records:
-        for tag in record.tags:
-            found.setdefault(tag, {})[record.path] = None
-    for tag, paths in noted.items():
-        found.setdefault(tag, {}).update(paths)
-    return {tag: [*paths] for tag, paths in found.items() if len(paths) > 1}
-
-
-def _same_tag(tags: dict[str, list[str]], crowds: frozenset[str]) -> Iterator[Edge]:
+def _tag_edges(tags: dict[str, list[str]], tag_nodes: frozenset[str]) -> Iterator[Edge]:
     for tag, paths in tags.items():
-        if tag in crowds:
+        if tag in tag_nodes:
             yield from (Edge(_tag_id(tag), path, "tag", tag) for path in paths)
-        elif len(paths) <= _CROWD:
+        elif len(paths) <= MAX_TAG_PAGES:
             yield from (Edge(one, other, "tag", tag) for at, one in enumerate(paths) for other in paths[at + 1 :])
+
+
+def _unique_edges(edges: Iterable[Edge]) -> list[Edge]:
+    """Return the edges, each once, whichever way it points; the last of several is kept."""
+    return list({(*sorted((edge.a, edge.b)), edge.why, edge.label): edge for edge in edges}.values())
 
 
 def _tag_id(tag: str) -> str:
     return f"tag:{tag}"
 
 
-def _nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
+def _page_nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
     for path in paths:
         if place := home.index.scope.place(path):
             yield Node(path, page_title(home, path, place), place.kind, str(place.scope), degrees[path])
 
 
-def _crowds(tags: list[str], degrees: Counter[str]) -> Iterator[Node]:
+def _tag_nodes(tags: list[str], degrees: Counter[str]) -> Iterator[Node]:
     return (Node(_tag_id(tag), tag, "tag", "", degrees[_tag_id(tag)]) for tag in tags)
 
 
-def as_json(found: Web) -> dict[str, Any]:
-    return {
-        "nodes": [node._asdict() for node in found.nodes],
-        "edges": [edge._asdict() for edge in found.edges],
-        "left_out": found.left_out,
+_MAP = object_of(
+    {
+        "nodes": array(object_of({"id": TEXT, "label": TEXT, "kind": TEXT, "scope": TEXT, "size": INTEGER})),
+        "edges": array(object_of({"a": TEXT, "b": TEXT, "why": one_of("link", "tag", "key"), "label": TEXT})),
+        "left_out": INTEGER,
     }
+)
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/map",
+        get_map,
+        "Which pages hang together: by links, keys and tags.",
+        takes=[Parameter("limit", integer(1, MAX_NODES), "How many pages at the most.")],
+        answers={200: Given("A graph.", _MAP)},
+    ),
+]
