@@ -1,20 +1,20 @@
-"""The contract of pages, kept by rows of PostgreSQL."""
+"""The contract of every storage, over PostgreSQL."""
 
 from __future__ import annotations
 
 import pytest
 
-from commonplace.storage.base import Pages
-from commonplace.storage.postgres.pages import PostgresPages
-from commonplace.testing import PagesContract
+from commonplace.storage.backends import open_storage
+from commonplace.storage.base import Storage, ignore_write
+from commonplace.testing import FrozenClock, StorageContract
 
 pytestmark = pytest.mark.slow
 
 
-class TestPostgresPages(PagesContract):
+class TestPostgresStorage(StorageContract):
     @pytest.fixture(autouse=True)
-    def _given(self, pages: PostgresPages) -> None:
-        self._pages = pages
+    def _given(self, url: str) -> None:
+        self._url = url
 
-    def make_pages(self) -> Pages:
-        return self._pages
+    def make_storage(self) -> Storage:
+        return open_storage(self._url, FrozenClock(), ignore_write)

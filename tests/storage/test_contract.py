@@ -1,17 +1,38 @@
+"""The contract of every storage, over files and over memory."""
+
 from __future__ import annotations
 
-import tempfile
+import itertools
+from pathlib import Path
 
-from commonplace.storage.base import Pages
+import pytest
+
+from commonplace.storage.backends import open_storage
+from commonplace.storage.base import Pages, Storage, ignore_write
 from commonplace.storage.folder.pages import FolderPages
-from commonplace.testing import MemoryPages, PagesContract
+from commonplace.testing import FrozenClock, PagesContract, StorageContract
+
+NUMBERS = itertools.count()
 
 
-class TestFolderPages(PagesContract):
+class TestFolderStorage(StorageContract):
+    @pytest.fixture(autouse=True)
+    def _given(self, tmp_path: Path) -> None:
+        self._folder = tmp_path / "home"
+
+    def make_storage(self) -> Storage:
+        return open_storage(str(self._folder), FrozenClock(), ignore_write)
+
+
+class TestFolderPagesWithoutHistory(PagesContract):
+    @pytest.fixture(autouse=True)
+    def _given(self, tmp_path: Path) -> None:
+        self._folder = tmp_path / "home"
+
     def make_pages(self) -> Pages:
-        return FolderPages(tempfile.mkdtemp(prefix="commonplace-"))
+        return FolderPages(str(self._folder))
 
 
-class TestMemoryPages(PagesContract):
-    def make_pages(self) -> Pages:
-        return MemoryPages()
+class TestMemoryStorage(StorageContract):
+    def make_storage(self) -> Storage:
+        return open_storage(f"memory://contract-{next(NUMBERS)}", FrozenClock(), ignore_write)

@@ -12,7 +12,7 @@ import unicodedata
 from base64 import b32encode
 from functools import lru_cache
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, OutsideHome
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
@@ -26,6 +26,13 @@ def refuse_null(what: str, *names: str) -> None:
     for name in names:
         if "\0" in name:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
+
+
+def require_inside(path: str) -> None:
+    """OutsideHome for a path that does not lead to a page inside the home."""
+    parts = path.split("/")
+    if not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":":
+        raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
 
 
 def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:

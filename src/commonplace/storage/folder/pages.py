@@ -44,6 +44,7 @@ from ..files import (
     replace_file,
     storage_errors,
 )
+from ..names import require_inside
 
 Files = list["os.DirEntry[str]"]
 _FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
@@ -218,9 +219,7 @@ class FolderPages:
 
     def _locate(self, path: str) -> str:
         """Return the file of a path; OutsideHome when it is not below the home or is reached through a link."""
-        parts = path.split("/")
-        if not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":":
-            raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
+        require_inside(path)
         place = os.path.normpath(os.path.join(self._real, path))
         real = os.path.realpath(place)
         if real != place:

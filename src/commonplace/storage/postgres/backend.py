@@ -19,14 +19,13 @@ from .history import PostgresHistory
 from .pages import PostgresPages
 from .tokens import PostgresTokens
 from .transcripts import PostgresTranscript
-from .tree import PostgresTree
 from .url import DATABASE_SCHEMES, parse_url, replica_address, with_tenant
 
 if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
     from ..backends import SetupProblem
-    from ..tree import FileTree
+    from ..tree import FileTree, PageTree
 
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
@@ -51,7 +50,7 @@ class PostgresStorage:
         self._pages = PostgresPages(self.database, on_write, self._history)
         self.pages: Pages = self._pages
         self.tokens: TokenStore = PostgresTokens(self.database)
-        self.tree: FileTree = PostgresTree(self._pages)
+        self.tree: FileTree = PageTree(self._pages)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
         kept = self.settings.history

@@ -21,6 +21,7 @@ from ..conflicts import ConflictDetector
 from ..deltas import version_of
 from ..edits import Change, edited, text_of, whole
 from ..layout import Standing, folders_above
+from ..tree import PageSize
 from .connection import Database, Row
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
 from .listen import notify
@@ -62,14 +63,6 @@ class ChangesSince(NamedTuple):
     seq: int
     changed: Paths
     removed: Paths
-
-
-class PageSize(NamedTuple):
-    """A page as it is listed: its size in bytes, and when it was written in seconds since the epoch."""
-
-    path: str
-    size: int
-    modified_at: float
 
 
 class _Written(NamedTuple):

@@ -1,0 +1,477 @@
+"""A third backend, kept in memory: it proves that the storage protocol is enough, and serves tests."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+import threading
+import weakref
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from .. import settings as settings_of
+from ..errors import CommonplaceError, NotFound, OutsideHome, PageNotFound, SettingsError, StaleVersion
+from ..formats.timestamps import format_timestamp
+from ..model import Clock, Page
+from ..storage.author import Author
+from ..storage.backends import BACKENDS, SetupProblem
+from ..storage.base import (
+    ABSENT,
+    Changes,
+    ChooseVersions,
+    Head,
+    OnWrite,
+    Paths,
+    Retention,
+    Root,
+    Sentences,
+    Suffix,
+    Texts,
+    Versions,
+    ignore_write,
+)
+from ..storage.conflicts import ConflictDetector
+from ..storage.deltas import Change, version_of
+from ..storage.edits import Change as ByteChange
+from ..storage.edits import edited, text_of, whole
+from ..storage.history import keep_since, oldest_that_fits
+from ..storage.names import require_inside
+from ..storage.tokens import Call, Token
+from ..storage.tree import PageSize, PageTree
+
+if TYPE_CHECKING:
+    from ..index.handle import IndexHandle, OnChange, OnStart
+    from ..index.sync import IndexScope
+
+
+class _Contents:
+    """What one memory holds, shared by every storage that is open on it."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, tuple[bytes, float]] = {}  # bytes, and when they were written
+        self.versions: Versions = []  # of all pages, oldest first
+        self.tokens: dict[str, Token] = {}
+        self.calls: list[Call] = []
+        self.lock = threading.RLock()
+        self.named_locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
+        self.changed = threading.Condition(self.lock)
+
+
+class MemoryPages:
+    """Pages in memory, with conflict detection and history."""
+
+    def __init__(self, contents: _Contents, history: MemoryHistory, clock: Clock, on_write: OnWrite) -> None:
+        self._contents = contents
+        self._conflicts = ConflictDetector(history)
+        self._clock = clock
+        self._on_write = on_write
+
+    def read(self, path: str) -> Page:
+        data = self.read_bytes(path)
+        if data is None:
+            raise PageNotFound(path)
+        return Page(path, text_of(data, path), version_of(data))
+
+    def read_bytes(self, path: str) -> bytes | None:
+        require_inside(path)
+        data, _ = self._contents.pages.get(path, (None, 0.0))
+        return data
+
+    def write(self, path: str, text: str, if_version: str | None = None) -> str:
+        return self.change_bytes(path, whole(path, text, if_version))
+
+    def edit(self, path: str, change: Callable[[str], str]) -> str:
+        return self.change_bytes(path, edited(path, change))
+
+    def append(self, path: str, text: str) -> str:
+        return self.edit(path, lambda old: old + text)
+
+    def rewrite(self, path: str, text: str) -> str:
+        return self.change_bytes(path, lambda old: self._conflicts.merge_with_others(path, old, text).encode())
+
+    def mark_read(self, page: Page) -> None:
+        self._conflicts.mark_read(page.path, page.version)
+
+    def record_outside_edits(self, paths: Iterable[str]) -> None:
+        """Nothing else can edit these pages."""
+
+    def remove(self, path: str, if_version: str | None = None) -> None:
+        require_inside(path)
+        with self._contents.lock:
+            old = self.read_bytes(path)
+            if old is None:
+                raise PageNotFound(path)
+            if if_version is not None and version_of(old) != if_version:
+                raise StaleVersion(path)
+            self._conflicts.record_change(path, old, None)
+            del self._contents.pages[path]
+            self._contents.changed.notify_all()
+        self._conflicts.forget(path)
+        self._on_write(path, 0)
+
+    def change_bytes(self, path: str, change: ByteChange) -> str:
+        require_inside(path)
+        with self._contents.lock:
+            old = self.read_bytes(path)
+            new = change(old)
+            if new is None or new == old:
+                self._conflicts.mark_read(path, version_of(old))
+                return version_of(new)
+            self._conflicts.report_lost_changes(path, old, new)
+            self._conflicts.record_change(path, old, new)
+            self._contents.pages[path] = (new, self._clock().timestamp())
+            self._contents.changed.notify_all()
+        self._conflicts.mark_read(path, version_of(new))
+        self._on_write(path, len(new))
+        return version_of(new)
+
+    def find_page(self, path: str) -> PageSize | None:
+        require_inside(path)
+        if path not in self._contents.pages:
+            return None
+        data, modified_at = self._contents.pages[path]
+        return PageSize(path, len(data), modified_at)
+
+    def list_sizes(self, folder: str = "") -> Sequence[PageSize]:
+        with self._contents.lock:
+            paths = sorted(path for path in self._contents.pages if path.startswith(_prefix(folder)))
+        return [page for path in paths if (page := self.find_page(path))]
+
+    def has_pages_below(self, folder: str) -> bool:
+        return bool(self.list_sizes(folder))
+
+    def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
+        start = len(_prefix(folder))
+        return sorted(
+            path for path in self._below(folder) if path.endswith(suffix) and (deep or "/" not in path[start:])
+        )
+
+    def find_text(self, folder: str, text: str) -> tuple[Texts, Sentences]:
+        matches: Texts = []
+        warnings: Sentences = []
+        for path in self.list(folder, deep=True):
+            try:
+                page = self.read(path)
+            except CommonplaceError as error:
+                warnings.append(str(error))
+            else:
+                if text in page.text:
+                    matches.append((path, page.text))
+        return matches, warnings
+
+    def list_folders(self, folder: str) -> Paths:
+        start = len(_prefix(folder))
+        return sorted({path[start:].split("/")[0] for path in self._below(folder) if "/" in path[start:]})
+
+    def modified_at(self, path: str) -> float:
+        self.read(path)
+        return self._contents.pages[path][1]
+
+    def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
+        seen: dict[str, int] = {}
+        for root in roots:
+            paths = [root.path] if root.is_page else self.list(root.path, root.suffix, deep=True)
+            chosen = (path for path in paths if root.pattern is None or root.pattern.fullmatch(path))
+            seen.update((path, self._stamp(path)) for path in chosen if path in self._contents.pages)
+        changed = {path: stamp for path, stamp in seen.items() if known.get(path) != stamp}
+        return Changes(changed, tuple(path for path in known if path not in seen))
+
+    @contextmanager
+    def lock(self, name: str) -> Iterator[None]:
+        with self._contents.lock:
+            lock = self._contents.named_locks[name]
+        with lock:
+            yield
+
+    def _stamp(self, path: str) -> int:
+        return int(version_of(self._contents.pages[path][0])[:15], 16)
+
+    def _below(self, folder: str) -> Paths:
+        prefix = _prefix(folder)
+        with self._contents.lock:
+            inside = [path for path in self._contents.pages if path.startswith(prefix)]
+        return [path for path in inside if "/." not in f"/{path[len(prefix) :]}"]
+
+
+def _prefix(folder: str) -> str:
+    return f"{folder}/" if folder else ""
+
+
+class MemoryHistory:
+    """Every version of every page, as it was."""
+
+    def __init__(self, contents: _Contents, clock: Clock) -> None:
+        self._contents = contents
+        self._clock = clock
+
+    def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
+        head = self.head(path)
+        if version_of(data) == (head.version if head else ABSENT):
+            return None
+        return self.record_change(path, None, data, Author(tool=""))
+
+    def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
+        with self._contents.lock:
+            head = self.head(path)
+            name = f"{len(self._contents.versions):08x}"
+            before = head.version if head else ABSENT
+            change = Change(name, format_timestamp(self._clock()), path, version_of(new), before, *by)
+            self._contents.versions.append((change, new))
+        return change
+
+    def head(self, path: str) -> Head | None:
+        changes = self.changes(path)
+        if not changes:
+            return None
+        last = changes[-1]
+        by = Author(*(getattr(last, name) for name in Author._fields))
+        return Head(last.version, 0, by, last.at)
+
+    def changes(self, path: str | None = None) -> list[Change]:
+        return [change for change, _ in self._select(path)]
+
+    def page_sizes(self) -> list[tuple[Change, int]]:
+        return [(change, -1 if data is None else len(data)) for change, data in self._select(None)]
+
+    def change(self, name: str) -> Change:
+        matches = [change for change in self.changes() if change.id.startswith(name)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
+        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+
+    def read_version(self, path: str, version: str) -> bytes | None:
+        if version == ABSENT:
+            return None
+        for change, data in self._select(path):
+            if change.version == version:
+                return data
+        raise NotFound(f"history does not hold this version of {path} any more")
+
+    def versions(self, path: str) -> Versions:
+        return self._select(path)
+
+    def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
+        return ((path, self.versions(path)) for path in self.paths())
+
+    def paths(self) -> list[str]:
+        return sorted({change.path for change in self.changes()})
+
+    def size(self) -> int:
+        return sum(size for _, size in self._sizes())
+
+    def prune(self, retention: Retention) -> int:
+        oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
+        return self.rewrite(keep_since(max(oldest, oldest_that_fits(self._sizes(), retention.size))))
+
+    def rewrite(self, choose: ChooseVersions) -> int:
+        with self._contents.lock:
+            kept = {change.id for path, versions in self.iterate_pages() for change, _ in choose(path, versions)}
+            before = len(self._contents.versions)
+            self._contents.versions[:] = [each for each in self._contents.versions if each[0].id in kept]
+            return before - len(self._contents.versions)
+
+    def _select(self, path: str | None) -> Versions:
+        with self._contents.lock:
+            return [each for each in self._contents.versions if path is None or each[0].path == path]
+
+    def _sizes(self) -> list[tuple[str, int]]:
+        return [(change.at, len(data or b"")) for change, data in self._select(None)]
+
+
+class MemoryTranscript:
+    """A transcript as a page of JSON lines."""
+
+    def __init__(self, pages: MemoryPages, path: str) -> None:
+        self._pages = pages
+        self._path = path
+
+    def items(self, last: int | None = None) -> list[Any]:
+        try:
+            lines = self._pages.read(self._path).text.splitlines()
+        except PageNotFound:
+            return []
+        return [json.loads(line) for line in lines][-last if last else None :]
+
+    def add(self, items: Iterable[Any]) -> None:
+        lines = "".join(json.dumps(item) + "\n" for item in items)
+        if lines:
+            self._pages.append(self._path, lines)
+
+    def pop(self) -> Any:
+        taken: list[str] = []
+
+        def drop_last(text: str) -> str:
+            *rest, last = text.splitlines(keepends=True) or [""]
+            taken.append(last)
+            return "".join(rest)
+
+        if self._pages.read_bytes(self._path) is None:
+            return None
+        self._pages.edit(self._path, drop_last)
+        return json.loads(taken[-1]) if taken[-1] else None
+
+
+class MemoryTokens:
+    """Access tokens and the audit log, in memory."""
+
+    tenant = ""
+
+    def __init__(self, contents: _Contents) -> None:
+        self._contents = contents
+
+    def list_tokens(self) -> list[Token]:
+        return [*self._contents.tokens.values()]
+
+    def add(self, token: Token) -> None:
+        self._contents.tokens[token.id] = token
+
+    def revoke(self, name: str, at: str) -> Token:
+        with self._contents.lock:
+            token = self._contents.tokens.get(name)
+            if token is None:
+                raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
+            if not token.revoked_at:
+                token = self._contents.tokens[name] = token._replace(revoked_at=at)
+            return token
+
+    def record_call(self, call: Call) -> None:
+        self._contents.calls.append(call)
+
+    def recent_calls(self, last: int) -> list[Call]:
+        return self._contents.calls[-max(1, last) :]
+
+    def close(self) -> None:
+        """Nothing is kept open."""
+
+
+_CONTENTS: dict[str, _Contents] = defaultdict(_Contents)  # by the name of the memory
+
+
+class MemoryStorage:
+    """A memory that lives as long as the process; storages of the same name share what it holds."""
+
+    folder = ""
+    is_remote = False
+
+    def __init__(self, name: str, clock: Clock, on_write: OnWrite = ignore_write) -> None:
+        self.name = name
+        contents = _CONTENTS[name]
+        self._contents = contents
+        self.cache_folder = tempfile.mkdtemp(prefix="commonplace-memory-")
+        weakref.finalize(self, shutil.rmtree, self.cache_folder, ignore_errors=True)
+        self.history = MemoryHistory(contents, clock)
+        self.pages = MemoryPages(contents, self.history, clock, on_write)
+        self.tokens = MemoryTokens(contents)
+        self.tree = PageTree(self.pages)
+        self.settings_version = self.current_settings_version()
+        self.settings = settings_of.load("", self.read_settings_text)
+
+    def read_settings_text(self, path: str) -> str | None:
+        try:
+            data = self.pages.read_bytes(path)
+        except OutsideHome as error:
+            raise SettingsError(str(error)) from error
+        return None if data is None else data.decode()
+
+    def current_settings_version(self) -> object:
+        return version_of(self.pages.read_bytes(settings_of.FILE))
+
+    def read_bytes(self, path: str) -> bytes | None:
+        return self.pages.read_bytes(path)
+
+    def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
+        return self.pages.read
+
+    def modified_times(self, paths: Iterable[str]) -> dict[str, float]:
+        return {path: self._contents.pages[path][1] for path in paths if path in self._contents.pages}
+
+    def page_size(self, path: str) -> int | None:
+        data = self.pages.read_bytes(path)
+        return None if data is None else len(data)
+
+    def display_path(self, path: str) -> str:
+        return path
+
+    def has_folder(self, folder: str, name: str) -> bool:
+        return name in self.pages.list_folders(folder)
+
+    def exists(self, path: str) -> bool:
+        return path in self._contents.pages or bool(self.pages.list(path, "", deep=True))
+
+    def open_transcript(self, path: str) -> MemoryTranscript:
+        return MemoryTranscript(self.pages, path)
+
+    def open_index(self, scope: IndexScope) -> IndexHandle:
+        return _open_index(self.cache_folder, self.pages, scope, self._contents)
+
+    def check(self) -> None:
+        """Nothing can be in the way."""
+
+    def close(self) -> None:
+        """What it holds stays until the process ends; the index folder goes with this object."""
+
+
+def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: _Contents) -> IndexHandle:
+    """Open a SQLite index whose watcher waits for writes instead of looking at files."""
+    from ..index.handle import SqliteIndexHandle
+    from ..index.watcher import PageChanges, WatchMode
+
+    class MemoryIndexHandle(SqliteIndexHandle):
+        def watch(self, stop: threading.Event, on_change: OnChange, embedding: Any, on_start: OnStart) -> None:
+            known = pages.changes({}, scope.roots()).changed
+            on_start(WatchMode(events=True))
+            while not stop.is_set():
+                with contents.changed:
+                    contents.changed.wait(0.2)
+                news = pages.changes(known, scope.roots())
+                if not news.changed and not news.removed:
+                    continue
+                known = pages.changes({}, scope.roots()).changed
+                self.query(lambda view: embedding.acquire(view.index) if embedding else None)
+                on_change(PageChanges(tuple(sorted(news.changed)), tuple(sorted(news.removed))))
+
+    return MemoryIndexHandle(folder, pages, scope)
+
+
+class MemoryBackend:
+    has_tenants = False
+
+    def open_storage(self, address: str, clock: Clock, on_write: OnWrite) -> MemoryStorage:
+        return MemoryStorage(address, clock, on_write)
+
+    def open_tokens(self, address: str) -> MemoryTokens:
+        return MemoryTokens(_CONTENTS[address])
+
+    def display_name(self, address: str) -> str:
+        return address
+
+    def absolute_address(self, address: str) -> str:
+        return address
+
+    def check_address(self, address: str) -> None:
+        """Any name will do."""
+
+    def require_ready(self, address: str) -> None:
+        """Nothing needs to be set up."""
+
+    def tenant_address(self, address: str, tenant: str) -> str:
+        return f"{address}/{tenant}"
+
+    def diagnose(self, address: str) -> list[SetupProblem]:
+        return []
+
+    def may_exist(self, address: str) -> bool:
+        return True
+
+    def create(self, address: str) -> None:
+        """It begins with its first page."""
+
+
+BACKEND = MemoryBackend()
+BACKENDS["memory"] = __name__

@@ -1,0 +1,86 @@
+"""A backend kept in memory is enough for everything a memory does."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from commonplace import Memory
+from commonplace.maintenance import timeline
+from commonplace.testing import FrozenClock
+
+NUMBERS = itertools.count()
+
+
+@pytest.fixture
+def clock() -> FrozenClock:
+    return FrozenClock()
+
+
+@pytest.fixture
+def memory(clock: FrozenClock) -> Iterator[Memory]:
+    memory = Memory(f"memory://test-{next(NUMBERS)}", clock=clock)
+    yield memory
+    memory.close()
+
+
+def test_every_toolset_works(memory: Memory) -> None:
+    for toolset in ("notes", "working", "journal", "retrieval", "registry"):
+        assert memory.tools("mcp", toolsets=[toolset])
+    memory.call("remember", {"content": "The editor is Helix"})
+    memory.call("memory_write", {"key": "plan", "content": "Paint the fence"})
+    assert "Paint the fence" in str(memory.call("memory_read", {"key": "plan"}))
+    assert "Helix" in str(memory.call("recall", {}))
+    memory.call("update_world", {"topic": "editors", "content": "Helix is modal"})
+    assert "directives/memory.md" in str(memory.context().receipt)
+
+
+def test_search_finds_what_was_written_and_not_what_was_removed(memory: Memory) -> None:
+    memory.call("memory_write", {"key": "fence", "content": "Paint the fence green"})
+    memory.call("memory_write", {"key": "tea", "content": "Oolong from the hills"})
+    assert [hit.key for hit in memory.search("green fence", mode="keyword")] == ["fence"]
+    [hit] = memory.search("green fence", mode="keyword")
+    memory.home.storage.pages.write(hit.path, "Nothing.\n")
+    assert memory.search("green fence", mode="keyword") == []
+
+
+def test_history_is_shown_and_undone(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "The gate is open"})
+    clock.advance(minutes=1)
+    memory.call("remember", {"content": "The gate is shut"})
+    changes = timeline.changes(memory.home)
+    last = [change for change in changes if change.tool == "remember" and change.at == max(c.at for c in changes)]
+    assert [done.problem for done in timeline.undo(memory.home, last)] == [""]
+    assert "shut" not in str(memory.call("recall", {}))
+    assert "open" in str(memory.call("recall", {}))
+
+
+def test_two_handles_share_one_memory_and_each_keeps_its_agent() -> None:
+    name = f"memory://test-{next(NUMBERS)}"
+    one = Memory(name, agent="one")
+    two = Memory(name, agent="two")
+    one.call("memory_write", {"key": "mine", "content": "a private plan"})
+    one.call("update_world", {"topic": "town", "content": "The well is dry"})
+    assert two.search("private plan", mode="keyword") == []
+    assert two.search("well dry", mode="keyword")
+    one.close()
+    two.close()
+
+
+def test_a_watcher_is_told_of_changes(memory: Memory) -> None:
+    stop = threading.Event()
+    told = threading.Event()
+    started = threading.Event()
+    thread = threading.Thread(
+        target=memory.home.index.watch,
+        args=(stop, lambda changes: told.set(), None, lambda mode: started.set()),
+    )
+    thread.start()
+    assert started.wait(30)
+    memory.call("remember", {"content": "Somebody watches"})
+    assert told.wait(30)
+    stop.set()
+    thread.join()
