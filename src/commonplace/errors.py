@@ -18,7 +18,7 @@ class CommonplaceError(Exception):
     _after_place = ": "
 
     def __init__(self, problem: str = "", *, path: str = "", line: int = 0, advice: str = "") -> None:
-        place = f"{path}:{line}" if line else path
+        place = f"{path}:{line}" if path and line else path
         what = f"{place}{self._after_place}{problem}" if place else problem
         super().__init__(f"{what}: {advice}" if advice else what)
         self.problem = problem

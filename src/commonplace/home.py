@@ -182,10 +182,7 @@ class Home:
             return EVERYTHING
         from .search.filters import parse_filters
 
-        try:
-            return parse_filters(**named, today=self.today().toordinal())
-        except TypeError as error:
-            raise InvalidArgument(f"unknown filter: {error}".replace("parse_filters() got an ", "")) from error
+        return parse_filters(named, self.today().toordinal())
 
     def visible_pages(self) -> list[tuple[str, str]]:
         """Every page this agent may see, with the time it was last written, newest first."""

@@ -56,7 +56,11 @@ class Record(NamedTuple):
     updated_at: str = ""
     path: str = ""
     scope: Scope = Scope("global")
-    warning: str = ""
+    problem: str = ""  # what is wrong with the page
+
+    @property
+    def warning(self) -> str:
+        return f"{self.path}: {self.problem}" if self.problem else ""
 
     @property
     def text(self) -> str:

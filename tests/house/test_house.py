@@ -229,3 +229,30 @@ def test_every_error_has_its_own_code_and_a_status() -> None:
     ]
     assert len({kind.code for kind in kinds}) == len(kinds)
     assert all(1 <= kind.exit_status <= 9 for kind in kinds)
+
+
+# Errors of other libraries that have no fields: what they say is all there is.
+FOREIGN_ERRORS = {"storage/postgres/connection.py", "surfaces/install/toml_edit.py"}
+TEXT_SURGERY = {"replace", "partition", "rpartition", "split", "startswith", "endswith", "removeprefix", "removesuffix"}
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_code_parses_the_sentence_of_an_error(module: Path) -> None:
+    if str(module.relative_to(SOURCE)) in FOREIGN_ERRORS:
+        return
+    tree = ast.parse(module.read_text())
+    caught = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
+    sentences = {f"str({name})" for name in caught}
+    for node in ast.walk(tree):
+        line = f"{module}:{getattr(node, 'lineno', 0)}"
+        if isinstance(node, ast.Attribute) and node.attr in TEXT_SURGERY:
+            text = ast.unparse(node.value)
+            assert text not in sentences, f"{line} takes the sentence apart: read a field of the error"
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith(".args"):
+            assert ast.unparse(node.value).removesuffix(".args") not in caught, f"{line} reads args: use a field"
+        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
+            assert ast.unparse(node.comparators[0]) not in sentences, f"{line} looks into the sentence"
+        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+            (".search", ".match", ".fullmatch", ".findall")
+        ):
+            assert not sentences & {ast.unparse(each) for each in node.args}, f"{line} matches the sentence"

@@ -159,12 +159,13 @@ def _parse_yaml(inner: str) -> Fields:
         return fields
     if fields == "":
         return {}
-    raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
+    raise NotAMapping("the front matter is not a mapping of names to values (line 2)", line=2)
 
 
 def _describe(error: YamlProblem) -> BrokenFrontMatter:
-    where = f"line {error.line + 1}: " if error.line else ""
-    return BrokenFrontMatter(f"the front matter is not YAML ({where}{error.problem})")
+    line = error.line + 1 if error.line else 0
+    where = f"line {line}: " if line else ""
+    return BrokenFrontMatter(f"the front matter is not YAML ({where}{error.problem})", line=line)
 
 
 def _compose(inner: str) -> Node:
@@ -175,7 +176,7 @@ def _compose(inner: str) -> Node:
         raise _describe(error) from error
     if node is None or node.id == "mapping":
         return node
-    raise NotAMapping("the front matter is not a mapping of names to values (line 2)")
+    raise NotAMapping("the front matter is not a mapping of names to values (line 2)", line=2)
 
 
 def _set_field(inner: str, path: list[str], value: Any) -> str:

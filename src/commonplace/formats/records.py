@@ -23,7 +23,7 @@ _SKILL_NAME = "commonplace-name"  # the field with a skill's name, where it cann
 
 def parse_record(text: str, named: Record) -> Record:
     """Return the record on a page. Fields that the page leaves out come from `named`, which its path tells."""
-    fields, body, warning = _split_record(text, named.path)
+    fields, body, broken = _split_record(text)
     value, problem = _parse_value(body, fields.get("type"))
     return Record(
         key=_text(fields, "key", named.key),
@@ -34,19 +34,19 @@ def parse_record(text: str, named: Record) -> Record:
         updated_at=_time(fields, "updated_at", named.updated_at),
         path=named.path,
         scope=named.scope,
-        warning=warning or (f"{named.path}: {problem}" if problem else ""),
+        problem=broken or problem,
     )
 
 
-def _split_record(text: str, path: str) -> tuple[frontmatter.Fields, str, str]:
-    """Return the fields, the value as text, and a warning. Text between two `---` lines may be no front matter."""
+def _split_record(text: str) -> tuple[frontmatter.Fields, str, str]:
+    """Return the fields, the value as text, and what is wrong. Text between two `---` lines may be no front matter."""
     head, body = frontmatter.split(text)
     try:
         fields = frontmatter.parse(head)
     except NotAMapping:
         return {}, extract_body("", text), ""
     except BrokenFrontMatter as error:
-        return {}, extract_body(head, body), f"{path}: {error}"
+        return {}, extract_body(head, body), error.problem
     return fields, extract_body(head, body), ""
 
 

@@ -1,7 +1,7 @@
-"""YAML as nodes that know their line. Nothing is guessed or constructed: who reads the nodes decides what they mean.
+"""YAML as nodes that know their line; whoever reads the nodes decides what they mean.
 
-The library is loaded on use. Text that nests deeper than a person would write is refused before the parser, which
-recurses, sees it.
+The YAML library is imported on first use. Text that nests deeper than a person would write is refused before its
+recursive parser sees it.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ import re
 from typing import Any
 
 Node = Any  # a node of the YAML library
-DEEPEST = 60  # levels of nesting
-_MOST = 20_000  # values, aliases followed
+MAX_DEPTH = 60
+MAX_VALUES = 20_000  # aliases followed
 _INDENT = re.compile(r"^[ \t]*(?:[-?][ \t]+)*", re.MULTILINE)
 
 
@@ -20,7 +20,8 @@ class YamlProblem(Exception):
 
     def __init__(self, problem: str, line: int = 0) -> None:
         super().__init__(problem)
-        self.problem, self.line = problem, line
+        self.problem = problem
+        self.line = line
 
 
 def compose(text: str) -> Node:
@@ -31,17 +32,25 @@ def compose(text: str) -> Node:
     try:
         return yaml.compose(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.YAMLError as error:
-        mark, position = getattr(error, "problem_mark", None), getattr(error, "position", None)
-        problem = getattr(error, "problem", None) or str(error).split("\n", maxsplit=1)[0]
-        line = mark.line + 1 if mark else 0 if position is None else text.count("\n", 0, position) + 1
-        raise YamlProblem(problem, line) from error
+        raise _explain(error, text) from error
     except (ValueError, RecursionError) as error:
         raise YamlProblem(str(error)) from error
 
 
+def _explain(error: Any, text: str) -> YamlProblem:
+    """The error of the library: one of its parser has a mark, one of its reader a reason and a position."""
+    mark = getattr(error, "problem_mark", None)
+    if mark:
+        return YamlProblem(error.problem or "not understood", mark.line + 1)
+    position = getattr(error, "position", None)
+    if position is not None:
+        return YamlProblem(error.reason, text.count("\n", 0, position) + 1)
+    return YamlProblem(str(error))
+
+
 def as_text(node: Node) -> Any:
     """A node with every scalar as text: YAML 1.1 would turn `no` into False and `010` into 8."""
-    return _as_text(node, DEEPEST, [_MOST])
+    return _as_text(node, MAX_DEPTH, [MAX_VALUES])
 
 
 def _as_text(node: Node, depth: int, left: list[int]) -> Any:
@@ -62,5 +71,5 @@ def _refuse_deep(text: str) -> None:
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     indented = max((len(found[0]) for found in _INDENT.finditer(text)), default=0)
-    if deepest > DEEPEST or indented > 4 * DEEPEST:
+    if deepest > MAX_DEPTH or indented > 4 * MAX_DEPTH:
         raise YamlProblem("nested too deeply")

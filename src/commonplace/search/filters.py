@@ -4,56 +4,60 @@ from __future__ import annotations
 
 import re
 from calendar import monthrange
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
-from typing import get_args
+from typing import Any, get_args
 
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
 from ..model import Filters, ScopeKind, Source
+from ..schema import TEXT, Schema, check
 from .dates import parse_span
 
 _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
 _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
-Some = str | Sequence[str] | None
+_ONE_OR_MORE: Schema = {"type": ["string", "array"], "items": TEXT}
+FILTERS = {
+    "scope": _ONE_OR_MORE,
+    "channel": TEXT,
+    "agent": TEXT,
+    "tags": _ONE_OR_MORE,
+    "since": TEXT,
+    "until": TEXT,
+    "source": TEXT,
+    "path": _ONE_OR_MORE,
+}
 
 
-def parse_filters(
-    *,
-    scope: Some = None,
-    channel: str | None = None,
-    agent: str | None = None,
-    tags: Some = None,
-    since: str | date | None = None,
-    until: str | date | None = None,
-    source: str | None = None,
-    path: Some = None,
-    today: int = 0,
-) -> Filters:
-    """What a search keeps to. InvalidArgument for a date that is none, and for what is no text at all."""
-    for name, value in (("scope", scope), ("tags", tags), ("path", path)):
-        if not all(isinstance(each, str) for each in _several(value)):
-            raise InvalidArgument(f"{name} must be text, or a list of texts")
-    for name, one in (("channel", channel), ("agent", agent), ("source", source)):
-        if one is not None and not isinstance(one, str):
-            raise InvalidArgument(f"{name} must be text, not {one!r}")
+def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
+    """Return what a search keeps to; InvalidArgument for an unknown filter, a wrong type, or text that is no date."""
+    for name in given:
+        if name not in FILTERS:
+            raise InvalidArgument(f"unknown filter: {name}", advice=f"use {', '.join(FILTERS)}")
+    values = {name: _check_value(name, value) for name, value in given.items()}
     return Filters(
-        _several(scope),
-        channel or "",
-        agent or "",
-        _several(tags),
-        _day("since", since, today, last=False),
-        _day("until", until, today, last=True),
-        source or "",
-        tuple(pattern for each in _several(path) for pattern in _patterns(each)),
+        _as_tuple(values.get("scope")),
+        values.get("channel") or "",
+        values.get("agent") or "",
+        _as_tuple(values.get("tags")),
+        _day("since", values.get("since"), today, last=False),
+        _day("until", values.get("until"), today, last=True),
+        values.get("source") or "",
+        tuple(pattern for each in _as_tuple(values.get("path")) for pattern in _patterns(each)),
     )
 
 
-def _several(value: Some) -> tuple[str, ...]:
-    if value is None or value == "":
+def _check_value(name: str, value: Any) -> Any:
+    if value is None or (name in ("since", "until") and isinstance(value, date)):
+        return value
+    return check(FILTERS[name], [*value] if isinstance(value, (set, frozenset)) else value, name)
+
+
+def _as_tuple(value: str | list[str] | None) -> tuple[str, ...]:
+    if not value:
         return ()
-    return tuple(value) if isinstance(value, (list, tuple, set)) else (value,)  # type: ignore[return-value]
+    return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _patterns(path: str) -> tuple[str, ...]:
@@ -71,8 +75,6 @@ def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int 
         return None
     if isinstance(value, date):
         return value.toordinal()
-    if not isinstance(value, str):
-        raise InvalidArgument(f"{name} must be a date, or text like 2026-03-01, not {value!r}")
     found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
     if found:
         return _part_of_year(name, value, int(found[1]), int(found[2] or 0), last=last)

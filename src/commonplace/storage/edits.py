@@ -14,7 +14,8 @@ def text_of(data: bytes, path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise NotText(f"{path} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
+        problem = f"is not UTF-8 text (byte {error.start})"
+        raise NotText(problem, path=path, advice="save it as UTF-8") from error
 
 
 def whole(path: str, text: str, if_version: str | None) -> Callable[[bytes | None], bytes]:

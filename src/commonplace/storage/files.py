@@ -38,16 +38,16 @@ _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
 _SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
 _CREATE_ATTEMPTS = 100
 _DESCRIPTORS = "/proc/self/fd"
-_ADVICE = {
-    errno.ENOSPC: "the disk is full: free some space and try again",
-    errno.EDQUOT: "the disk quota is used up: free some space and try again",
-    errno.EROFS: "the file system is read-only: make it writable or use another home",
-    errno.EACCES: "permission denied: check who owns the home and its access rights",
-    errno.EPERM: "permission denied: check who owns the home and its access rights",
-    errno.ENOTDIR: "a file stands where a folder should be: move it away, or use another name",
-    errno.EEXIST: "a file stands where a folder should be: move it away, or use another name",
-    errno.EISDIR: "a folder stands where a page should be: move it away, or use another name",
-    errno.ENAMETOOLONG: "the path is too long for this file system: use a home with a shorter path",
+_PROBLEMS = {
+    errno.ENOSPC: ("the disk is full", "free some space and try again"),
+    errno.EDQUOT: ("the disk quota is used up", "free some space and try again"),
+    errno.EROFS: ("the file system is read-only", "make it writable or use another home"),
+    errno.EACCES: ("permission denied", "check who owns the home and its access rights"),
+    errno.EPERM: ("permission denied", "check who owns the home and its access rights"),
+    errno.ENOTDIR: ("a file stands where a folder should be", "move it away, or use another name"),
+    errno.EEXIST: ("a file stands where a folder should be", "move it away, or use another name"),
+    errno.EISDIR: ("a folder stands where a page should be", "move it away, or use another name"),
+    errno.ENAMETOOLONG: ("the path is too long for this file system", "use a home with a shorter path"),
 }
 _ERROR_TYPES = {errno.ENOTDIR: InTheWay, errno.EEXIST: InTheWay, errno.EISDIR: FolderInTheWay}
 
@@ -61,8 +61,8 @@ def storage_errors(path: str) -> Iterator[None]:
         raise PageNotFound(path) from error
     except OSError as error:
         number = error.errno or 0
-        reason = _ADVICE.get(number, error.strerror or str(error))
-        raise _ERROR_TYPES.get(number, StorageError)(f"{path}: {reason}") from error
+        problem, advice = _PROBLEMS.get(number, (error.strerror or str(error), ""))
+        raise _ERROR_TYPES.get(number, StorageError)(problem, path=path, advice=advice) from error
 
 
 def read_bytes(place: str, path: str) -> bytes:
@@ -71,9 +71,10 @@ def read_bytes(place: str, path: str) -> bytes:
     try:
         info = os.fstat(handle)
         if stat.S_ISDIR(info.st_mode):
-            raise FolderInTheWay(f"{path}: {_ADVICE[errno.EISDIR]}")
+            problem, advice = _PROBLEMS[errno.EISDIR]
+            raise FolderInTheWay(problem, path=path, advice=advice)
         if not stat.S_ISREG(info.st_mode):
-            raise NotText(f"{path} is not a regular file and was not read")
+            raise NotText("is not a regular file and was not read", path=path)
         data = os.read(handle, info.st_size + 1)
         if len(data) == info.st_size:  # nearly always: the whole page in one read
             return data

@@ -170,14 +170,12 @@ def _same(text: str | None, _path: str) -> str | None:
 
 
 def _settings(root: str, error: SettingsError) -> Finding:
-    """The file and the line, off the sentence, which starts with them."""
-    path, _, rest = str(error).removeprefix(root + os.sep).partition(".yaml:")
-    line, _, what = rest.partition(": ")
-    number = int(line) if line.isdigit() else 0
+    path = error.path.removeprefix(root + os.sep)
     advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
-    if path.endswith("agent"):
+    if path != settings_of.FILE:
         advice = "mend it by hand; until then no tool works for this agent"
-    return Finding("settings", f"{path}.yaml", what or rest, advice, number)
+    what = f"{error.problem}: {error.advice}" if error.advice else error.problem
+    return Finding("settings", path, what, advice, error.line)
 
 
 def _counts(found: Survey) -> dict[str, int]:

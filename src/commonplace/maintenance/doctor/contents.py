@@ -50,29 +50,29 @@ def _record(found: Survey, leaf: Leaf, place: Place) -> Iterator[Finding]:
 
 
 def _broken_record(leaf: Leaf, record: Record) -> Finding:
-    problem = record.warning.removeprefix(f"{leaf.path}: ")
-    if not _is_broken(leaf.text):
+    error = _front_matter_error(leaf.text)
+    if error is None:
         advice = "mend the JSON by hand, or take `type: json` out; until then it is read as text"
-        return Finding("json", leaf.path, problem, advice)
+        return Finding("json", leaf.path, record.problem, advice)
     advice = f"{_MEND}; until then its fields are not read, and tools refuse to change it"
-    return Finding("front-matter", leaf.path, problem, advice, _line_in(problem))
+    return Finding("front-matter", leaf.path, error.problem, advice, error.line or 2)
 
 
-def _is_broken(text: str) -> bool:
+def _front_matter_error(text: str) -> BrokenFrontMatter | None:
     try:
         frontmatter.parse(frontmatter.split(text)[0])
-    except BrokenFrontMatter:
-        return True
-    return False
+    except BrokenFrontMatter as error:
+        return error
+    return None
 
 
 def _skill(found: Survey, leaf: Leaf, place: Place) -> Iterator[Finding]:
     skill = skill_page.parse_skill(leaf.text, Skill(place.name, "", path=leaf.path))
     yield from _open_front_matter(leaf)
-    if skill.warning:
-        problem = skill.warning.removeprefix(f"{leaf.path}: ")
+    error = _front_matter_error(leaf.text)
+    if error:
         advice = f"{_MEND}; until then the skill has no description, and tools refuse to change it"
-        yield Finding("front-matter", leaf.path, problem, advice, _line_in(problem))
+        yield Finding("front-matter", leaf.path, error.problem, advice, error.line or 2)
     for stamp in dict.fromkeys((skill.created_at, skill.updated_at)):
         yield from _ahead(found, leaf, stamp)
 
@@ -81,11 +81,6 @@ def _open_front_matter(leaf: Leaf) -> Iterator[Finding]:
     if _NEVER_CLOSED.match(leaf.text) and not frontmatter.split(leaf.text)[0]:
         advice = "put a line `---` after the last field; until then its fields are read as a part of its text"
         yield Finding("front-matter", leaf.path, "the front matter is opened and never closed", advice, 1)
-
-
-def _line_in(problem: str) -> int:
-    found = re.search(r"line (\d+)", problem)
-    return int(found[1]) if found else 2
 
 
 def _data(_: Survey, leaf: Leaf, __: Place) -> Iterator[Finding]:

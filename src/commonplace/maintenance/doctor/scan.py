@@ -163,10 +163,8 @@ def read(found: Survey, entry: Entry, place: Place | None) -> Leaf | Finding | N
     except PageNotFound:
         return None
     except CommonplaceError as error:
-        what = str(error).removeprefix(entry.path).lstrip(": ")
-        what, _, advice = what.partition(": ")
-        until = "until then nobody finds what it says"
-        return Finding("unreadable", entry.path, what, f"{advice or 'put a text file in its place'}; {until}")
+        advice = error.advice or "put a text file in its place"
+        return Finding("unreadable", entry.path, error.problem, f"{advice}; until then nobody finds what it says")
     return Leaf(entry.path, place, entry.info, page.text, page.version)
 
 

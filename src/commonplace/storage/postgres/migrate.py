@@ -142,7 +142,7 @@ def _apply(connection: Connection, migration: Migration) -> None:
     try:
         connection.execute(sql)
     except psycopg.errors.InsufficientPrivilege as error:
-        reason = str(error).partition("\n")[0]
+        reason = error.diag.message_primary
         raise StorageError(f"{migration} could not be applied ({reason}): migrate as a user who may do that") from error
 
 
@@ -184,7 +184,7 @@ def _bootstrap(connection: Connection) -> None:
                 connection.execute(_BOOTSTRAP)
             return
         except psycopg.errors.InsufficientPrivilege as error:
-            reason = str(error).partition("\n")[0]
+            reason = error.diag.message_primary
             raise StorageError(f"this user may not create tables ({reason}): do it as the database's owner") from error
         except collisions:
             if not tries_left:
