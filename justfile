@@ -1,4 +1,4 @@
-# One-word commands. Each is a line of ./dev, which needs nothing but Python.
+# Shortcuts for ./dev, which needs nothing but Python.
 
 try:
     ./dev try
@@ -11,6 +11,9 @@ fast:
 
 thorough:
     ./dev thorough
+
+explore:
+    ./dev explore
 
 explore:
     ./dev explore
@@ -59,6 +62,9 @@ hooks:
 
 mcp:
     ./dev mcp
+
+load:
+    ./dev load
 
 store:
     ./dev store
