@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -18,13 +17,13 @@ from .formats.json_text import is_unicode
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
-from .storage.author import Author, write_as
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, Place
 from .storage.records import Channels, Globals, Shelf
 from .storage.records import parse as parse_record
 from .storage.skills import Skills
+from .writing import Writer
 
 if TYPE_CHECKING:
     from .index.base import Progress
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
     from .search.pipeline import SearchResult
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
-LARGE = 64_000  # bytes: a page larger than this is indexed on the next search, not on the write
 
 
 def utc_now() -> datetime:
@@ -46,11 +44,11 @@ class Home:
         _refuse_odd("agent", agent)
         _refuse_odd("session", session)
         self.agent, self.clock, self.session = agent, clock, session
-        self.storage: Storage = open_storage(root, clock, self._wrote)
+        self.writer = Writer(self)
+        self.storage: Storage = open_storage(root, clock, self.writer.note_write)
         self.address = root
         self.root = self.storage.name
         self.settings = self.storage.settings
-        self._unfollowed: deque[str] = deque()
         self.layout: Layout = replace(layout_of(self.settings), stands=self.storage.has_folder)
         self.has_memory = self._is_given_memory()
 
@@ -64,6 +62,11 @@ class Home:
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         scope = IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
         return self.storage.open_index(scope)
+
+    @property
+    def index_if_open(self) -> IndexHandle | None:
+        """Return the index if anything has opened it, or None."""
+        return self.index if "index" in self.__dict__ else None
 
     @cached_property
     def embedding(self) -> EmbeddingService:
@@ -114,8 +117,8 @@ class Home:
         path = f"{self.layout.directives}/memory.md"
         if not self.has_memory or self.storage.exists(path):
             return
-        with suppress(CommonplaceError), write_as(Author("init", self.agent, self.session)):
-            self.storage.pages.write(path, directive.TEXT, if_version=ABSENT)
+        with suppress(CommonplaceError), self.writer.session("init", defer_index=True):
+            self.writer.write(path, directive.TEXT, if_version=ABSENT)
 
     def records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """The records below a folder, off the index after it caught up there; and what is wrong with any of them."""
@@ -274,20 +277,6 @@ class Home:
         if not settings.enabled:
             return "off"
         return "keyword" if settings.provider == "none" else f"hybrid ({settings.provider})"
-
-    def follow(self) -> None:
-        """Let the index follow what was just written. The truth is safe already; a search would follow as well."""
-        paths: dict[str, None] = {}
-        while self._unfollowed:
-            paths[self._unfollowed.popleft()] = None
-        if paths:
-            self.index.update(paths)
-
-    def _wrote(self, path: str, size: int) -> None:
-        if size <= LARGE:
-            self._unfollowed.append(path)
-        elif "index" in self.__dict__:
-            self.index.invalidate()
 
 
 def _dated(seconds: float) -> str:

@@ -27,6 +27,7 @@ LAYERS = [
     "index",
     "search",
     "framing",
+    "writing",
     "directive",
     "home",
     "maintenance",
@@ -256,3 +257,24 @@ def test_no_code_parses_the_sentence_of_an_error(module: Path) -> None:
             (".search", ".match", ".fullmatch", ".findall")
         ):
             assert not sentences & {ast.unparse(each) for each in node.args}, f"{line} matches the sentence"
+
+
+WRITE_VERBS = ("write", "edit", "append", "rewrite", "remove")
+
+
+def is_raw_write(node: ast.AST) -> bool:
+    """A write verb called on the pages of a storage (`home.storage.pages.write`), or an author set."""
+    if not isinstance(node, ast.Call):
+        return False
+    called = node.func
+    if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Attribute):
+        return called.attr in WRITE_VERBS and called.value.attr == "pages"
+    return isinstance(called, ast.Name) and called.id == "write_as"
+
+
+@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_only_writing_writes_pages_and_names_an_author(module: Path) -> None:
+    if layer_of(module) in ("storage", "writing", "testing"):
+        return
+    raw = [node.lineno for node in ast.walk(ast.parse(module.read_text())) if is_raw_write(node)]
+    assert raw == [], f"{module}: write through home.writer (see writing.py)"

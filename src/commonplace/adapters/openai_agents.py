@@ -14,7 +14,6 @@ from typing import Any, TypeVar
 from ..errors import InvalidArgument, NotInstalled, PageNotFound
 from ..formats.json_text import is_unicode
 from ..memory import Memory
-from ..storage.author import Author, write_as
 from ..storage.names import file_name
 from ..tools.catalog import EVERYDAY
 from ..tools.schemas import strict_schema
@@ -89,9 +88,8 @@ class CommonplaceSession:
         await _settled(self._clear)
 
     def _clear(self) -> None:
-        with suppress(PageNotFound), write_as(Author("clear_session", self._home.agent, self.session_id)):
-            self._home.storage.pages.remove(self.path)
-        self._home.follow()
+        with suppress(PageNotFound), self._home.writer.session("clear_session", session=self.session_id):
+            self._home.writer.remove(self.path)
 
     def _changed(self, change: Callable[[], _Done]) -> _Done:
         done = change()

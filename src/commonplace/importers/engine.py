@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, StaleVersion, StorageError
 from ..home import Home
-from ..storage.author import Author, write_as
 from ..storage.base import ABSENT
 from ..storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool, SpooledFile, path_problem
 from ..storage.deltas import version_of
@@ -155,7 +154,7 @@ def _write(
     bulk = home.storage.bulk
     with (
         bulk.import_run(_hash(kind, source)) as call,
-        write_as(Author("import", home.agent, home.session, f"from {kind}", call)) as writing,
+        home.writer.session("import", why=f"from {kind}", call=call, defer_index=True) as writing,
     ):
         batch = PageBatch(pages, spool, receipts=unrecorded)
         failures = bulk.put(batch, skip_failed=True, progress=report)

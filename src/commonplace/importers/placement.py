@@ -27,7 +27,7 @@ from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import file_name
 from ..storage.records import Channels, Globals, Shelf
 from ..storage.skills import PAGE, Skills
-from ..tools.secret_policy import guarded
+from ..writing import screen_secrets
 from .values import CLAUDE_CODE, PageItem, RecordItem, SessionItem, SkillItem
 
 FileKind = Literal["page", "record", "skill", "session"]
@@ -67,7 +67,7 @@ def make_files(home: Home, item: PageItem | RecordItem | SkillItem | SessionItem
 def _make_page(home: Home, item: PageItem) -> File:
     is_skill = item.path.startswith(f"{home.layout.skills}/")
     try:
-        given, warning = guarded({"content": item.data.decode()}, home.settings.secrets)
+        given, warning = screen_secrets({"content": item.data.decode()}, home.settings.secrets)
         data = given["content"].encode()
     except UnicodeDecodeError:
         if not is_skill:
@@ -84,7 +84,7 @@ def _make_record(home: Home, item: RecordItem) -> File:
     if not key.strip():
         raise InvalidArgument("has no key")
     fields = {"key": key, "value": _check_value(record.value), "fields": dict(item.fields)}
-    given, warning = guarded(fields, home.settings.secrets)
+    given, warning = screen_secrets(fields, home.settings.secrets)
     category = _clean(record.category)
     value = given["value"]
     tags = tuple(_clean(tag) for tag in record.tags)
@@ -141,7 +141,7 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
         "instructions": skill.instructions,
         "data": _check_value(skill.data),
     }
-    given, warning = guarded(fields, home.settings.secrets)
+    given, warning = screen_secrets(fields, home.settings.secrets)
 
     def put(pages: Pages, clock: Clock) -> None:
         skills = Skills(pages, home.layout, clock)
@@ -162,7 +162,9 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
 
 def _make_session(home: Home, item: SessionItem) -> File:
     """Return a session as JSON lines: first a line about it, then a line a turn."""
-    given, warning = guarded({"title": item.title, "turns": [turn.text for turn in item.turns]}, home.settings.secrets)
+    given, warning = screen_secrets(
+        {"title": item.title, "turns": [turn.text for turn in item.turns]}, home.settings.secrets
+    )
     about = {"type": "session", "source": item.source, "id": item.name, "title": given["title"], "created_at": item.at}
     lines: list[dict[str, Any]] = [about]
     for turn, text in zip(item.turns, given["turns"], strict=True):

@@ -13,7 +13,6 @@ from ..errors import InvalidArgument
 from ..formats import blocks
 from ..formats.structure import end_of_line, escape_unprintable
 from ..home import INDEX_FOLDER, Home
-from ..storage.author import Author, write_as
 from ..storage.base import Versions
 from ..storage.deltas import Change, version_of
 from ..storage.files import page_of_leftover
@@ -80,7 +79,7 @@ def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
     """Remove it everywhere; what was found. Run again, it finishes what was interrupted."""
     search = _Search(home, wanted, everyone=everyone)
     found = _found(search)
-    with write_as(Author("forget", home.agent)):
+    with home.writer.session("forget", defer_index=True):
         for trace in found.traces:
             if trace.kind == "page":
                 search.remove(trace.path)
@@ -148,9 +147,9 @@ class _Search:
             return
         left = self.left(path, data)
         if left is None:
-            home.storage.pages.remove(path)
+            home.writer.remove(path)
         elif left != data:
-            home.storage.pages.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
+            home.writer.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
 
     def rest(self, path: str, versions: Versions) -> Versions:
         """What stays of the history of a page."""

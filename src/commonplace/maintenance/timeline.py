@@ -12,7 +12,6 @@ from ..errors import InvalidArgument, NotFound, PageNotFound
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
-from ..storage.author import Author, write_as
 from ..storage.base import Retention
 from ..storage.deltas import Change, as_text
 from ..storage.names import file_name
@@ -89,10 +88,8 @@ def together(home: Home, some: Sequence[Change]) -> list[Change]:
 def undo(home: Home, some: Sequence[Change]) -> list[Undone]:
     """Take changes back, each page on its own."""
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    with write_as(Author("undo", home.agent, home.session, f"takes back {names}")):
-        done = take_back(home.storage.pages, home.storage.history, some)
-    home.follow()
-    return done
+    with home.writer.session("undo", why=f"takes back {names}"):
+        return take_back(home.storage.pages, home.storage.history, some)
 
 
 def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool:
@@ -105,10 +102,8 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
         data = home.storage.history.read_version(path, found.version)
     else:
         data = as_of(home.storage.history, path, moment(home, when, last=True))
-    with write_as(Author("restore", home.agent, home.session, f"as of {when}")):
-        changed = put_back(home.storage.pages, path, data)
-    home.follow()
-    return changed
+    with home.writer.session("restore", why=f"as of {when}"):
+        return put_back(home.storage.pages, path, data)
 
 
 def collect(home: Home, days: int | None = None, megabytes: int | None = None) -> tuple[int, int]:

@@ -13,9 +13,7 @@ from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..formats.json_text import replace_surrogates
 from ..home import Home
 from ..secrets import redact
-from ..storage.author import Author, write_as
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
-from .secret_policy import guarded
 
 # The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
@@ -82,15 +80,14 @@ def call(
             raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
         chosen = family.tools[name]
         given = decode_json_text(chosen.parameters, given)
-        given, warning = (given, "") if chosen.reads_only else guarded(given, home.settings.secrets)
-        with write_as(Author(name, home.agent, session or home.session, redact(why))) as told:
+        with home.writer.session(name, session=session, why=redact(why)) as context:
+            if not chosen.reads_only:
+                given = home.writer.screen(given)
             reply = _invoke(home, chosen, given)
-        return Outcome(_with_conflicts(with_warning(reply, warning, *told.warnings), told.conflicts))
+        return Outcome(_with_conflicts(with_warning(reply, *context.warnings), context.conflicts))
     except CommonplaceError as error:
         reply = family.refuse(error, tool, given) if family else _nobodys(error)
         return Outcome(_whole(reply), error)
-    finally:
-        home.follow()
 
 
 def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:

@@ -37,14 +37,14 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
         raise MissingArgument("content")
     now = home.now()
     path = home.layout.day_page(home.agent, now.date())
-    home.storage.pages.edit(path, lambda text: daily.add_entry(text, now, content))
+    home.writer.edit(path, lambda text: daily.add_entry(text, now, content))
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 
 def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Told:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
-    home.storage.pages.rewrite(path, content)
+    home.writer.rewrite(path, content)
     return {"success": True, "content": f"Rewrote {path}."}
 
 
@@ -56,7 +56,7 @@ def update_world(
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)
-    home.storage.pages.rewrite(path, content)
+    home.writer.rewrite(path, content)
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 

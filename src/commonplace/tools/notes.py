@@ -55,7 +55,7 @@ def memory_write(
             where = home.layout.notes_path(home.agent, found[0].path)
             raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
         at = format_timestamp(home.clock())
-        home.storage.pages.edit(path, lambda text: blocks.append(text, key, content, at, labels))
+        home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
     return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
 
@@ -76,7 +76,7 @@ def memory_update(
             newest = max(same, key=lambda each: each.rank, default=None)
             return blocks.append(blocks.remove(text, newest.block) if newest else text, key, content, at, labels)
 
-        home.storage.pages.edit(kept.path, replace)
+        home.writer.edit(kept.path, replace)
     return _ok({"key": key, "path": home.layout.notes_path(home.agent, kept.path), "kind": kept.kind}, warnings)
 
 

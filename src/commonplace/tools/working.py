@@ -145,7 +145,7 @@ def _log(home: Home, key: str, mode: str) -> str:
         return text + ("" if text.endswith("\n") else "\n") + line
 
     try:
-        home.storage.pages.edit(home.layout.activity_page(home.agent, now.date()), add)
+        home.writer.edit(home.layout.activity_page(home.agent, now.date()), add)
     except CommonplaceError as error:
         return f"the note is saved, but the activity log is not: {error}"
     return ""

@@ -12,11 +12,9 @@ from contextlib import contextmanager
 
 from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
 from ...home import Home
-from ...storage.author import Author, current_write, write_as
 from ...storage.base import ABSENT
 from ...storage.files import storage_errors
 from ...storage.postgres.backend import PostgresStorage
-from ...tools.secret_policy import guarded
 from .folder import Disk
 from .replies import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
 from .tree import ROOT, Kind, Spot, Tree
@@ -66,7 +64,7 @@ class MemoryFiles:
             if self._tree.kind(spot.place) == "folder":
                 raise Conflict(taken)
             try:
-                self.home.storage.pages.write(spot.page, text, None if self.overwrite else ABSENT)
+                self.home.writer.write(spot.page, text, None if self.overwrite else ABSENT)
             except StaleVersion as error:
                 raise Conflict(taken) from error
             return f"File created successfully at: {spot.given}"
@@ -139,14 +137,10 @@ class MemoryFiles:
     @contextmanager
     def _call(self, command: str) -> Iterator[None]:
         """One call: history knows it as one, and the index follows it."""
-        try:
-            self.ensure()
-            by = Author(f"memory:{command}", self.home.agent, self.home.session)
-            with storage_errors(ROOT), write_as(by) as told:
-                yield
-            self.warnings = (*told.warnings, *told.conflicts)
-        finally:
-            self.home.follow()
+        self.ensure()
+        with storage_errors(ROOT), self.home.writer.session(f"memory:{command}") as told:
+            yield
+        self.warnings = (*told.warnings, *told.conflicts)
 
     @contextmanager
     def _writing(self, command: str) -> Iterator[None]:
@@ -172,15 +166,12 @@ class MemoryFiles:
             return sides[1]
 
         with _vanishing(spot):
-            self.home.storage.pages.edit(spot.page, changed)
+            self.home.writer.edit(spot.page, changed)
         return sides
 
     def _clean(self, field: str, value: object) -> str:
         """A text as the settings let it be written; HoldsSecret where they do not."""
-        given, warning = guarded({field: text_of(field, value)}, self.home.settings.secrets)
-        if warning:
-            current_write().warnings.append(warning)
-        return str(given[field])
+        return str(self.home.writer.screen({field: text_of(field, value)})[field])
 
     def _refuse_name(self, spot: Spot) -> None:
         """A new file is where memory finds it, and nowhere else: it is searched, archived and, one day, forgotten."""

@@ -10,7 +10,7 @@ from ...errors import OutsideHome, PageNotFound
 from ...formats.json_text import is_unicode
 from ...home import Home
 from ...storage.files import Unsupported, make_folders, rename_noreplace, storage_errors, sync_folder
-from .tree import ROOT, Kind, Listed, Spot, move_page
+from .tree import ROOT, Kind, Listed, Spot
 
 
 class Disk:
@@ -93,7 +93,7 @@ class Disk:
 
     def _remove(self, place: str) -> None:
         if self._can_be_page(place):
-            self.home.storage.pages.remove(self._page(place))
+            self.home.writer.remove(self._page(place))
         else:
             os.unlink(place)
 
@@ -111,10 +111,11 @@ class Disk:
         _remove_empty(folders)
 
     def _move_file(self, old: str, new: str) -> None:
-        pages, page, target = self.home.storage.pages, self._page(old), self._page(new)
-        if not self._can_be_page(old) or not move_page(pages, page, target):
+        page = self._page(old)
+        target = self._page(new)
+        if not self._can_be_page(old) or not self.home.writer.move(page, target):
             _move_as_it_is(old, new)
-            pages.record_outside_edits(each for each in (page, target) if is_unicode(each))
+            self.home.storage.pages.record_outside_edits(each for each in (page, target) if is_unicode(each))
 
     def _can_be_page(self, place: str) -> bool:
         """Whether pages take it, or would if it were there: no link, no device, no name of bytes that are no text."""

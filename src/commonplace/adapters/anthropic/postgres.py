@@ -12,7 +12,7 @@ from ...home import Home
 from ...storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool
 from ...storage.deltas import version_of
 from ...storage.postgres.backend import PostgresStorage
-from .tree import ROOT, Kind, Listed, Spot, move_page
+from .tree import ROOT, Kind, Listed, Spot
 
 _FOLDER = 4096  # bytes that a folder is said to have: as most file systems say
 _BELOW = """SELECT path, size FROM commonplace.pages WHERE tenant = %(tenant)s AND data IS NOT NULL
@@ -73,12 +73,12 @@ class Rows:
             yield name, *found[name]
 
     def remove(self, place: str) -> None:
-        self.home.storage.pages.remove(place)
+        self.home.writer.remove(place)
 
     def remove_all(self, folder: str) -> None:
         for path, _ in self._below(folder):
             with suppress(PageNotFound):
-                self.home.storage.pages.remove(path)
+                self.home.writer.remove(path)
 
     def move(self, old: str, new: str) -> None:
         if self.kind(old) != "folder":
@@ -89,7 +89,7 @@ class Rows:
                 self._move_page(path, new + path.removeprefix(old))
 
     def _move_page(self, old: str, new: str) -> None:
-        if move_page(self.home.storage.pages, old, new):
+        if self.home.writer.move(old, new):
             return
         bulk = self.home.storage.bulk
         data, modified = bulk.read(old)
@@ -98,7 +98,7 @@ class Rows:
         with Spool() as spool:
             file = spool.add(PRIVATE_MODE, modified, [data])
             bulk.put(PageBatch([IncomingPage(new, version_of(data), file=file)], spool))
-        self.home.storage.pages.remove(old)
+        self.home.writer.remove(old)
 
     def _below(self, folder: str, most: str = "") -> list[tuple[Any, ...]]:
         database = self._storage.database

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, NamedTuple, Protocol
 
-from ...errors import NotText, PageNotFound, StaleVersion
-from ...storage.base import ABSENT, Pages
-
 ROOT = "/memories"
 Kind = Literal["", "file", "folder", "other"]
 Listed = tuple[str, bool, int]  # a path below a folder, whether it is a folder, its size
@@ -63,26 +60,3 @@ class Tree(Protocol):
     def move(self, old: str, new: str) -> None:
         """StaleVersion or FileExistsError when something is in the new place."""
         ...
-
-
-def move_page(pages: Pages, page: str, target: str) -> bool:
-    """The page is in its new place before it leaves the old one; what others write to it meanwhile comes along.
-
-    False, and nothing is done, when it is no text.
-    """
-    try:
-        was = pages.read(page)
-    except NotText:
-        return False
-    version = pages.write(target, was.text, ABSENT)
-    while True:
-        try:
-            pages.remove(page, was.version)
-        except StaleVersion:
-            was = pages.read(page)
-            version = pages.write(target, was.text, version)
-        except PageNotFound:  # who deleted it meant what is in the new place, too
-            pages.remove(target, version)
-            raise
-        else:
-            return True

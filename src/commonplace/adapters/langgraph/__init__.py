@@ -27,10 +27,9 @@ from ...formats.timestamps import sort_key
 from ...home import utc_now
 from ...memory import Memory
 from ...model import Clock, Filters, Json, Record
-from ...storage.author import Author, write_as
 from ...storage.base import UNSURE
 from ...storage.layout import MAIN
-from ...tools.secret_policy import guarded
+from ...writing import screen_secrets
 from . import filters
 from .derived import Beside, Embed, Embedding, as_bytes
 from .items import Items, Listing, Namespace, Paths, Stored, Terms, as_mapping, lasting
@@ -242,7 +241,9 @@ class CommonplaceStore(BaseStore):
         if op.value is None:
             return _Put(namespace, op.key, None, Terms())
         named = {"key": op.key, "namespace": [*namespace]}
-        given, warning = guarded({**named, "value": _value(op.value, namespace, op.key)}, self._home.settings.secrets)
+        given, warning = screen_secrets(
+            {**named, "value": _value(op.value, namespace, op.key)}, self._home.settings.secrets
+        )
         if any(given[name] != as_said for name, as_said in named.items()):  # under another name nobody would find it
             raise HoldsSecret("a namespace or a key looks like a secret", advice="Use another name")
         if warning:
@@ -264,11 +265,8 @@ class CommonplaceStore(BaseStore):
     @contextmanager
     def _writing(self, tool: str) -> Iterator[None]:
         """Around writes: who writes, for history; then the index follows, and what is to be said goes to the log."""
-        try:
-            with write_as(Author(tool, self._home.agent, self._home.session)) as told:
-                yield
-        finally:
-            self._home.follow()
+        with self._home.writer.session(tool) as told:
+            yield
         for sentence in told.conflicts:  # the last put counts, as LangGraph has it; history keeps the other
             logger.info(sentence)
         for sentence in told.warnings:

@@ -109,7 +109,7 @@ class Items:
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
-        self._home.storage.pages.edit(path, rewrite)
+        self._home.writer.edit(path, rewrite)
         return path
 
     def remove(self, namespace: Namespace, key: str) -> None:
@@ -118,7 +118,7 @@ class Items:
             if not found:
                 return
             with suppress(PageNotFound):
-                self._home.storage.pages.remove(found[0].path)
+                self._home.writer.remove(found[0].path)
 
     def refresh(self, path: str) -> None:
         """Let an item that was read live its whole time again."""
@@ -138,14 +138,14 @@ class Items:
             PageNotFound, BrokenFrontMatter, NotText, ValueError
         ):  # a page that can not be read is left alone
             if rewrite(text := self._home.storage.pages.read(path).text) != text:  # most reads take no lock
-                self._home.storage.pages.edit(path, rewrite)
+                self._home.writer.edit(path, rewrite)
 
     def expire(self, path: str) -> bool:
         """Remove the page if its time is over, and nobody wrote to it meanwhile."""
         with suppress(PageNotFound, NotText, StaleVersion):
             page = self._home.storage.pages.read(path)
             if terms_of(page.text).is_over(self._home.clock()):
-                self._home.storage.pages.remove(path, if_version=page.version)
+                self._home.writer.remove(path, if_version=page.version)
                 return True
         return False
 

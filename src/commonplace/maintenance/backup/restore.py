@@ -12,7 +12,6 @@ from ... import directive, settings
 from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
 from ...home import Home, layout_of
 from ...settings import Settings
-from ...storage.author import Author, write_as
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers
 from ...storage.deltas import version_of
@@ -102,7 +101,7 @@ def carry_out(home: Home, plan: Plan, files: Files, spool: Spool, *, overwrite: 
         IncomingPage(path, plan.versions[path], plan.seen[path], files[path]) for path in (*plan.new, *plan.different)
     ]
     unchanged = {path: files[path] for path in plan.same}
-    with write_as(Author("import", home.agent, home.session)) as writing:
+    with home.writer.session("import", defer_index=True) as writing:
         home.storage.bulk.put(PageBatch(pages, spool, unchanged))
     home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]

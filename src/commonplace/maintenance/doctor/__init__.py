@@ -113,7 +113,7 @@ def _mended(home: Home, findings: list[Finding]) -> Iterator[Finding]:
     """The findings, once all that can be mended is: the index last, so that it sees the rest."""
     fixable = sorted((each for each in findings if each.fixable), key=lambda each: [*FIXES].index(each.check))
     done = {each: fixed(home, each) for each in fixable}
-    home.follow()
+    home.writer.update_index()
     return (done.get(each, each) for each in findings)
 
 

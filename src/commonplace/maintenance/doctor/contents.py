@@ -16,12 +16,12 @@ from ...formats import transcripts as sessions
 from ...formats.records import parse_fields
 from ...formats.timestamps import parse_timestamp as parse_time
 from ...formats.timestamps import sort_key
-from ...home import LARGE
 from ...index.sync import MAX_PAGE_CHARACTERS
 from ...model import Record, Skill
 from ...storage.layout import FIXED_NAMES, FIXED_PAGES, Place, stem
 from ...storage.names import file_name
 from ...storage.records import parse as parse_record
+from ...writing import MAX_INDEXED_BYTES
 from .scan import Claim, Finding, Leaf, Survey
 
 _AHEAD = timedelta(minutes=10)  # clocks differ
@@ -114,11 +114,14 @@ def _size(_: Survey, leaf: Leaf) -> Iterator[Finding]:
     if length > MAX_PAGE_CHARACTERS:
         what = f"has {length} characters: only the first {MAX_PAGE_CHARACTERS} are searched"
         yield Finding("oversize", leaf.path, what, "split it up")
-    elif leaf.info.st_size > LARGE and not (leaf.place and leaf.place.kind in _ONLY_READ):
+    elif leaf.info.st_size > MAX_INDEXED_BYTES and not (leaf.place and leaf.place.kind in _ONLY_READ):
         size = leaf.info.st_size // 1000
         what = f"is large ({size} KB): each write copies all of it, and is found from the next search on"
         yield Finding(
-            "oversize", leaf.path, what, f"split it up if it is written often; {LARGE // 1000} KB are no burden"
+            "oversize",
+            leaf.path,
+            what,
+            f"split it up if it is written often; {MAX_INDEXED_BYTES // 1000} KB are no burden",
         )
 
 

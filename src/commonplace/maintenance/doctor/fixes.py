@@ -13,7 +13,7 @@ from ...formats.timestamps import sort_key
 from ...home import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Home
 from ...index.base import ignore_progress
 from ...index.files import open_index
-from ...storage.author import Author, current_write, write_as
+from ...storage.author import current_write
 from ...storage.deltas import Change
 from ...storage.file_locks import lock, lock_slot
 from ...storage.files import read_bytes, read_bytes_or_none
@@ -29,7 +29,7 @@ _MEANWHILE = "it has changed meanwhile: run doctor again"
 def fixed(home: Home, finding: Finding) -> Finding:
     """The finding, with what came of mending it."""
     try:
-        with write_as(Author("doctor", home.agent, home.session, finding.what)):
+        with home.writer.session("doctor", why=finding.what, defer_index=True):
             done = FIXES[finding.check](home, finding)
     except CommonplaceError as error:
         return finding._replace(advice=f"not mended: {error}")
@@ -109,7 +109,7 @@ def _note(home: Home, finding: Finding) -> str:
             raise Conflict(_MEANWHILE)
         return blocks.remove(text, copies[0])
 
-    home.storage.pages.edit(finding.path, without_copy)
+    home.writer.edit(finding.path, without_copy)
     return _undo(home, finding.path)
 
 
@@ -119,7 +119,7 @@ def _record(home: Home, finding: Finding) -> str:
     with home.storage.pages.lock(f"global {key}"):
         if any(_digest(home, path) != digest for path in (finding.path, counts)):
             raise Conflict(_MEANWHILE)
-        home.storage.pages.remove(finding.path, if_version=version)
+        home.writer.remove(finding.path, if_version=version)
     return _undo(home, finding.path)
 
 

@@ -98,8 +98,8 @@ def handoff_command(text: tuple[str, ...], clear: bool) -> None:
         raise click.UsageError("give either TEXT or --clear")
     memory = open_memory(to_write=bool(text))
     if clear:
-        clear_handoff(memory.home)
-        memory.home.follow()
+        with memory.home.writer.session("handoff"):
+            clear_handoff(memory.home)
         print_reply({"status": "ok", "message": "Handoff cleared."}, "Handoff cleared.")
     elif text:
         reply = call_tool(memory, "write_session_handoff", {"content": read_text(text, "the note")}, "working")

@@ -15,11 +15,9 @@ from ...home import Home
 from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
-from ...storage.author import Author, write_as
 from ...storage.base import ABSENT
 from ...storage.deltas import as_text
 from ...storage.merge import Part, parts
-from ...tools.secret_policy import guarded
 from .endpoints import JSON, MARKDOWN, MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter, Reply
 from .page_access import (
     LinkResolver,
@@ -218,14 +216,10 @@ def save_page(home: Home, path: str, text: str, version: str, session: str = "")
     require_writable(home, path)
     if len(text) > MAX_PAGE_CHARACTERS:
         raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: write two of them")
-    safe, warning = guarded({"text": text}, home.settings.secrets)
-    try:
-        with write_as(Author("edit", home.agent, session or home.session)) as outcome:
-            new_version = home.storage.pages.write(path, safe["text"], if_version=version)
-    finally:
-        home.follow()
-    warnings = [sentence for sentence in (warning, *outcome.warnings) if sentence]
-    return SavedPage(new_version, "; ".join(warnings), "; ".join(outcome.conflicts))
+    with home.writer.session("edit", session=session) as outcome:
+        screened = home.writer.screen({"text": text})
+        new_version = home.writer.write(path, screened["text"], if_version=version)
+    return SavedPage(new_version, "; ".join(outcome.warnings), "; ".join(outcome.conflicts))
 
 
 def delete_page(asked: Asked) -> Reply:
@@ -236,12 +230,10 @@ def delete_page(asked: Asked) -> Reply:
         raise PageNotFound(path)
     require_writable(home, path)
     try:
-        with write_as(Author("remove", home.agent, asked.caller.session or home.session)):
-            home.storage.pages.remove(path, if_version=expected)
+        with home.writer.session("remove", session=asked.caller.session):
+            home.writer.remove(path, if_version=expected)
     except StaleVersion as error:
         raise _stale(path, _current_version(asked, path)) from error
-    finally:
-        home.follow()
     return Reply(b"", 204, media=MARKDOWN)
 
 

@@ -19,7 +19,6 @@ from ...formats.json_text import parse_object, replace_surrogates
 from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...home import Home
 from ...secrets import redact
-from ...storage.author import Author, write_as
 from ...storage.files import read_bytes
 from ...storage.names import file_name
 
@@ -58,8 +57,8 @@ def store_session(home: Home, event: dict[str, Any], client: str) -> str:
     def add_turns(stored: str) -> str:
         return "".join(f"{line}\n" for line in merge_turns(stored.split("\n")[:-1], lines))
 
-    with write_as(Author("session", home.agent, str(name), client)):
-        home.storage.pages.edit(path, add_turns)
+    with home.writer.session("session", session=str(name), why=client, defer_index=True):
+        home.writer.edit(path, add_turns)
     return path
 
 

@@ -1,0 +1,198 @@
+"""The only way anything is written: secret policy, author, page and history, then the index of that page.
+
+    with home.writer.session("remember") as session:
+        arguments = home.writer.screen(arguments)
+        home.writer.edit(path, change)
+    session.warnings, session.conflicts
+
+Pages are the truth and are written first. If the index cannot be updated, the next search catches up.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .errors import HoldsSecret, NotText, PageNotFound, StaleVersion
+from .secrets import Secret, find, redact, warning
+from .storage.author import Author, WriteContext, current_write, write_as
+from .storage.base import ABSENT
+
+if TYPE_CHECKING:
+    from .index.handle import IndexHandle
+    from .settings import Settings
+    from .storage.base import Storage
+
+Values = Mapping[str, Any]
+MAX_INDEXED_BYTES = 64_000  # a larger page is indexed by the next search, not by the write
+
+
+class _Home(Protocol):
+    """What a writer needs of an opened home."""
+
+    agent: str
+    session: str
+    settings: Settings
+    storage: Storage
+
+    @property
+    def index(self) -> IndexHandle: ...
+
+    @property
+    def index_if_open(self) -> IndexHandle | None: ...
+
+
+class Writer:
+    """Writes the pages of one home. A write outside of a session is a session of its own."""
+
+    def __init__(self, home: _Home) -> None:
+        self._home = home
+        self._unindexed: deque[str] = deque()
+
+    @contextmanager
+    def session(
+        self, tool: str, *, session: str = "", why: str = "", call: str = "", defer_index: bool = False
+    ) -> Iterator[WriteContext]:
+        """Make every write inside the block one call of `tool`, then update the index of the pages written.
+
+        The block's value collects warnings and conflicts. `session` names the conversation, if not the home's own;
+        `why` goes into history. `defer_index` leaves the index to the next session or search, for writes in bulk.
+        """
+        author = Author(tool, self._home.agent, session or self._home.session, why, call)
+        try:
+            with write_as(author) as context:
+                yield context
+        finally:
+            if not defer_index:
+                self.update_index()
+
+    def screen(self, values: Values) -> Values:
+        """Return values as the secret policy lets them be written, and add its warning to the session.
+
+        HoldsSecret if the policy is to refuse secrets.
+        """
+        screened, sentence = screen_secrets(values, self._home.settings.secrets)
+        if sentence:
+            current_write().warnings.append(sentence)
+        return screened
+
+    def write(self, path: str, text: str, if_version: str | None = None) -> str:
+        """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
+        with self._ensure_session():
+            return self._home.storage.pages.write(path, text, if_version)
+
+    def edit(self, path: str, change: Callable[[str], str]) -> str:
+        """Read, change and write a page under its lock; a missing page is read as empty text."""
+        with self._ensure_session():
+            return self._home.storage.pages.edit(path, change)
+
+    def append(self, path: str, text: str) -> str:
+        """Add text to the end of a page, all of it or none."""
+        with self._ensure_session():
+            return self._home.storage.pages.append(path, text)
+
+    def rewrite(self, path: str, text: str) -> str:
+        """Replace a whole page, merging in what others changed since it was last read here."""
+        with self._ensure_session():
+            return self._home.storage.pages.rewrite(path, text)
+
+    def remove(self, path: str, if_version: str | None = None) -> None:
+        """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
+        with self._ensure_session():
+            self._home.storage.pages.remove(path, if_version)
+
+    def move(self, path: str, target: str) -> bool:
+        """Move a page, with what others write to it meanwhile; StaleVersion if there is a page at the target.
+
+        Return False, and do nothing, if the page is not text.
+        """
+        pages = self._home.storage.pages
+        try:
+            page = pages.read(path)
+        except NotText:
+            return False
+        with self._ensure_session():
+            version = pages.write(target, page.text, ABSENT)
+            while True:
+                try:
+                    pages.remove(path, page.version)
+                except StaleVersion:
+                    page = pages.read(path)
+                    version = pages.write(target, page.text, version)
+                except PageNotFound:  # whoever deleted it meant what is at the target, too
+                    pages.remove(target, version)
+                    raise
+                else:
+                    return True
+
+    def note_write(self, path: str, size: int) -> None:
+        """Remember that the index of a page must be updated. The storage calls this after every write."""
+        if size <= MAX_INDEXED_BYTES:
+            self._unindexed.append(path)
+        elif index := self._home.index_if_open:
+            index.invalidate()
+
+    def update_index(self) -> None:
+        """Update the index of the pages written since the last update."""
+        paths: dict[str, None] = {}
+        while self._unindexed:
+            paths[self._unindexed.popleft()] = None
+        if paths:
+            self._home.index.update(paths)
+
+    @contextmanager
+    def _ensure_session(self) -> Iterator[None]:
+        """Run the block in the session in progress, or in one of its own."""
+        if current_write().author.call:
+            yield
+            return
+        with self.session("library"):
+            yield
+
+
+def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
+    """Return values as they may be written, and a warning or "". The policy is to warn, redact or refuse.
+
+    A value is also judged by its name: what is kept under the key `password` is a secret.
+    """
+    key = values.get("key")
+    names = dict.fromkeys(("content", "value"), key) if isinstance(key, str) else {}
+    try:
+        secrets = tuple(secret for field, value in values.items() for secret in _find(value, names.get(field, "")))
+    except RecursionError:  # nested deeper than anything that can be written, which is refused later
+        return values, ""
+    if not secrets:
+        return values, ""
+    rules = ", ".join(dict.fromkeys(secret.rule for secret in secrets))
+    if policy == "refuse":
+        raise HoldsSecret(f"the text holds what looks like a secret ({rules})", advice="Leave it out")
+    if policy == "redact":
+        clean = {field: _redact(value, names.get(field, "")) for field, value in values.items()}
+        return clean, f"what looks like a secret was left out ({rules})"
+    return values, warning(secrets)
+
+
+def _find(value: Any, name: str = "") -> Iterator[Secret]:
+    """Yield the secrets in a value. `name` is the name of its field."""
+    if isinstance(value, str):
+        yield from find(value) or (find(f"{name}: {value}") if name else ())
+    elif isinstance(value, Mapping):
+        for field, each in value.items():
+            yield from find(str(field))
+            yield from _find(each, str(field))
+    elif isinstance(value, (list, tuple)):
+        for each in value:
+            yield from _find(each, name)
+
+
+def _redact(value: Any, name: str = "") -> Any:
+    """Return a value without its secrets. `name` is the name of its field."""
+    if isinstance(value, str):
+        clean = redact(value)
+        named = find(f"{name}: {value}") if name and clean == value else ()
+        return f"[secret: {named[0].rule}]" if named else clean
+    if isinstance(value, Mapping):
+        return {redact(str(field)): _redact(each, str(field)) for field, each in value.items()}
+    return [_redact(each, name) for each in value] if isinstance(value, (list, tuple)) else value
