@@ -163,7 +163,7 @@ def write_elsewhere(home: Path, topic: str, text: str) -> None:
 def test_a_process_that_lives_long_sees_what_another_wrote_at_once(memory: Memory, home: Path, shared: bool) -> None:
     assert found(memory, "heron") == []
     if shared:  # as in a home that is so large that many searches share one look at its files
-        memory.home.index._look_again = float("inf")
+        memory.home.index._next_sweep_at = float("inf")
     for text in ("The heron stands in the pond.", "The heron flew off to the river."):
         write_elsewhere(home, "birds", text)
         assert [hit.text for hit in memory.search("heron")] == [text]
@@ -180,7 +180,7 @@ def test_a_page_by_hand_is_found_at_once_though_there_was_much_to_index_just_bef
 
 def test_a_large_page_is_found_at_once_by_who_wrote_it(memory: Memory) -> None:
     assert found(memory, "heron") == []
-    memory.home.index._look_again = float("inf")
+    memory.home.index._next_sweep_at = float("inf")
     text = "A line of a long story.\n\n" * 3_000 + "The heron stands in the pond."
     memory.call("update_world", {"topic": "birds", "content": text})
     assert found(memory, "heron") == ["memory/world/birds.md"]

@@ -321,10 +321,10 @@ def check(steps: list[tuple[Any, ...]]) -> None:
 @pytest.fixture(autouse=True)
 def _small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few pages are a lot, and a moment is long, so that few steps go a long way."""
-    monkeypatch.setattr(pages_folder, "TICK", TICK)
+    monkeypatch.setattr(pages_folder, "TIMESTAMP_TICK_NANOSECONDS", TICK)
     monkeypatch.setattr(index_sync, "_BATCH", 3)
     monkeypatch.setattr(index_sync, "_MUCH", 6)
-    monkeypatch.setattr(index_spaces, "_SLACK", 5)
+    monkeypatch.setattr(index_spaces, "_UNUSED_ROWS", 5)
 
 
 RECORD, SKILL, DATA = "memory/global/general/k.md", "skills/brew/SKILL.md", "skills/brew/data.json"

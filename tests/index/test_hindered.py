@@ -72,7 +72,7 @@ def bm25_score(file: Path, how: str) -> Iterator[None]:
 
 @pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(index_sqlite, "_PATIENCE", 0.05)
+    monkeypatch.setattr(index_sqlite, "_LOCK_TIMEOUT_SECONDS", 0.05)
 
 
 @pytest.mark.usefixtures("_impatient")
@@ -180,11 +180,11 @@ def test_a_folder_in_the_place_of_an_indexs_log_stops_nothing(home: Path, clock:
 
 PROGRAM = """
 import json, sys
-import commonplace.index.files, commonplace.index.sqlite
+import commonplace.index.handle, commonplace.index.sqlite
 from pathlib import Path
 from commonplace import Memory
 from tests.index.test_hindered import do_everything
-commonplace.index.files.SCHEMA = commonplace.index.sqlite.SCHEMA = int(sys.argv[2])
+commonplace.index.handle.SCHEMA = commonplace.index.sqlite.SCHEMA = int(sys.argv[2])
 with Memory(sys.argv[1]) as memory:
     if sys.argv[3] == "everything":
         replies = do_everything(memory)

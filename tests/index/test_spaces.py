@@ -354,7 +354,7 @@ def test_compaction_keeps_every_answer(desk: Desk, tiny: TinyEmbedder) -> None:
     other = Desk(desk.root)
     assert other.nearest(tiny, "tea 3 milk 3", 10) == before[1]
     with desk.index.write_transaction():
-        desk.index._spaces.compact(tiny.space)
+        desk.index.compact(tiny.space)
     assert desk.index.coverage(tiny.space).vectors == 25
     assert (desk.with_vectors(tiny), desk.nearest(tiny, "tea 3 milk 3", 10)) == before
     assert other.nearest(tiny, "tea 3 milk 3", 10) == before[1]
@@ -371,7 +371,7 @@ def test_a_compaction_that_does_not_count_changes_nothing(desk: Desk, tiny: Tiny
     desk.embed(tiny)
     before = desk.with_vectors(tiny)
     with suppress(ZeroDivisionError), desk.index.write_transaction():
-        desk.index._spaces.compact(tiny.space)
+        desk.index.compact(tiny.space)
         raise ZeroDivisionError
     assert desk.with_vectors(tiny) == before
     desk.put("memory/more.md", "one more\n")
@@ -382,7 +382,7 @@ def test_a_compaction_that_does_not_count_changes_nothing(desk: Desk, tiny: Tiny
 def test_a_space_tidies_up_when_most_of_it_stands_for_nothing(
     desk: Desk, tiny: TinyEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("commonplace.index.vector_spaces._SLACK", 10)
+    monkeypatch.setattr("commonplace.index.vector_spaces._UNUSED_ROWS", 10)
     for number in range(40):
         desk.put("memory/a.md", f"tea, cup {number}\n")
         desk.embed(tiny)
@@ -553,7 +553,7 @@ def act(desk: Desk, tiny: TinyEmbedder, step: tuple[str, str, Any]) -> None:
         page.replace(desk.root / more)
     elif what == "compact" and tiny.space in desk.index.spaces():
         with desk.index.write_transaction():
-            desk.index._spaces.compact(tiny.space)
+            desk.index.compact(tiny.space)
 
 
 @examples(15)

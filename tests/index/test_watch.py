@@ -28,8 +28,7 @@ from commonplace.index import sqlite as index_sqlite
 from commonplace.index import watcher as index_watch
 from commonplace.index.base import Index
 from commonplace.index.embedding_service import ActiveEmbedders, EmbeddingService
-from commonplace.index.events import remote
-from commonplace.index.watcher import PageChanges, WatchMode, watch, watch_in_background
+from commonplace.index.watcher import PageChanges, WatchMode, remote_file_system, watch, watch_in_background
 from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
@@ -217,12 +216,12 @@ def in_this_thread(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> list[ob
 
 def relied_on(watched: Watched) -> None:
     """Wait until searches rely on the watcher."""
-    promise = watched.memory.home.index.promise()
+    lease = watched.memory.home.index.freshness_lease()
     deadline = time.monotonic() + LONG
-    while not (promise and promise.holds()) and time.monotonic() < deadline:
+    while not (lease and lease.is_valid()) and time.monotonic() < deadline:
         watched.mark()
-    assert promise
-    assert promise.holds()
+    assert lease
+    assert lease.is_valid()
 
 
 def test_while_pages_are_watched_a_search_does_not_look_itself(
@@ -311,7 +310,7 @@ def test_an_index_that_is_removed_is_made_anew_and_watched_on(watched: Watched) 
 def test_an_index_that_is_held_by_another_process_is_caught_up_afterwards(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(index_sqlite, "_PATIENCE", 0.05)
+    monkeypatch.setattr(index_sqlite, "_LOCK_TIMEOUT_SECONDS", 0.05)
     with Watched(home)() as watched:
         looked = threading.Event()
         (file,) = (home / ".index").glob("words-*.sqlite")
@@ -462,7 +461,7 @@ def test_where_events_stay_away_that_should_have_come_they_are_not_believed_any_
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", a_bell_that(lambda path: "/watching/" in path))
-    monkeypatch.setattr(index_watch, "_SAFETY", 0.2)
+    monkeypatch.setattr(index_watch, "_SAFETY_SWEEP_SECONDS", 0.2)
     hows: queue.Queue[WatchMode] = queue.Queue()
     watched = Watched(home)
     stop = threading.Event()
@@ -514,8 +513,8 @@ odd
     ],
 )
 def test_file_systems_that_others_write_to_unheard_are_known(folder: str, kind: str) -> None:
-    assert remote(folder, MOUNTS) == kind
-    assert remote(folder, "") == ""
+    assert remote_file_system(folder, MOUNTS) == kind
+    assert remote_file_system(folder, "") == ""
 
 
 BLOCKED = """

@@ -1,6 +1,6 @@
-"""An index that is there when it is needed: opened on first use, caught up before it answers, replaced when damaged.
+"""The handle on an index: opens it on first use, catches up with the pages before it answers, replaces it when damaged.
 
-Whatever goes wrong with it, memory can still be read and written, and the answer says what is missing.
+Whatever goes wrong with the index, memory can still be read and written, and the answer says what is missing.
 """
 
 from __future__ import annotations
@@ -11,16 +11,18 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeVar
+from weakref import WeakValueDictionary
 
 from ..errors import LockTimeout, StorageError
 from ..storage.base import Pages, PathWarnings
 from ..storage.file_locks import lock
+from ..storage.files import make_folders
 from .base import Index, Progress, report_progress
-from .files import open_index, remove_others
-from .freshness import Promise, promise_for, promised
-from .sqlite import SqliteIndex
+from .recalls import forget
+from .sqlite import SCHEMA, FileId, SqliteIndex
 from .sync import IndexScope, catch_up, rebuild, update_pages
 
 if TYPE_CHECKING:
@@ -32,12 +34,15 @@ if TYPE_CHECKING:
     OnStart = Callable[[WatchMode], None]
 
 Answer = TypeVar("Answer")
-_LONG = 0.02  # seconds: a look at the pages of a large home that takes longer than this is shared
-_SHARED = 10  # so many times as long as it took: a tenth of the time goes into looking, at the most
-_WAITING = 3600.0  # seconds to wait for another process that builds the index, by one who asked for it to be built
-_RETRY = 5.0  # seconds after which an index that could not be opened is tried again
-# What says nothing about the index itself, only about what stands in the way of it.
-_IN_THE_WAY = frozenset(
+_LONG_SWEEP_SECONDS = 0.02  # a sweep over the pages that takes longer is reused by the next queries
+_SWEEP_REUSE_FACTOR = 10  # for this many times its duration: at most a tenth of the time goes into sweeping
+_MAX_SWEEP_REUSE_SECONDS = 1.0
+_BUILD_LOCK_TIMEOUT_SECONDS = 3600.0  # whoever asks for a build waits for another process that builds
+_REOPEN_SECONDS = 5.0  # after which an index that could not be opened is tried again
+_LEASE_SECONDS = 1.0
+_UNUSED_SECONDS = 30 * 86400  # an index that nobody opened for so long is removed
+# Errors that say nothing about the index file itself, only that something is in the way of using it.
+_OBSTACLES = frozenset(
     {
         sqlite3.SQLITE_BUSY,
         sqlite3.SQLITE_LOCKED,
@@ -50,11 +55,37 @@ _IN_THE_WAY = frozenset(
 )
 
 
+class FreshnessLease:
+    """While a watcher in this process holds one for an index file, searches skip the sweep over the pages.
+
+    A lease runs out after a second and is renewed while all is well, so that one that is no longer kept soon ends.
+    `revoked`: somebody knows that pages changed, and a sweep has to come first.
+    """
+
+    def __init__(self) -> None:
+        self.revoked = False
+        self.unreadable: PathWarnings = []  # what the holder's last sweep could not read
+        self._valid_until = 0.0
+        self._process = os.getpid()
+
+    def is_valid(self) -> bool:
+        return not self.revoked and time.monotonic() < self._valid_until and self._process == os.getpid()
+
+    def renew(self) -> None:
+        self._valid_until = time.monotonic() + _LEASE_SECONDS
+
+    def end(self) -> None:
+        self._valid_until = 0.0
+
+
+_leases: WeakValueDictionary[FileId, FreshnessLease] = WeakValueDictionary()  # each is kept alive by its holder
+
+
 @dataclass(frozen=True)
 class IndexView:
-    """The index as it can be asked now. `stale`: pages may have changed that it does not show; `notes` say why.
+    """The index as a query sees it. `stale`: it may miss changes of pages; `warnings` say why.
 
-    `page_warnings` is what is wrong with single pages: not everybody may know of them.
+    `page_warnings` are about single pages, which not every viewer may know of.
     """
 
     index: Index
@@ -64,22 +95,32 @@ class IndexView:
 
 
 class IndexHandle(Protocol):
-    """What others need of who keeps an index up to date, wherever that is."""
+    """What the rest of the program asks of an index, whatever the backend."""
 
     scope: IndexScope
 
-    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer: ...
+    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+        """Catch up with the pages, all of them or those below a folder, and answer a question."""
+        ...
 
-    def update(self, paths: Iterable[str]) -> None: ...
+    def update(self, paths: Iterable[str]) -> None:
+        """Index pages that were just written."""
+        ...
 
-    def purge(self) -> None: ...
+    def invalidate(self) -> None:
+        """Make the next query look at the pages, whatever is known of them."""
+        ...
 
-    def invalidate(self) -> None: ...
+    def purge(self) -> None:
+        """Leave no bytes of what was removed from pages."""
+        ...
 
-    def build(self, progress: Progress, *, anew: bool) -> Index: ...
+    def build(self, progress: Progress, *, anew: bool) -> Index:
+        """Bring the index up to date, or rebuild it from the pages, and wait for it."""
+        ...
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
-        """Follow the pages until `stop` is set, telling what changed once it can be found, and how they are watched."""
+        """Follow the pages until `stop` is set. Report how they are watched, and what changed once it can be found."""
         ...
 
     def inspect(self) -> IndexInspection:
@@ -98,32 +139,35 @@ class IndexHandle(Protocol):
 
 
 class SqliteIndexHandle:
+    """The index of a home in a folder. Safe to share between threads."""
+
     def __init__(self, folder: str, pages: Pages, scope: IndexScope) -> None:
-        self.folder, self._pages, self.scope = folder, pages, scope
+        self.folder = folder
+        self.scope = scope
+        self._pages = pages
         self._index: SqliteIndex | None = None
-        self._note = ""
+        self._warning = ""  # why the index was rebuilt, or is kept in memory
         self._process = 0
         self._retry_at = float("inf")
-        self._look_again, self._looks, self._seen = 0.0, 0, list[tuple[str, str]]()
+        self._next_sweep_at = 0.0
+        self._sweeps = 0
+        self._unreadable: PathWarnings = []
         self._lock = RLock()
 
     def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """What the index answers, after it caught up with the whole home or with one folder of it.
-
-        An index that turns out to be damaged is replaced, and asked again.
-        """
+        """Answer a question. An index that turns out to be damaged is replaced, and asked again."""
         with self._lock:
             try:
-                return question(self._caught_up(self._open(), below))
+                return question(self._catch_up(self._open(), below))
             except sqlite3.DatabaseError as error:
-                if not _in_the_way(error):
-                    with suppress(sqlite3.DatabaseError):  # another process may just have put something else in place
-                        return question(self._caught_up(self._open(), below))
+                if not _is_obstacle(error):
+                    with suppress(sqlite3.DatabaseError):  # another process may just have replaced the file
+                        return question(self._catch_up(self._open(), below))
                 self._replace(error)
-                return question(self._caught_up(self._open(), below))
+                return question(self._catch_up(self._open(), below))
 
     def update(self, paths: Iterable[str]) -> None:
-        """Pages were just written: follow at once. A failure costs nothing, the next look sees them."""
+        """Index pages that were just written. A failure costs nothing: the next sweep sees them."""
         with self._lock:
             try:
                 update_pages(self._open(), self._pages, self.scope, paths)
@@ -131,39 +175,40 @@ class SqliteIndexHandle:
                 self.invalidate()
 
     def purge(self) -> None:
-        """Leave no bytes of what was removed from pages. An index that can not be cleaned is thrown away."""
+        """Leave no bytes of what was removed from pages. An index that cannot be cleaned is removed."""
         with self._lock:
             self.invalidate()
             try:
-                self.query(lambda _: None)
+                self.query(_ignore)
                 index = self._open()
                 index.purge()
-                keep = index.in_place() and not index.in_memory
+                keep = index.is_current_file() and not index.in_memory
             except sqlite3.Error:
                 keep = False
             self.close()
-            remove_others(self.folder, self.scope.fingerprint if keep else "")
+            _remove_other_indexes(self.folder, self.scope.fingerprint if keep else "")
 
     def watch(self, stop: Event, on_change: OnChange, embedding: EmbeddingService | None, on_start: OnStart) -> None:
         from .watcher import watch
 
         watch(self, stop, on_change, embedding, on_start)
 
-    def another(self) -> SqliteIndexHandle:
-        """One of its own over the same pages: neither waits for the other."""
+    def clone(self) -> SqliteIndexHandle:
+        """A second handle over the same pages: neither waits for the other's lock."""
         return SqliteIndexHandle(self.folder, self._pages, self.scope)
 
-    def promise(self) -> Promise | None:
-        """What others in this process may rely on, by who keeps this index up to date. Nobody sees one in memory."""
-        place = self._index.place if self._index else None
-        promise = promise_for(place) if place else None
-        if promise:
-            promise.seen = self._seen
-        return promise
+    def freshness_lease(self) -> FreshnessLease | None:
+        """The lease that handles on this index file share. None for one in memory, which nobody else sees."""
+        file = self._index.file_id if self._index else None
+        if file is None:
+            return None
+        lease = _leases.setdefault(file, FreshnessLease())
+        lease.unreadable = self._unreadable
+        return lease
 
-    def in_place(self) -> bool:
-        """Whether the index is the one that others see."""
-        return self._index is None or self._index.in_place()
+    def is_current_file(self) -> bool:
+        """Whether the open file is the one that others see."""
+        return self._index is None or self._index.is_current_file()
 
     def inspect(self) -> IndexInspection:
         from .inspection import inspect_sqlite_index
@@ -180,10 +225,10 @@ class SqliteIndexHandle:
         index.close()
 
     def invalidate(self) -> None:
-        """The next question looks at the pages itself, whatever was promised."""
-        self._look_again = 0.0
-        if self._index and (promise := promised(self._index.place)):
-            promise.asked = True
+        self._next_sweep_at = 0.0
+        lease = self._current_lease()
+        if lease:
+            lease.revoked = True
 
     def close(self) -> None:
         with self._lock:
@@ -191,9 +236,32 @@ class SqliteIndexHandle:
                 self._index.close()
                 self._index = None
 
+    def build(self, progress: Progress, *, anew: bool) -> Index:
+        with self._lock:
+            try:
+                return self._build(progress, anew=anew)
+            except sqlite3.DatabaseError as error:
+                if _is_obstacle(error):
+                    reason = f"the index in {self.folder} can not be written ({error}): try again"
+                    raise StorageError(reason) from error
+                self._replace(error)
+                return self._build(progress, anew=anew)
+
+    def _build(self, progress: Progress, *, anew: bool) -> Index:
+        index = self._open()
+        if anew:
+            rebuild(index, self._pages, self.scope, progress)
+        self.invalidate()
+        self._sweep(index, None, progress, _BUILD_LOCK_TIMEOUT_SECONDS)
+        return index
+
+    def _current_lease(self) -> FreshnessLease | None:
+        file = self._index.file_id if self._index else None
+        return _leases.get(file) if file else None
+
     def _open(self) -> SqliteIndex:
         forked = self._process != os.getpid()  # SQLite's files must not be carried over a fork
-        if self._index and not forked and not self._index.in_place():
+        if self._index and not forked and not self._index.is_current_file():
             self._index.close()
             self._index = None
         if self._index is None or forked or time.monotonic() > self._retry_at:
@@ -201,97 +269,151 @@ class SqliteIndexHandle:
         assert self._index is not None
         return self._index
 
-    def _use(self, index: SqliteIndex, note: str) -> None:
-        """Answer from this index from now on; one in memory, because of some hindrance, is not kept for long."""
-        self._index, self._note, self._process = index, note, os.getpid()
-        self._look_again, self._looks = 0.0, 0
-        self._retry_at = time.monotonic() + _RETRY if note and index.in_memory else float("inf")
+    def _use(self, index: SqliteIndex, warning: str) -> None:
+        """Answer from this index from now on. One that had to be kept in memory is soon tried on disk again."""
+        self._index = index
+        self._warning = warning
+        self._process = os.getpid()
+        self._next_sweep_at = 0.0
+        self._sweeps = 0
+        self._retry_at = time.monotonic() + _REOPEN_SECONDS if warning and index.in_memory else float("inf")
 
-    def _caught_up(self, index: SqliteIndex, below: str | None) -> IndexView:
-        warnings = [self._note] if self._note else []
+    def _replace(self, error: sqlite3.DatabaseError) -> None:
+        """Go on without an index that cannot be read: a damaged file is removed, a busy one is left alone."""
+        if self._index:
+            self._index.close()
+        if _is_obstacle(error):
+            warning = f"the index in {self.folder} can not be used ({error}): this process keeps its own"
+            self._use(SqliteIndex(":memory:"), warning)
+        else:
+            self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
+
+    def _catch_up(self, index: SqliteIndex, below: str | None) -> IndexView:
+        warnings = [self._warning] if self._warning else []
         if not index.in_memory:
-            self._note = ""  # a rebuilt index is told of once
-        unseen: PathWarnings = []
+            self._warning = ""  # that an index was rebuilt is said once
         try:
-            unseen = self._looked(index, below)
+            unreadable = self._sweep(index, below)
         except sqlite3.OperationalError as error:
-            if not _in_the_way(error):
+            if not _is_obstacle(error):
                 raise
             warnings.append(f"the index is behind the pages ({error}): the answer may miss the latest changes")
             return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
         except LockTimeout:
             warnings.append("another process is indexing many pages: the answer may miss some until it is done")
             return IndexView(index, True, tuple(warnings), tuple(index.warnings()))
-        return IndexView(index, False, tuple(warnings), (*index.warnings(), *unseen))
+        return IndexView(index, False, tuple(warnings), (*index.warnings(), *unreadable))
 
-    def build(self, progress: Progress, *, anew: bool) -> Index:
-        """Bring the index up to date, or make it anew from the pages, and wait for it."""
-        with self._lock:
-            try:
-                return self._built(progress, anew=anew)
-            except sqlite3.DatabaseError as error:
-                if _in_the_way(error):
-                    reason = f"the index in {self.folder} can not be written ({error}): try again"
-                    raise StorageError(reason) from error
-                self._replace(error)
-                return self._built(progress, anew=anew)
-
-    def _built(self, progress: Progress, *, anew: bool) -> Index:
-        index = self._open()
-        if anew:
-            rebuild(index, self._pages, self.scope, progress)
-        self.invalidate()
-        self._looked(index, None, progress, _WAITING)
-        return index
-
-    def _alone(self, index: SqliteIndex, patience: float) -> Callable[[], AbstractContextManager[None]]:
-        """Keeps other processes from doing the same long work."""
-        if index.in_memory:
-            return nullcontext
-        return lambda: lock(self.folder, "area", f"the index {self.scope.fingerprint}", patience)
-
-    def _looked(
-        self, index: SqliteIndex, below: str | None, progress: Progress = report_progress, patience: float = 0
+    def _sweep(
+        self,
+        index: SqliteIndex,
+        below: str | None,
+        progress: Progress = report_progress,
+        lock_timeout: float = 0,
     ) -> PathWarnings:
-        """Look what changed, unless somebody watches. Where looking takes long, many questions in a row share a look:
-        see `_SHARED`."""
-        started, worked = time.monotonic(), time.thread_time()
-        if below is None and (seen := self._need_not_look(index, started)) is not None:
-            return seen
+        """Compare the pages with the index and read what changed, unless that is known to be unnecessary."""
+        started = time.monotonic()
+        cpu_started = time.thread_time()
+        known = self._known_fresh(index, started) if below is None else None
+        if known is not None:
+            return known
         changed: list[int] = []
 
-        def told(what: str, done: int, total: int) -> None:
+        def count_changes(what: str, done: int, total: int) -> None:
             changed.append(total)
             progress(what, done, total)
 
-        seen = catch_up(index, self._pages, self.scope, below, self._alone(index, patience), told)
+        exclusive = self._exclusive(index, lock_timeout)
+        unreadable = catch_up(index, self._pages, self.scope, below, exclusive, count_changes)
         if below is None:
-            took = time.thread_time() - worked  # not the clock: a busy machine does not make a home large
-            shared = took > _LONG and not any(changed)  # what took long was looking, not reading
-            self._seen, self._look_again = seen, started + min(1.0, (1 + _SHARED) * took) if shared else 0.0
-            self._looks += 1
-        return seen
+            duration = time.thread_time() - cpu_started  # CPU time: a busy machine does not make a home large
+            is_long = duration > _LONG_SWEEP_SECONDS and not any(changed)  # reading pages does not count
+            reuse = min(_MAX_SWEEP_REUSE_SECONDS, (1 + _SWEEP_REUSE_FACTOR) * duration)
+            self._next_sweep_at = started + reuse if is_long else 0.0
+            self._unreadable = unreadable
+            self._sweeps += 1
+        return unreadable
 
-    def _need_not_look(self, index: SqliteIndex, now: float) -> PathWarnings | None:
-        """What could not be seen at the last look, where that is new enough or somebody watches the pages.
+    def _known_fresh(self, index: SqliteIndex, now: float) -> PathWarnings | None:
+        """What the last sweep could not read, where that sweep is recent or a watcher vouches for the index.
 
-        The first look is always its own: what this handle wrote before, nobody may have followed.
+        The first sweep is always done: what this handle wrote before, nobody may have indexed.
         """
-        if now < self._look_again:
-            return self._seen
-        promise = promised(index.place) if self._looks else None
-        return promise.seen if promise and promise.holds() else None
+        if now < self._next_sweep_at:
+            return self._unreadable
+        lease = self._current_lease() if self._sweeps else None
+        return lease.unreadable if lease and lease.is_valid() else None
 
-    def _replace(self, error: sqlite3.DatabaseError) -> None:
-        """Do without an index that can not be read: a damaged one is thrown away, a busy one is left alone."""
-        if self._index:
-            self._index.close()
-        if _in_the_way(error):
-            note = f"the index in {self.folder} can not be used ({error}): this process keeps its own"
-            self._use(SqliteIndex(":memory:"), note)
-        else:
-            self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
+    def _exclusive(self, index: SqliteIndex, timeout: float) -> Callable[[], AbstractContextManager[None]]:
+        """A lock that keeps other processes from doing the same long work."""
+        if index.in_memory:
+            return nullcontext
+        return partial(lock, self.folder, "area", f"the index {self.scope.fingerprint}", timeout)
 
 
-def _in_the_way(error: sqlite3.Error) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _IN_THE_WAY
+def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, str]:
+    """Open an index of a home. The sentence says why, if it had to be rebuilt or kept in memory."""
+    path = os.path.join(folder, f"words-{SCHEMA}-{name}.sqlite")
+    if os.path.islink(folder) or os.path.islink(path):
+        return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
+    try:
+        if damaged:
+            _remove_index(path)
+            return _open_private(path), f"the index {path} was damaged ({damaged}) and is rebuilt from the pages"
+        if not os.path.isdir(os.path.dirname(folder)):  # a query does not create a home
+            return SqliteIndex(":memory:"), ""
+        make_folders(folder)
+        return _open_private(path), ""
+    except OSError as error:
+        warning = f"no index can be kept in {folder} ({error.strerror}): this process keeps its own"
+    except sqlite3.OperationalError as error:
+        warning = f"the index {path} can not be used ({error}): this process keeps its own"
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
+        if not damaged:
+            return open_index(folder, name, damaged=str(error))
+        warning = str(error)
+    return SqliteIndex(":memory:"), warning
+
+
+def _open_private(path: str) -> SqliteIndex:
+    """Open an index in a file that only its owner can read: SQLite gives the files beside it the same mode."""
+    if not os.path.exists(path):
+        _remove_unused_indexes(os.path.dirname(path))
+    os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
+    os.utime(path)
+    return SqliteIndex(path)
+
+
+def _remove_unused_indexes(folder: str) -> None:
+    for entry in os.scandir(folder):
+        is_index = entry.name.startswith("words-") and entry.name.endswith(".sqlite")
+        if is_index and time.time() - entry.stat(follow_symlinks=False).st_mtime > _UNUSED_SECONDS:
+            _remove_index(entry.path)
+
+
+def _remove_other_indexes(folder: str, name: str) -> None:
+    """Remove every index but this one, of any schema and settings, and the log of recalls, which names pages."""
+    kept = f"words-{SCHEMA}-{name}"
+    forget(folder)
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for file in os.listdir(folder):
+            if file.startswith("words-") and not (name and file.startswith(kept)):
+                with suppress(OSError):
+                    os.unlink(os.path.join(folder, file))
+
+
+def _remove_index(path: str) -> None:
+    """Remove an index with its write-ahead log and its vector files."""
+    folder, name = os.path.split(path)
+    for file in os.listdir(folder):
+        if file.startswith((name, f"{name.removesuffix('.sqlite')}-")):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, file))
+
+
+def _ignore(_: IndexView) -> None:
+    """For a query that only has to catch up."""
+
+
+def _is_obstacle(error: sqlite3.Error) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in _OBSTACLES

@@ -8,41 +8,32 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LockTimeout
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from .base import (
     BM25_K1,
     CONTEXT_WEIGHT,
-    NEIGHBOUR_LINES,
     Candidate,
     CorpusStats,
-    Coverage,
     Entry,
-    PassageEmbedding,
-    PendingBatch,
-    TokenVectors,
-    find_neighbour_turns,
     weighted_length,
 )
 from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .tokenizer import tokenize
-from .vector_spaces import TABLES, Spaces
+from .vector_spaces import TABLES, VectorSpaces
 from .visibility import allowed, matches, placeholders, visible_rule
 
 if TYPE_CHECKING:
-    from ..embedding.base import Vectors
+    pass
 
 SCHEMA = 5
 _WHERE = ("body", "around")  # the columns of words
-_KEPT = 16_000  # kilobytes of the file that a connection keeps in memory: passages lie far apart, and are read again
-_PATIENCE = 2.0  # seconds to wait for another process that writes; then the answer is marked stale instead
+_CACHE_KILOBYTES = 16_000  # of the file, for a connection: passages lie far apart and are read again
+_LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
   path TEXT PRIMARY KEY, stamp INTEGER NOT NULL, version TEXT NOT NULL, warning TEXT NOT NULL) WITHOUT ROWID;
@@ -70,20 +61,22 @@ _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, sc
     body, around"""
 
 
-class SqliteIndex:
+FileId = tuple[int, int]  # device and inode
+
+
+class SqliteIndex(VectorSpaces):
     """Safe to share between threads; any number of processes may open the same file."""
 
     def __init__(self, path: str) -> None:
         self.in_memory = path == ":memory:"
-        self._lock = threading.RLock()
-        self._db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
+        db = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
+        super().__init__(db, None if self.in_memory else path.removesuffix(".sqlite"))
         self._closing = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
         self._counted: Counter[tuple[str, int]] = Counter()  # by how much frequencies have changed, until written
-        self._spaces = Spaces(self._db, None if self.in_memory else path.removesuffix(".sqlite"))
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
-            self._db.execute(f"PRAGMA cache_size=-{_KEPT}")
+            self._db.execute(f"PRAGMA cache_size=-{_CACHE_KILOBYTES}")
             self._db.create_function("matches", 2, matches, deterministic=True)
             if not self._db.execute("SELECT 1 FROM sqlite_master WHERE name = 'pages'").fetchone():
                 self._db.executescript(f"BEGIN IMMEDIATE; {_TABLES} {TABLES} COMMIT;")
@@ -96,13 +89,13 @@ class SqliteIndex:
             self._closing()
 
     @property
-    def place(self) -> tuple[int, int] | None:
+    def file_id(self) -> FileId | None:
         """Which file this is, whatever it is called; None when it is kept in memory."""
         return self._place and self._place[1]
 
-    def in_place(self) -> bool:
+    def is_current_file(self) -> bool:
         """Whether the file that is open is the one that others see: somebody may have removed the index."""
-        return self._place is None or self.place == _identity(self._place[0])[1]
+        return self._place is None or self.file_id == _identity(self._place[0])[1]
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         if below is None:
@@ -169,70 +162,6 @@ class SqliteIndex:
             WHERE passages.id = ? AND earlier.last < passages.first ORDER BY earlier.last DESC LIMIT 1"""
         return next((row[0] for row in self._rows(sql, (number,))), "")
 
-    def _turns_beside(self, numbers: Sequence[int]) -> dict[int, list[int]]:
-        sql = f"""
-            SELECT passages.id, other.id, other.first - passages.first
-            FROM passages CROSS JOIN passages AS other ON other.path = passages.path
-            AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES} AND passages.first + {NEIGHBOUR_LINES}
-            AND other.id <> passages.id
-            WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
-        return find_neighbour_turns(self._rows(sql, numbers))
-
-    def nearest(
-        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
-    ) -> list[tuple[int, float]]:
-        with self._lock:
-            return self._spaces.nearest(space, question, viewer, filters, limit)
-
-    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        with self._lock:
-            return self._spaces.cosines(space, question, numbers)
-
-    def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        with self._lock:
-            return self._spaces.similarity_stats(space)
-
-    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        with self._lock:
-            return self._spaces.next_pending(space, limit)
-
-    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
-        with self._lock:
-            beside = self._turns_beside(numbers)
-            every = list({*numbers, *(number for some in beside.values() for number in some)})
-            return TokenVectors(self._spaces.token_vectors(space, every), beside)
-
-    def add_vectors(
-        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
-    ) -> None:
-        try:
-            with self.write_transaction():
-                self._spaces.add(space, pending, embedded)
-        except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
-                raise
-            raise LockTimeout("another process writes to the index: vectors are kept by the next search") from error
-
-    def accepts_dimensions(self, space: str, dims: int) -> bool:
-        with self._lock:
-            return self._spaces.accepts_dimensions(space, dims)
-
-    def coverage(self, space: str) -> Coverage:
-        with self._lock:
-            return self._spaces.coverage(space)
-
-    def spaces(self) -> list[str]:
-        with self._lock:
-            return self._spaces.names()
-
-    def drop_space(self, space: str) -> None:
-        with self.write_transaction():
-            self._spaces.drop(space)
-
-    def promote_space(self, new: str, space: str) -> None:
-        with self.write_transaction():
-            self._spaces.promote_space(new, space)
-
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         rules, values = visible_rule(viewer)
         sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {rules}", values)
@@ -262,39 +191,15 @@ class SqliteIndex:
         except UnicodeDecodeError as error:
             raise sqlite3.DatabaseError("a text is not UTF-8") from error
 
-    @contextmanager
-    def write_transaction(self) -> Iterator[None]:
-        with self._lock:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-                self._spaces.clear_away()
-            except BaseException:
-                self._spaces.keep()
-                self._counted.clear()
-                with suppress(sqlite3.Error):
-                    self._db.execute("ROLLBACK")
-                raise
-
-    @contextmanager
-    def read_transaction(self) -> Iterator[None]:
-        with self._lock:
-            if self._db.in_transaction:
-                yield
-                return
-            self._db.execute("BEGIN")
-            try:
-                yield
-            finally:
-                with suppress(sqlite3.Error):
-                    self._db.execute("COMMIT")
+    def _discard_pending(self) -> None:
+        super()._discard_pending()
+        self._counted.clear()
 
     def purge(self) -> None:
         """Leave no bytes of what was removed: not among vectors, nor in freed places of the file, nor in its log."""
         with self.write_transaction():
-            for name in self._spaces.names():
-                self._spaces.compact(name)
+            for space in self.spaces():
+                self.compact(space)
             self._db.execute("INSERT INTO words(words) VALUES('optimize')")
         with self._lock:
             self._db.execute("VACUUM")

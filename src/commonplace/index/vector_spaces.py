@@ -1,21 +1,23 @@
-"""Meaning in the SQLite index: which passage has which row of a vector file, one file a space.
+"""The vectors of the SQLite index: which passage has which row of a vector file. One file for each space, that is for
+each embedding model.
 
 Passages are numbered in the order they came, so that a space needs one number to know what it has not seen. A vector
-belongs to a text and an owner: the same text keeps its vector wherever it is moved to within what one agent may see.
+belongs to a text and an owner: the same text keeps its vector wherever it moves within what one agent may see.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Unavailable
+from ..errors import LockTimeout, Unavailable
 from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
-from .base import Coverage, PassageEmbedding, PendingBatch
+from .base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
 from .visibility import allowed, placeholders, visible_owners
 
 if TYPE_CHECKING:
@@ -34,60 +36,118 @@ CREATE TABLE IF NOT EXISTS tokens(
   space INTEGER NOT NULL, owner INTEGER NOT NULL, hash BLOB NOT NULL, tokens BLOB NOT NULL,
   PRIMARY KEY(space, owner, hash));
 """
-_COPIES = 3  # passages of one and the same text that are worth finding
-_MANY = 400  # values in one statement
-_SLACK = 1_000  # rows that stand for nothing any more and are not worth tidying up
+_MAX_COPIES = 3  # passages with the same text that are worth finding
+_MAX_SQL_VALUES = 400  # in one statement
+_UNUSED_ROWS = 1_000  # that are not worth compacting a file for
 
 
-class Spaces:
-    """The spaces of one index file. `stem` is its path without the ending, or None when it is kept in memory."""
+class VectorSpaces:
+    """The vector spaces of one index file, and the connection, lock and transactions that the whole index shares.
 
-    def __init__(self, db: sqlite3.Connection, stem: str | None) -> None:
-        self._db, self._stem = db, stem
-        self._open: dict[str, tuple[tuple[int, int], VectorFile]] = {}
-        self._unwanted: list[str] = []  # files to remove once the transaction that gave them up is committed
+    `file_prefix` is what the names of vector files begin with; None for an index in memory.
+    """
 
-    def accepts_dimensions(self, name: str, dims: int) -> bool:
-        row = self._db.execute("SELECT dims FROM spaces WHERE name = ? AND rows > 0", (name,)).fetchone()
+    def __init__(self, db: sqlite3.Connection, file_prefix: str | None) -> None:
+        self._db = db
+        self._lock = threading.RLock()
+        self._file_prefix = file_prefix
+        self._files: dict[str, tuple[tuple[int, int], VectorFile]] = {}  # open ones, by space
+        self._obsolete_files: list[str] = []  # removed once the transaction that replaced them is committed
+
+    @contextmanager
+    def write_transaction(self) -> Iterator[None]:
+        with self._lock:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+                self._remove_obsolete_files()
+            except BaseException:
+                self._discard_pending()
+                with suppress(sqlite3.Error):
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def read_transaction(self) -> Iterator[None]:
+        with self._lock:
+            if self._db.in_transaction:
+                yield
+                return
+            self._db.execute("BEGIN")
+            try:
+                yield
+            finally:
+                with suppress(sqlite3.Error):
+                    self._db.execute("COMMIT")
+
+    def _discard_pending(self) -> None:
+        """Forget what a transaction that failed would have done outside the database."""
+        self._obsolete_files.clear()
+
+    def _remove_obsolete_files(self) -> None:
+        while self._obsolete_files:
+            with suppress(OSError):
+                os.unlink(self._obsolete_files.pop())
+
+    def accepts_dimensions(self, space: str, dims: int) -> bool:
+        with self._lock:
+            row = self._db.execute("SELECT dims FROM spaces WHERE name = ? AND rows > 0", (space,)).fetchone()
         return not row or row[0] == dims
 
-    def names(self) -> list[str]:
-        return [row[0] for row in self._db.execute("SELECT name FROM spaces ORDER BY id")]
+    def spaces(self) -> list[str]:
+        with self._lock:
+            return [row[0] for row in self._db.execute("SELECT name FROM spaces ORDER BY id")]
 
-    def coverage(self, name: str) -> Coverage:
-        total = self._passages()
-        row = self._db.execute("SELECT seen, rows FROM spaces WHERE name = ?", (name,)).fetchone()
-        if not row:
-            return Coverage(0, total, 0)
-        behind = self._db.execute("SELECT count(*) FROM passages WHERE id > ?", (row[0],)).fetchone()[0]
-        return Coverage(total - behind, total, row[1])
+    def coverage(self, space: str) -> Coverage:
+        with self._lock:
+            total = self._count_passages()
+            row = self._db.execute("SELECT seen, rows FROM spaces WHERE name = ?", (space,)).fetchone()
+            if not row:
+                return Coverage(0, total, 0)
+            behind = self._db.execute("SELECT count(*) FROM passages WHERE id > ?", (row[0],)).fetchone()[0]
+            return Coverage(total - behind, total, row[1])
 
-    def next_pending(self, name: str, limit: int) -> PendingBatch | None:
-        space, seen = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (name,)).fetchone() or (0, 0)
-        rows = self._db.execute(
-            """SELECT passages.id, passages.owner, passages.hash, lead, text, vectors.row IS NULL FROM passages
+    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
+        sql = """
+            SELECT passages.id, passages.owner, passages.hash, lead, text, vectors.row IS NULL FROM passages
             LEFT JOIN vectors ON vectors.space = ? AND vectors.owner = passages.owner AND vectors.hash = passages.hash
-            WHERE passages.id > ? ORDER BY passages.id LIMIT ?""",
-            (space, seen, limit),
-        ).fetchall()
+            WHERE passages.id > ? ORDER BY passages.id LIMIT ?"""
+        with self._lock:
+            row = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (space,)).fetchone()
+            number, seen = row or (0, 0)
+            rows = self._db.execute(sql, (number, seen, limit)).fetchall()
         if not rows:
             return None
-        texts = {(owner, hashed): embedding_text(lead, text) for _, owner, hashed, lead, text, new in rows if new}
-        return PendingBatch(seen, rows[-1][0], texts, space)
+        texts = {(owner, hashed): embedding_text(lead, text) for _, owner, hashed, lead, text, is_new in rows if is_new}
+        return PendingBatch(seen, rows[-1][0], texts, number)
 
-    def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
-        """Within a transaction. Another process may have done some of it, or moved on."""
+    def add_vectors(
+        self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
+    ) -> None:
+        try:
+            with self.write_transaction():
+                self._add_rows(space, pending, embedded)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise LockTimeout("another process writes to the index: vectors are kept by the next search") from error
+
+    def _add_rows(
+        self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
+    ) -> None:
+        """Add rows within a transaction. Another process may have added some of them, or be further on."""
         import numpy as np
 
         from .vectors import as_rows
 
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
-        space, known_dims, _, count, seen = self._made(name, dims)
-        if pending.space not in (0, space):  # what had a vector then may have none now: look again
+        space, known_dims, _, count, seen = self._ensure_space(name, dims)
+        if pending.space not in (0, space):  # the space was made anew: what had a vector then may have none now
             return
-        new = self._wanted(space, list(embedded))
-        if new and dims != known_dims:  # another model stands behind the name now
-            self.drop(name)
+        new = self._without_vector(space, list(embedded))
+        if new and dims != known_dims:  # the name means another model now
+            self._drop(name)
             return
         if new:
             rows = as_rows(np.stack([embedded[key].vector for key in new]), [owner for owner, _ in new])
@@ -100,104 +160,118 @@ class Spaces:
         self._db.execute(
             "UPDATE spaces SET rows = ?, seen = max(seen, ?) WHERE id = ?", (count + len(new), upto, space)
         )
-        if count + len(new) > 2 * self._passages() + _SLACK:  # most rows stand for texts that are gone
+        if count + len(new) > 2 * self._count_passages() + _UNUSED_ROWS:  # most rows are of texts that are gone
             self.compact(name)
 
     def nearest(
-        self, name: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
         import numpy as np
 
-        space, file = self._seen(name)
-        if file is None or len(question) != file.dims:
-            return []
-        owners = np.array(visible_owners(self._db, viewer, filters), np.int32)
-        sql, values = allowed(viewer, filters)
-        among = None
-        if filters != EVERYTHING:
-            filtered = f"SELECT DISTINCT row FROM passages JOIN vectors USING(owner, hash) WHERE space = ? AND {sql}"
-            among = _within(file, [row for (row,) in self._db.execute(filtered, (space, *values))])
-        asked = limit
-        while True:
-            rows, likeness = file.nearest(question, owners, limit, among)
-            found = self._passages_of(space, dict(zip(rows.tolist(), likeness.tolist(), strict=True)), sql, values)
-            if len(found) >= asked or len(rows) < limit:
-                return found[:asked]
-            limit *= 4  # many rows stood for texts that are gone
+        with self._lock:
+            number, file = self._open_space(space)
+            if file is None or len(question) != file.dims:
+                return []
+            owners = np.array(visible_owners(self._db, viewer, filters), np.int32)
+            condition, values = allowed(viewer, filters)
+            among = self._rows_allowed(number, file, condition, values) if filters != EVERYTHING else None
+            wanted = limit
+            while True:
+                rows, cosines = file.nearest(question, owners, limit, among)
+                by_row = dict(zip(rows.tolist(), cosines.tolist(), strict=True))
+                found = self._passages_of(number, by_row, condition, values)
+                if len(found) >= wanted or len(rows) < limit:
+                    return found[:wanted]
+                limit *= 4  # many rows were of texts that are gone
+
+    def _rows_allowed(self, space: int, file: VectorFile, condition: str, values: Sequence[str | int]) -> Any:
+        sql = f"SELECT DISTINCT row FROM passages JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
+        return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *values))])
 
     def _passages_of(
-        self, space: int, likely: dict[int, float], sql: str, values: Sequence[str | int]
+        self, space: int, cosines: dict[int, float], condition: str, values: Sequence[str | int]
     ) -> list[tuple[int, float]]:
-        """The passages that rows stand for, best first; of a text that stands on many pages, a few."""
-        # CROSS JOIN keeps SQLite to the order written: it has no statistics, and guesses wrong
-        found = f"""
-            SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
-            WHERE space = {space} AND row IN (%s) AND {sql}"""
-        pages: dict[int, list[int]] = {}
-        for number, row in sorted(_each(self._db, found, list(likely), values)):
-            pages.setdefault(row, []).append(number)
-        pairs = ((number, likely[row]) for row, numbers in pages.items() for number in numbers[:_COPIES])
-        return sorted(pairs, key=lambda each: (-each[1], each[0]))
-
-    def cosines(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        space, file = self._seen(name)
-        if file is None or len(question) != file.dims or not numbers:
-            return {}
+        """The passages of these rows, best first; of a text that occurs on many pages, a few."""
+        # CROSS JOIN keeps SQLite to the order written: it has no statistics, and guesses wrong.
         sql = f"""
-            SELECT passages.id, row FROM passages CROSS JOIN vectors USING(owner, hash)
-            WHERE space = {space} AND passages.id IN (%s)"""
-        pairs = _each(self._db, sql, numbers, ())
-        if not pairs:
-            return {}
-        ids, rows = zip(*pairs, strict=True)
-        return dict(zip(ids, file.cosines(question, _within(file, rows)).tolist(), strict=True))
+            SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
+            WHERE space = {space} AND row IN (%s) AND {condition}"""
+        pages: dict[int, list[int]] = {}
+        for number, row in sorted(_execute_in_batches(self._db, sql, list(cosines), values)):
+            pages.setdefault(row, []).append(number)
+        pairs = ((-cosines[row], number) for row, numbers in pages.items() for number in numbers[:_MAX_COPIES])
+        return [(number, -negative) for negative, number in sorted(pairs)]
 
-    def token_vectors(self, name: str, numbers: Sequence[int]) -> dict[int, bytes]:
+    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        with self._lock:
+            number, file = self._open_space(space)
+            if file is None or len(question) != file.dims or not numbers:
+                return {}
+            sql = f"""
+                SELECT passages.id, row FROM passages CROSS JOIN vectors USING(owner, hash)
+                WHERE space = {number} AND passages.id IN (%s)"""
+            pairs = _execute_in_batches(self._db, sql, numbers, ())
+            if not pairs:
+                return {}
+            ids, rows = zip(*pairs, strict=True)
+            return dict(zip(ids, file.cosines(question, _check_rows(file, rows)).tolist(), strict=True))
+
+    def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
+        with self._lock:
+            neighbours = self._neighbour_turns(numbers)
+            every = list({*numbers, *(number for some in neighbours.values() for number in some)})
+            return TokenVectors(self._read_tokens(space, every), neighbours)
+
+    def _read_tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
         from ..embedding.late_interaction import BYTES
 
         sql = """
             SELECT passages.id, tokens FROM spaces CROSS JOIN passages CROSS JOIN tokens
             ON tokens.space = spaces.id AND tokens.owner = passages.owner AND tokens.hash = passages.hash
             WHERE passages.id IN (%s) AND spaces.name = ?"""
-        found = _each(self._db, sql, numbers, (name,))
+        found = _execute_in_batches(self._db, sql, numbers, (space,))
         if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % BYTES for _, tokens in found):
             raise sqlite3.DatabaseError("the tokens of a passage are not there")
         return dict(found)
 
-    def similarity_stats(self, name: str) -> tuple[float, float] | None:
-        _, file = self._seen(name)
-        return file.similarity_stats() if file else None
+    def _neighbour_turns(self, numbers: Sequence[int]) -> dict[int, list[int]]:
+        sql = f"""
+            SELECT passages.id, other.id, other.first - passages.first
+            FROM passages CROSS JOIN passages AS other ON other.path = passages.path
+            AND other.first BETWEEN passages.first - {NEIGHBOUR_LINES} AND passages.first + {NEIGHBOUR_LINES}
+            AND other.id <> passages.id
+            WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
+        return find_neighbour_turns(self._db.execute(sql, numbers).fetchall())
 
-    def drop(self, name: str) -> None:
-        """Within a transaction: forget a space, and its file."""
+    def similarity_stats(self, space: str) -> tuple[float, float] | None:
+        with self._lock:
+            _, file = self._open_space(space)
+            return file.similarity_stats() if file else None
+
+    def drop_space(self, space: str) -> None:
+        with self.write_transaction():
+            self._drop(space)
+
+    def promote_space(self, new: str, space: str) -> None:
+        with self.write_transaction():
+            if not self._db.execute("SELECT 1 FROM spaces WHERE name = ?", (new,)).fetchone():
+                return
+            self._drop(space)
+            self._db.execute("UPDATE spaces SET name = ? WHERE name = ?", (space, new))
+            if new in self._files:
+                self._files[space] = self._files.pop(new)
+
+    def _drop(self, name: str) -> None:
+        """Within a transaction: remove a space and its file."""
         row = self._db.execute("SELECT id, epoch FROM spaces WHERE name = ?", (name,)).fetchone()
         if row:
             for table in ("vectors", "tokens"):
                 self._db.execute(f"DELETE FROM {table} WHERE space = ?", (row[0],))
             self._db.execute("DELETE FROM spaces WHERE id = ?", (row[0],))
-            self._give_up(*row)
-            self._open.pop(name, None)
+            self._mark_obsolete(*row)
+            self._files.pop(name, None)
 
-    def promote_space(self, new: str, name: str) -> None:
-        """Within a transaction: a space takes the name, and the place, of another."""
-        if not self._db.execute("SELECT 1 FROM spaces WHERE name = ?", (new,)).fetchone():
-            return
-        self.drop(name)
-        self._db.execute("UPDATE spaces SET name = ? WHERE name = ?", (name, new))
-        if new in self._open:
-            self._open[name] = self._open.pop(new)
-
-    def clear_away(self) -> None:
-        """After a transaction: remove the files it gave up."""
-        while self._unwanted:
-            with suppress(OSError):
-                os.unlink(self._unwanted.pop())
-
-    def keep(self) -> None:
-        """After a transaction that did not count: its files stay."""
-        self._unwanted.clear()
-
-    def _made(self, name: str, dims: int) -> tuple[int, int, int, int, int]:
+    def _ensure_space(self, name: str, dims: int) -> tuple[int, int, int, int, int]:
         sql = "SELECT id, dims, epoch, rows, seen FROM spaces WHERE name = ?"
         self._db.execute("INSERT OR IGNORE INTO spaces VALUES(NULL, ?, ?, 0, 0, 0)", (name, dims))
         if dims:  # a first batch may have had nothing to embed
@@ -205,11 +279,11 @@ class Spaces:
         found: tuple[int, int, int, int, int] = self._db.execute(sql, (name,)).fetchone()
         return found
 
-    def _wanted(self, space: int, keys: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-        """Of these texts, those without a vector that still stand somewhere: one may have been forgotten meanwhile."""
+    def _without_vector(self, space: int, keys: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
+        """Those of these texts that have no vector yet and still occur somewhere: one may have been removed since."""
         found: list[tuple[int, bytes]] = []
-        for start in range(0, len(keys), _MANY):
-            some = keys[start : start + _MANY]
+        for start in range(0, len(keys), _MAX_SQL_VALUES):
+            some = keys[start : start + _MAX_SQL_VALUES]
             sql = f"""
                 WITH asked(owner, hash) AS (VALUES {",".join(["(?, ?)"] * len(some))}) SELECT owner, hash FROM asked
                 WHERE EXISTS (SELECT 1 FROM passages WHERE passages.owner = asked.owner AND passages.hash = asked.hash)
@@ -226,8 +300,8 @@ class Spaces:
         except OSError as error:
             raise Unavailable(f"vectors can not be kept in the index ({error.strerror})") from error
 
-    def _seen(self, name: str) -> tuple[int, VectorFile | None]:
-        """A space as it counts now. Rows that are not in the file (somebody removed it) are damage like any other."""
+    def _open_space(self, name: str) -> tuple[int, VectorFile | None]:
+        """The number and the file of a space. A file with too few rows is damage like any other."""
         row = self._db.execute("SELECT id, rows FROM spaces WHERE name = ?", (name,)).fetchone()
         if not row or not row[1]:
             return 0, None
@@ -240,27 +314,27 @@ class Spaces:
         from .vectors import VectorFile
 
         space, dims, epoch = self._db.execute("SELECT id, dims, epoch FROM spaces WHERE name = ?", (name,)).fetchone()
-        known = self._open.get(name)
+        known = self._files.get(name)
         if known and known[0] == (space, epoch) and known[1].dims == dims:
             return known[1]
         file = VectorFile(self._path(space, epoch), dims)
-        self._open[name] = ((space, epoch), file)
+        self._files[name] = ((space, epoch), file)
         return file
 
     def _path(self, space: int, epoch: int) -> str | None:
-        return f"{self._stem}-{space}-{epoch}.vectors" if self._stem else None
+        return f"{self._file_prefix}-{space}-{epoch}.vectors" if self._file_prefix else None
 
-    def _give_up(self, space: int, epoch: int) -> None:
+    def _mark_obsolete(self, space: int, epoch: int) -> None:
         if path := self._path(space, epoch):
-            self._unwanted.append(path)
+            self._obsolete_files.append(path)
 
-    def _passages(self) -> int:
+    def _count_passages(self) -> int:
         found: int = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
         return found
 
     def compact(self, name: str) -> None:
-        """Within a transaction: keep the rows that stand for a passage, in a new file."""
-        space, _, epoch, count, _ = self._made(name, 0)
+        """Within a transaction: write the rows that belong to a passage to a new file."""
+        space, _, epoch, count, _ = self._ensure_space(name, 0)
         for table in ("vectors", "tokens"):
             self._db.execute(
                 f"""DELETE FROM {table} WHERE space = ? AND NOT EXISTS
@@ -272,16 +346,16 @@ class Spaces:
         ).fetchall()
         old = self._file(name)
         old.see(count)
-        rows = old.rows(_within(old, [row for _, _, row in kept]))
+        rows = old.rows(_check_rows(old, [row for _, _, row in kept]))
         self._db.execute("UPDATE spaces SET epoch = ?, rows = ? WHERE id = ?", (epoch + 1, len(kept), space))
         self._write(name, 0, rows)
         renumbered = ((number, space, owner, hashed) for number, (owner, hashed, _) in enumerate(kept))
         self._db.executemany("UPDATE vectors SET row = ? WHERE space = ? AND owner = ? AND hash = ?", renumbered)
-        self._give_up(space, epoch)
+        self._mark_obsolete(space, epoch)
 
 
-def _within(file: VectorFile, rows: Sequence[int]) -> Any:
-    """Numbers of rows, all of them in the file. One that is not is damage like any other."""
+def _check_rows(file: VectorFile, rows: Sequence[int]) -> Any:
+    """The row numbers as an array. One that is not in the file is damage like any other."""
     import numpy as np
 
     found = np.array(rows)
@@ -290,10 +364,12 @@ def _within(file: VectorFile, rows: Sequence[int]) -> Any:
     return found.astype(np.int64)
 
 
-def _each(db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]) -> list[tuple[Any, ...]]:
-    """A statement over many values, a few hundred at a time."""
+def _execute_in_batches(
+    db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]
+) -> list[tuple[Any, ...]]:
+    """Run a statement over many values, a few hundred at a time."""
     out: list[tuple[Any, ...]] = []
-    for start in range(0, len(values), _MANY):
-        some = values[start : start + _MANY]
+    for start in range(0, len(values), _MAX_SQL_VALUES):
+        some = values[start : start + _MAX_SQL_VALUES]
         out += db.execute(sql % placeholders(some), (*some, *more)).fetchall()
     return out

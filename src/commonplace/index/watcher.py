@@ -1,38 +1,57 @@
-"""Keep an index up to date while pages change, and tell which did: at once where the file system tells of changes, by
-looking every second where it does not.
+"""Keep an index up to date while pages change, and report what changed.
 
-What the file system tells is only a bell: it says that a look is worth it. So a burst of any size costs a few looks,
-and nothing is missed that a look would find.
+File system events (through `watchfiles`) only say that a sweep is worth it; the sweep finds what changed. So a burst of
+any size costs a few sweeps, and nothing is missed that a sweep would find. Whether events arrive at all is tested with
+an `EventProbe`: a file we create has to be reported. Where they do not, the pages are swept every second.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import stat
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from itertools import islice
 from typing import NamedTuple
 
 from ..errors import NotFound, Unavailable
+from ..storage.files import make_folders
 from .embedding_service import EmbeddingService
-from .events import Porch, elsewhere, mounts, remote, rings
-from .freshness import Promise
-from .handle import IndexView, SqliteIndexHandle
+from .handle import FreshnessLease, IndexView, SqliteIndexHandle
 from .sync import IndexScope
 
-_PULSE = 0.25  # seconds between looks at the few things that no bell rings for
-_SWEEP = 1.0  # seconds between looks where there are no events
-_RESTING = 10  # so many times as long as a look took, nothing is looked at: see `SqliteIndexHandle`
-_LONGEST_REST = 0.5  # seconds
-_SAFETY = 60.0  # seconds after which a look is taken though no bell rang
-_BURST = 100  # paths in one go: more are coming
-_BREATH = 1.0  # seconds to let them come
-_OWED = 1.0  # seconds within which the bell rings for what such a look found; else there is none
-_MANY = 1_000  # pages: after so much, bells may have been missed, and another look is taken
-_RETRY = 30.0  # seconds after which events are tried again where there were none
+_CHECK_SECONDS = 0.25  # between checks of what no event reports: the watched folders, single pages, the index file
+_POLL_SECONDS = 1.0  # between sweeps where there are no events
+_REST_FACTOR = 10  # rest so many times as long as a sweep took: see `SqliteIndexHandle`
+_MAX_REST_SECONDS = 0.5
+_SAFETY_SWEEP_SECONDS = 60.0  # between sweeps without an event, which test whether events are missed
+_BURST_PATHS = 100  # so many changed paths at once: more are coming
+_BURST_PAUSE_SECONDS = 1.0  # to let them come
+_LATE_EVENT_SECONDS = 1.0  # in which the event for a change that a safety sweep found must come, or events are broken
+_MANY_PAGES = 1_000  # after so many changes events may have been dropped, and another sweep follows
+_RETRY_SECONDS = 30.0  # after which events are tried again where there were none
+_PROBE_TIMEOUT_SECONDS = 2.0  # in which the event of a probe arrives, on a busy machine too
+_QUIET_MILLISECONDS = 50  # without events after which those that came are delivered
+_MAX_DELAY_MILLISECONDS = 300  # and the longest wait for that
+# Other machines can write to these file systems, and no event tells of it.
+_REMOTE_FILE_SYSTEMS = (
+    "nfs",
+    "cifs",
+    "smb",
+    "9p",
+    "afs",
+    "ceph",
+    "fuse",
+    "gluster",
+    "lustre",
+    "virtiofs",
+    "vboxsf",
+    "prl_fs",
+    "drvfs",
+)
 
 
 class PageChanges(NamedTuple):
@@ -43,53 +62,59 @@ class PageChanges(NamedTuple):
 
 
 class WatchMode(NamedTuple):
-    """How pages are watched: by events, or by looking every second, and why."""
+    """How pages are watched: by events, or by polling, and why."""
 
     events: bool
     reason: str = ""
 
 
 OnChange = Callable[[PageChanges], None]
-Marks = Mapping[str, tuple[int, ...]]
+OnStart = Callable[[WatchMode], None]
+FileIds = Mapping[str, tuple[int, ...]]
+
+
+def _ignore_mode(_: WatchMode) -> None:
+    """For callers who do not ask how pages are watched."""
 
 
 def watch(
-    follower: SqliteIndexHandle,
+    handle: SqliteIndexHandle,
     stop: threading.Event,
     on_change: OnChange,
     embedding: EmbeddingService | None = None,
-    on_start: Callable[[WatchMode], None] = lambda how: None,
+    on_start: OnStart = _ignore_mode,
 ) -> None:
-    """Follow the pages until `stop` is set. `told` gets what changed, once it can be found; words and, with
-    `meaning`, vectors. `starts` is called when watching begins, and when it goes on in another way.
+    """Follow the pages until `stop` is set, and report what changed once it can be found: by words and, with
+    `embedding`, by vectors. `on_start` is called when watching begins, and when it goes on in another mode.
 
-    Every follower of the same index in this process relies on it meanwhile, and need not look itself.
+    Meanwhile searches in this process that use the same index need not look at the pages themselves.
     """
-    home = os.path.dirname(follower.folder)
+    home = os.path.dirname(handle.folder)
     if not os.path.isdir(home):
         raise NotFound(f"there is no memory at {home} yet: nothing can be watched")
-    with closing(_Watcher(follower.another(), stop, on_change, embedding, on_start)) as watcher:
+    with closing(_Watcher(handle.clone(), stop, on_change, embedding, on_start)) as watcher:
         watcher.run()
 
 
 @contextmanager
 def watch_in_background(
-    follower: SqliteIndexHandle, on_change: OnChange, embedding: EmbeddingService | None = None
+    handle: SqliteIndexHandle, on_change: OnChange, embedding: EmbeddingService | None = None
 ) -> Iterator[WatchMode]:
-    """The same, in a thread of its own, for the time of a block; it begins once the pages are watched."""
-    stop, started = threading.Event(), threading.Event()
-    how: list[WatchMode] = []
-    failed: list[BaseException] = []
+    """Watch in a thread for the time of a block, which begins once the pages are watched."""
+    stop = threading.Event()
+    started = threading.Event()
+    modes: list[WatchMode] = []
+    failures: list[BaseException] = []
 
-    def begun(now: WatchMode) -> None:
-        how.append(now)
+    def on_start(mode: WatchMode) -> None:
+        modes.append(mode)
         started.set()
 
     def run() -> None:
         try:
-            watch(follower, stop, on_change, embedding, begun)
-        except BaseException as error:  # noqa: BLE001  a thread has nobody to raise to: who started it does
-            failed.append(error)
+            watch(handle, stop, on_change, embedding, on_start)
+        except BaseException as error:  # noqa: BLE001  raised again in the thread that started this one
+            failures.append(error)
         finally:
             started.set()
 
@@ -97,182 +122,307 @@ def watch_in_background(
     thread.start()
     started.wait()
     try:
-        if how:
-            yield how[0]
+        if modes:
+            yield modes[0]
     finally:
         stop.set()
         thread.join()
-    if failed:
-        raise failed[0]
+    if failures:
+        raise failures[0]
 
 
 class _Watcher:
+    """Alternates between `_watch_by_events` and `_watch_by_polling`; `_sweep` is the step both share."""
+
     def __init__(
         self,
-        own: SqliteIndexHandle,
+        handle: SqliteIndexHandle,
         stop: threading.Event,
         on_change: OnChange,
         embedding: EmbeddingService | None,
-        on_start: Callable[[WatchMode], None],
+        on_start: OnStart,
     ) -> None:
-        self._own = own
+        self._handle = handle
         self._stop = stop
         self._on_change = on_change
         self._embedding = embedding
         self._on_start = on_start
-        home, index = os.path.split(own.folder)
-        home = os.path.realpath(home)  # as the system calls it that tells of changes
-        self._ground = _Ground(home, own.scope)
-        self._porch = Porch(os.path.join(home, index, "watching"))
-        self._how: WatchMode | None = None
-        self._known: dict[str, str] | None = None
-        self._folders: Marks = {}
-        self._pages: Marks = {}
-        self._promise: Promise | None = None
-        self._hears = self._again = self._over = self._testing = False
-        self._looked = self._took = self._rested = self._pulsed = 0.0
-        self._owed, self._deaf = float("inf"), ""
+        home, index_folder = os.path.split(handle.folder)
+        home = os.path.realpath(home)  # the name that events use
+        self._tree = _WatchedTree(home, handle.scope)
+        self._probe = EventProbe(os.path.join(home, index_folder, "watching"))
+        self._mode: WatchMode | None = None
+        self._lease: FreshnessLease | None = None
+        self._versions: dict[str, str] | None = None  # of all pages, at the last sweep
+        self._folders: FileIds = {}
+        self._single_pages: FileIds = {}
+        self._events_work = False  # a probe was reported
+        self._restart = False  # the watched folders are not what they were
+        self._sweep_again = False  # the last sweep may have missed something
+        self._is_safety_sweep = False
+        self._swept_at = 0.0
+        self._sweep_seconds = 0.0
+        self._rest_until = 0.0
+        self._checked_at = 0.0
+        self._event_due_at = float("inf")  # by when the event for a change that a safety sweep found must come
+        self._broken = ""  # why events are not to be trusted
 
     def run(self) -> None:
-        self._look()  # whatever changes from now on has something to be compared with
+        self._sweep()  # the state that later changes are compared with
         while not self._stop.is_set():
             try:
-                self._by_events()
+                self._watch_by_events()
             except Unavailable as error:
-                self._by_looking(str(error))
+                self._watch_by_polling(str(error))
 
     def close(self) -> None:
-        if self._promise:
-            self._promise.withdraw()
-        self._porch.close()
-        self._own.close()
+        if self._lease:
+            self._lease.end()
+        self._probe.close()
+        self._handle.close()
 
-    def _by_events(self) -> None:
-        """Until the folders are others than before, or nobody tells of changes any more."""
-        if self._deaf:
-            raise Unavailable(self._deaf)
-        self._ground.refuse_silence()
-        self._porch.open()
-        self._folders, self._hears, self._over = self._ground.folders(), False, False
-        if other := elsewhere(list(self._folders), self._porch.folder):
+    def _watch_by_events(self) -> None:
+        """Return when the watched folders change; raise Unavailable when there are no events, or no more."""
+        self._require_events()
+        self._tree.require_local()
+        self._probe.open()
+        self._folders = self._tree.folders()
+        self._events_work = False
+        self._restart = False
+        if other := _on_other_device(list(self._folders), self._probe.folder):
             raise Unavailable(f"{other} lies on another file system than the index")
-        with closing(rings(list(self._folders), self._porch, self._ended, self._due)) as bells:
-            for paths, knocked in bells:
-                # A folder that is made anew may be the same to all appearances, but nobody listens to it.
-                self._over = self._over or not paths.isdisjoint((*self._folders, self._porch.folder))
-                self._hears = self._hears or knocked
-                pages = (path for path in paths if self._ground.matters(path, self._folders))
-                rang = len(list(islice(pages, _BURST)))
-                if rang or knocked:
-                    self._answer(rang)
-                if knocked:
-                    self._begin(WatchMode(events=True))
-        if self._deaf:
-            raise Unavailable(self._deaf)
+        with closing(_read_events(list(self._folders), self._probe, self._is_over, self._is_sweep_due)) as events:
+            for paths, is_probe in events:
+                # A folder that was removed and made again looks the same, but its events no longer reach us.
+                self._restart = self._restart or not paths.isdisjoint((*self._folders, self._probe.folder))
+                self._events_work = self._events_work or is_probe
+                pages = (path for path in paths if self._tree.may_be_page(path, self._folders))
+                count = len(list(islice(pages, _BURST_PATHS)))
+                if count or is_probe:
+                    self._handle_events(count)
+                if is_probe:
+                    self._set_mode(WatchMode(events=True))
+        self._require_events()
 
-    def _answer(self, rang: int) -> None:
-        """Look, after a rest in proportion: whoever writes without end does not keep us looking without end."""
-        if self._promise:
-            self._promise.withdraw()
-        self._stop.wait(_BREATH if rang == _BURST else max(0.0, self._rested - time.monotonic()))
-        found = self._look()
-        if rang:
-            self._owed = float("inf")
-        elif found and self._testing:  # the bell for this is on its way, or there is none
-            self._owed = time.monotonic() + _OWED
-        self._testing = False
+    def _require_events(self) -> None:
+        if self._broken:
+            raise Unavailable(self._broken)
 
-    def _due(self) -> bool:
-        """Whether to look though no bell rang. Asked often, and mostly for nothing."""
+    def _handle_events(self, count: int) -> None:
+        """Sweep, after a rest in proportion: someone who writes without end does not keep us sweeping without end."""
+        if self._lease:
+            self._lease.end()
+        self._stop.wait(
+            _BURST_PAUSE_SECONDS if count == _BURST_PATHS else max(0.0, self._rest_until - time.monotonic())
+        )
+        found = self._sweep()
+        if count:
+            self._event_due_at = float("inf")
+        elif found and self._is_safety_sweep:  # its event is on the way, or events are broken
+            self._event_due_at = time.monotonic() + _LATE_EVENT_SECONDS
+        self._is_safety_sweep = False
+
+    def _is_sweep_due(self) -> bool:
+        """Whether to sweep though no event came. Asked many times a second."""
         now = time.monotonic()
-        if now < self._pulsed + _PULSE:
+        if now < self._checked_at + _CHECK_SECONDS:
             return False
-        self._pulsed = now
-        self._over = self._over or not self._porch.stands() or self._ground.folders() != self._folders
-        if now > self._owed:
-            self._over, self._deaf = True, "pages changed that the file system did not tell of"
-        asked = self._promise is not None and self._promise.asked
-        known = (self._again and now > self._looked + _SWEEP) or asked or not self._own.in_place()
-        known = known or self._ground.pages() != self._pages
-        self._testing = not known and now > self._looked + _SAFETY
-        if not known:
-            self._renew()
-        return not self._over and (known or self._testing)
+        self._checked_at = now
+        self._restart = self._restart or not self._probe.exists() or self._tree.folders() != self._folders
+        if now > self._event_due_at:
+            self._restart = True
+            self._broken = "pages changed that the file system did not tell of"
+        revoked = self._lease is not None and self._lease.revoked
+        repeat = self._sweep_again and now > self._swept_at + _POLL_SECONDS
+        needed = repeat or revoked or not self._handle.is_current_file()
+        needed = needed or self._tree.single_pages() != self._single_pages
+        self._is_safety_sweep = not needed and now > self._swept_at + _SAFETY_SWEEP_SECONDS
+        if not needed:
+            self._renew_lease()
+        return not self._restart and (needed or self._is_safety_sweep)
 
-    def _ended(self) -> bool:
-        return self._over or self._stop.is_set()
+    def _is_over(self) -> bool:
+        return self._restart or self._stop.is_set()
 
-    def _by_looking(self, reason: str) -> None:
-        """Until it is worth trying events again."""
-        self._hears = False
-        self._begin(WatchMode(events=False, reason=reason))
-        until, folders = time.monotonic() + _RETRY, self._ground.folders()
-        while not self._stop.wait(max(_SWEEP, min(_RESTING * self._took, _RETRY))):
-            self._look()
-            if time.monotonic() > until or self._ground.folders() != folders:
+    def _watch_by_polling(self, reason: str) -> None:
+        """Return when it is worth trying events again."""
+        self._events_work = False
+        self._set_mode(WatchMode(events=False, reason=reason))
+        retry_at = time.monotonic() + _RETRY_SECONDS
+        folders = self._tree.folders()
+        while not self._stop.wait(max(_POLL_SECONDS, min(_REST_FACTOR * self._sweep_seconds, _RETRY_SECONDS))):
+            self._sweep()
+            if time.monotonic() > retry_at or self._tree.folders() != folders:
                 return
 
-    def _begin(self, how: WatchMode) -> None:
-        if how != self._how:
-            self._how = how
-            self._on_start(how)
+    def _set_mode(self, mode: WatchMode) -> None:
+        if mode != self._mode:
+            self._mode = mode
+            self._on_start(mode)
 
-    def _look(self) -> bool:
-        """Bring the index up to date, and tell what changed in it, whoever wrote that there."""
-        self._pages = self._ground.pages()
-        self._own.invalidate()
-        if self._promise:
-            self._promise.withdraw()
-            self._promise.asked = False  # by others, from now on
+    def _sweep(self) -> bool:
+        """Bring the index up to date and report what changed in it, whoever wrote that there."""
+        self._single_pages = self._tree.single_pages()
+        self._handle.invalidate()
+        if self._lease:
+            self._lease.end()
+            self._lease.revoked = False  # what others revoke from now on comes after this sweep
         started = time.monotonic()
-        versions, stale = self._own.query(self._read)
-        self._promise = self._own.promise()
-        known, self._known = self._known, versions
-        seen = _difference(versions if known is None else known, versions)
-        count = len(seen.changed) + len(seen.removed)
-        self._looked = time.monotonic()
-        if known is not None and not count:
-            self._took = self._looked - started
-        self._again = stale or count > _MANY
-        self._rested = self._looked + min(_LONGEST_REST, _RESTING * self._took)
-        self._renew()
+        versions, is_stale = self._handle.query(self._read_versions)
+        self._lease = self._handle.freshness_lease()
+        is_first = self._versions is None
+        changes = _compare(versions if self._versions is None else self._versions, versions)
+        self._versions = versions
+        count = len(changes.changed) + len(changes.removed)
+        self._swept_at = time.monotonic()
+        if not is_first and not count:
+            self._sweep_seconds = self._swept_at - started
+        self._sweep_again = is_stale or count > _MANY_PAGES
+        self._rest_until = self._swept_at + min(_MAX_REST_SECONDS, _REST_FACTOR * self._sweep_seconds)
+        self._renew_lease()
         if count:
-            self._on_change(seen)
+            self._on_change(changes)
         return count > 0
 
-    def _renew(self) -> None:
-        """Let others rely on us, while bells ring and there is nothing left to do."""
-        if self._promise and self._hears and not self._again and not self._over:
-            self._promise.renew()
+    def _renew_lease(self) -> None:
+        """Let searches rely on this watcher while events arrive and nothing is left to do."""
+        if self._lease and self._events_work and not self._sweep_again and not self._restart:
+            self._lease.renew()
 
-    def _read(self, view: IndexView) -> tuple[dict[str, str], bool]:
+    def _read_versions(self, view: IndexView) -> tuple[dict[str, str], bool]:
         if self._embedding:
             self._embedding.acquire(view.index)
         return view.index.versions(), view.stale
 
 
-class _Ground:
-    """Where the pages of a home are, on the disk."""
+class EventProbe:
+    """A folder of ours beside the pages, in which we create files to see whether their events arrive."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self._file = ""  # whose event is awaited
+        self._sent_at = 0.0
+        self._count = 0
+        self._folder_id = (0, 0)
+
+    def open(self) -> None:
+        """Create the folder; raise Unavailable where that is impossible."""
+        self._remove_file()
+        try:
+            if os.path.islink(os.path.dirname(self.folder)) or os.path.islink(self.folder):
+                raise Unavailable(f"{self.folder} is a link and was not used")
+            make_folders(self.folder)
+            self._folder_id = _file_id(self.folder)
+        except OSError as error:
+            raise Unavailable(f"{self.folder} can not be made ({error.strerror})") from error
+
+    def exists(self) -> bool:
+        """Whether the folder is still the one that was opened."""
+        with suppress(OSError):
+            return _file_id(self.folder) == self._folder_id
+        return False
+
+    def send(self) -> None:
+        """Create a file whose event should arrive, unless one is awaited."""
+        if self._file:
+            return
+        self._count += 1
+        self._file = f"{self.folder}/{os.getpid()}-{id(self):x}-{self._count}"
+        self._sent_at = time.monotonic()
+        os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+
+    def receive(self, paths: set[str]) -> bool:
+        """Whether the awaited event is among these."""
+        if not self._file or self._file not in paths:
+            return False
+        self._remove_file()
+        return True
+
+    def is_overdue(self) -> bool:
+        return bool(self._file) and time.monotonic() > self._sent_at + _PROBE_TIMEOUT_SECONDS
+
+    def close(self) -> None:
+        self._remove_file()
+        with suppress(OSError):  # other watchers may use it
+            os.rmdir(self.folder)
+
+    def _remove_file(self) -> None:
+        if self._file:
+            with suppress(OSError):
+                os.unlink(self._file)
+        self._file = ""
+
+
+class _PeriodicCheck:
+    """The stop event that `watchfiles` polls twenty times a second, used as our timer: it also sends the probes."""
+
+    def __init__(self, probe: EventProbe, is_over: Callable[[], bool], is_sweep_due: Callable[[], bool]) -> None:
+        self._probe = probe
+        self._is_over = is_over
+        self._is_sweep_due = is_sweep_due
+        self._is_first = True
+
+    def is_set(self) -> bool:
+        if self._is_first or self._is_sweep_due():
+            self._is_first = False
+            self._probe.send()
+        return self._probe.is_overdue() or self._is_over()
+
+
+def _read_events(
+    folders: Sequence[str], probe: EventProbe, is_over: Callable[[], bool], is_sweep_due: Callable[[], bool]
+) -> Generator[tuple[set[str], bool], None, None]:
+    """Yield the paths of each batch of events, and whether a probe was among them: one is sent at the start, and
+    whenever a sweep is due. Ends when `is_over`; raises Unavailable where there are no events, or no more.
+    """
+    try:
+        import watchfiles
+    except ImportError as error:
+        raise Unavailable("watchfiles is not installed: pip install 'commonplace[watch]'") from error
+    batches = watchfiles.watch(
+        *folders,
+        probe.folder,
+        watch_filter=None,
+        debounce=_MAX_DELAY_MILLISECONDS,
+        step=_QUIET_MILLISECONDS,
+        stop_event=_PeriodicCheck(probe, is_over, is_sweep_due),
+        rust_timeout=0,
+        force_polling=False,
+        ignore_permission_denied=True,
+    )
+    try:
+        for batch in batches:
+            paths = {path for _, path in batch}
+            yield paths, probe.receive(paths)
+    except (OSError, RuntimeError) as error:  # too much to watch, a folder that has just gone, a name that is no text
+        raise Unavailable(f"the file system does not tell of changes ({error})") from error
+    if probe.is_overdue():
+        raise Unavailable("the file system does not tell of changes")
+
+
+class _WatchedTree:
+    """The folders and pages of a home that are watched."""
 
     def __init__(self, home: str, scope: IndexScope) -> None:
-        self._home, self._scope = home, scope
+        self._home = home
+        self._scope = scope
         roots = scope.roots()
         every = {os.path.join(home, root.path) if root.path else home for root in roots if not root.is_page}
-        self._every = [path for path in sorted(every) if not any(path.startswith(f"{other}/") for other in every)]
-        self._single = [os.path.join(home, root.path) for root in roots if root.is_page]
+        self._roots = [path for path in sorted(every) if not any(path.startswith(f"{other}/") for other in every)]
+        self._pages = [os.path.join(home, root.path) for root in roots if root.is_page]
 
-    def folders(self) -> Marks:
-        """The folders that are there, and which they are: one of the same name may take the place of another."""
-        found = ((path, _info(path)) for path in self._every)
+    def folders(self) -> FileIds:
+        """The folders that exist, by device and inode: one may be replaced by another of the same name."""
+        found = ((path, _stat(path)) for path in self._roots)
         return {path: (info.st_dev, info.st_ino) for path, info in found if info and stat.S_ISDIR(info.st_mode)}
 
-    def pages(self) -> Marks:
-        """The pages that stand in no such folder."""
-        found = ((path, _info(path)) for path in self._single)
+    def single_pages(self) -> FileIds:
+        """The state of the pages that lie in none of these folders, for which no event comes."""
+        found = ((path, _stat(path)) for path in self._pages)
         return {path: (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) for path, info in found if info}
 
-    def matters(self, path: str, folders: Iterable[str]) -> bool:
-        """Whether a change there may be one of a page: hidden files and what is no page are nobody's business."""
+    def may_be_page(self, path: str, folders: Iterable[str]) -> bool:
+        """Whether a change there may be one of a page; hidden files and other files are ignored."""
         path = path.replace(os.sep, "/")
         within = next((folder for folder in folders if f"{path}/".startswith(f"{folder}/")), None)
         if within is None or "/." in path[len(within) :]:
@@ -280,20 +430,59 @@ class _Ground:
         inside = path[len(self._home) + 1 :]
         return self._scope.place(inside) is not None or not os.path.isfile(path)  # a folder, or something gone
 
-    def refuse_silence(self) -> None:
-        """Unavailable where changes are known to be told to nobody."""
+    def require_local(self) -> None:
+        """Raise Unavailable where changes are known to come without events."""
         if not os.path.isdir(self._home):
             raise Unavailable(f"{self._home} is gone")
-        if kind := remote(self._home, mounts()):
+        if kind := remote_file_system(self._home, _read_mounts()):
             raise Unavailable(f"{self._home} is on {kind}, which does not tell what other machines change")
 
 
-def _info(path: str) -> os.stat_result | None:
+def remote_file_system(folder: str, mounts: str) -> str:
+    """The type of a remote file system that a folder is on, by the system's table of mounts; empty if it is local."""
+    best = ""
+    kind = ""
+    for line in mounts.splitlines():
+        fields = line.split(" ")
+        if len(fields) > 2:
+            mounted = re.sub(r"\\([0-7]{3})", _decode_octal, fields[1]).rstrip("/")
+            if f"{folder}/".startswith(f"{mounted}/") and len(mounted) >= len(best):
+                best = mounted
+                kind = fields[2]
+    return kind if kind.startswith(_REMOTE_FILE_SYSTEMS) else ""
+
+
+def _decode_octal(found: re.Match[str]) -> str:
+    return chr(int(found[1], 8))
+
+
+def _read_mounts() -> str:
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as table:
+            return table.read()
+    except OSError:
+        return ""
+
+
+def _on_other_device(folders: Sequence[str], probe_folder: str) -> str:
+    """The first folder on another file system than the probe, which tells nothing about that one's events."""
+    with suppress(OSError):
+        device = os.stat(probe_folder).st_dev
+        return next((folder for folder in folders if os.stat(folder).st_dev != device), "")
+    return probe_folder
+
+
+def _file_id(path: str) -> tuple[int, int]:
+    info = os.lstat(path)
+    return info.st_dev, info.st_ino
+
+
+def _stat(path: str) -> os.stat_result | None:
     with suppress(OSError):
         return os.lstat(path)
     return None
 
 
-def _difference(old: dict[str, str], new: dict[str, str]) -> PageChanges:
+def _compare(old: dict[str, str], new: dict[str, str]) -> PageChanges:
     changed = (path for path, version in new.items() if old.get(path) != version)
     return PageChanges(tuple(sorted(changed)), tuple(sorted(old.keys() - new.keys())))

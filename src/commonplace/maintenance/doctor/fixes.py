@@ -12,7 +12,7 @@ from ...formats import blocks
 from ...formats.timestamps import sort_key
 from ...home import HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Home
 from ...index.base import ignore_progress
-from ...index.files import open_index
+from ...index.handle import open_index
 from ...storage.author import current_write
 from ...storage.deltas import Change
 from ...storage.file_locks import lock, lock_slot
