@@ -217,11 +217,11 @@ def test_an_export_that_fails_is_told_and_one_that_nobody_waits_for_ends_quietly
     shutil.rmtree(full / ".locks")
     (full / ".locks").write_text("no folder")
     assert asked.send("GET", "export").status_code >= 400
-    for _ in range(export._MOST + 1):
-        left = export._Pipe()
-        left.is_left = True
-        assert export._running.acquire(timeout=20), "an export that ended holds no place"
-        export._export(Memory(full).home, left, "tar")
+    for _ in range(export.MAX_EXPORTS + 1):
+        left = export.ChunkPipe()
+        left.is_abandoned = True
+        assert export._slots.acquire(timeout=20), "an export that ended holds no place"
+        export.run_export(Memory(full).home, left, "tar")
 
 
 def test_the_page_is_served_beside_it(asked: Api) -> None:

@@ -1,4 +1,4 @@
-"""All of memory in one file, streamed: as it was at one moment, while others write."""
+"""All of memory in one file, streamed: as it is at one moment, while others write."""
 
 from __future__ import annotations
 
@@ -20,76 +20,79 @@ from .dispatch import Dispatcher, run_in_thread
 from .endpoints import Asked, Endpoint, Given, Parameter
 from .problems import Problem
 
-_WAITING = 16  # pieces that nobody has taken yet
-_PIECE = 64 * 1024
-_MOST = 2  # exports at once
-_PATIENCE = 60.0  # seconds for a reader to take a piece
-_MEDIA = {"tar": "application/x-tar", "jsonl": "application/x-ndjson"}
-_running = threading.BoundedSemaphore(_MOST)
+MAX_EXPORTS = 2  # at once
+MAX_QUEUED_CHUNKS = 16
+CHUNK_BYTES = 64 * 1024
+POLL_SECONDS = 0.5
+READER_TIMEOUT_SECONDS = 60.0  # for a client to take a chunk
+_MEDIA_TYPES = {"tar": "application/x-tar", "jsonl": "application/x-ndjson"}
+_slots = threading.BoundedSemaphore(MAX_EXPORTS)
 
 
-class _Pipe(io.RawIOBase):
-    """Written by the thread that exports, read by who answers. One that nobody reads any more is broken."""
+class ChunkPipe(io.RawIOBase):
+    """Carries chunks from the exporting thread to the response. The end is None; a failure is an exception. Once
+    nobody reads it, writing fails."""
 
     def __init__(self) -> None:
-        self.pieces: queue.Queue[bytes | Exception | None] = queue.Queue(_WAITING)
-        self.is_left = False
+        self._chunks: queue.Queue[bytes | Exception | None] = queue.Queue(MAX_QUEUED_CHUNKS)
+        self.is_abandoned = False
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: Any) -> int:
-        whole = bytes(data)
-        self.put(whole)
-        return len(whole)
+        chunk = bytes(data)
+        self.put(chunk)
+        return len(chunk)
 
     def take(self) -> bytes | Exception | None:
-        """The next piece; the end, where nobody wants it any more."""
-        while not self.is_left:
+        """Return the next chunk; the end, if the pipe was abandoned."""
+        while not self.is_abandoned:
             with suppress(queue.Empty):
-                return self.pieces.get(timeout=0.5)
+                return self._chunks.get(timeout=POLL_SECONDS)
         return None
 
-    def put(self, piece: bytes | Exception | None) -> None:
+    def put(self, chunk: bytes | Exception | None) -> None:
         waited = 0.0
-        while not self.is_left and waited < _PATIENCE:
+        while not self.is_abandoned and waited < READER_TIMEOUT_SECONDS:
             try:
-                self.pieces.put(piece, timeout=0.5)
+                self._chunks.put(chunk, timeout=POLL_SECONDS)
                 return
             except queue.Full:
-                waited += 0.5
+                waited += POLL_SECONDS
         raise BrokenPipeError("nobody reads this any more")
 
 
-async def export(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
+async def stream_export(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
     assert asked
     if asked.grant.agents is not None:
         raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
-    form: Format = asked.given.get("format", "tar")
-    if not _running.acquire(blocking=False):
-        raise Problem(503, f"{_MOST} exports are under way already: try again later", {"Retry-After": "30"})
-    pipe = _Pipe()
-    threading.Thread(target=_export, args=(asked.home, pipe, form), name="export", daemon=True).start()
+    format_: Format = asked.given.get("format", "tar")
+    if not _slots.acquire(blocking=False):
+        raise Problem(503, f"{MAX_EXPORTS} exports are under way already: try again later", {"Retry-After": "30"})
+    pipe = ChunkPipe()
+    threading.Thread(target=run_export, args=(asked.home, pipe, format_), name="export", daemon=True).start()
     first = await run_in_thread(pipe.take)
-    if isinstance(first, Exception):  # nothing was sent yet: it can still be told
+    if isinstance(first, Exception):  # nothing was sent yet: it can still be reported
         raise first
-    name = f'attachment; filename="memory.{form}"'
-    return StreamingResponse(_pieces(pipe, first), media_type=_MEDIA[form], headers={"Content-Disposition": name})
+    headers = {"Content-Disposition": f'attachment; filename="memory.{format_}"'}
+    return StreamingResponse(_stream_chunks(pipe, first), media_type=_MEDIA_TYPES[format_], headers=headers)
 
 
-def _export(home: Home, pipe: _Pipe, form: Format) -> None:
+def run_export(home: Home, pipe: ChunkPipe, format_: Format) -> None:
+    """Export into a pipe, then end it, and free the slot."""
     try:
-        with suppress(BrokenPipeError):  # the caller is gone
-            pipe.put(_written(home, pipe, form))
+        with suppress(BrokenPipeError):  # the client is gone
+            pipe.put(_write_export(home, pipe, format_))
     finally:
-        _running.release()
+        _slots.release()
 
 
-def _written(home: Home, pipe: _Pipe, form: Format) -> Exception | None:
-    """What kept the export from being whole, for who reads it."""
+def _write_export(home: Home, pipe: ChunkPipe, format_: Format) -> Exception | None:
+    """Write the export; return the error that ended it early, or None."""
     try:
-        with io.BufferedWriter(pipe, _PIECE) as stream:
-            export_to(home, stream, form)
+        with io.BufferedWriter(pipe, CHUNK_BYTES) as stream:
+            export_to(home, stream, format_)
     except BrokenPipeError:
         raise
     except (CommonplaceError, OSError) as error:
@@ -97,16 +100,16 @@ def _written(home: Home, pipe: _Pipe, form: Format) -> Exception | None:
     return None
 
 
-async def _pieces(pipe: _Pipe, piece: bytes | Exception | None) -> AsyncIterator[bytes]:
-    """What was exported, to the end. An error in the middle breaks the connection off: half a file is no export."""
+async def _stream_chunks(pipe: ChunkPipe, chunk: bytes | Exception | None) -> AsyncIterator[bytes]:
+    """Yield chunks to the end. An error breaks the connection, so that nobody takes half a file for a whole one."""
     try:
-        while piece is not None:
-            if isinstance(piece, Exception):
-                raise piece
-            yield piece
-            piece = await run_in_thread(pipe.take, abandon=True)
+        while chunk is not None:
+            if isinstance(chunk, Exception):
+                raise chunk
+            yield chunk
+            chunk = await run_in_thread(pipe.take, abandon=True)
     finally:
-        pipe.is_left = True
+        pipe.is_abandoned = True
 
 
 ENDPOINTS = [
@@ -115,10 +118,10 @@ ENDPOINTS = [
         "/v1/export",
         None,
         "All of memory, of all agents, as it is at one moment.",
-        takes=[Parameter("format", one_of(*_MEDIA), "tar, if not said.")],
-        answers={200: Given("A tar, or JSON lines.", TEXT, _MEDIA["tar"], also=(_MEDIA["jsonl"],))},
+        takes=[Parameter("format", one_of(*_MEDIA_TYPES), "tar, if not said.")],
+        answers={200: Given("A tar, or JSON lines.", TEXT, _MEDIA_TYPES["tar"], also=(_MEDIA_TYPES["jsonl"],))},
         needs="admin",
-        streams=export,
+        streams=stream_export,
         problems=[422],
     ),
 ]

@@ -1,4 +1,4 @@
-"""What happened: changes newest first, one with its difference, and the ways back."""
+"""History: changes newest first, one change with its difference, undo and restore."""
 
 from __future__ import annotations
 
@@ -7,15 +7,147 @@ from typing import Any
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...maintenance import timeline
 from ...schema import BOOLEAN, TEXT, array, closed_object, integer, object_of, one_of
-from ...settings import FILE as SETTINGS
+from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
 from ...storage.deltas import Change
 from ...storage.diff import opcodes
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter
 from .page_access import require_writable
 
-_AROUND = 3  # lines shown around what changed
-_MOST_LINES = 100_000  # of one side: beyond, nobody reads the difference
+DEFAULT_LIMIT = 100
+CONTEXT_LINES = 3  # shown before and after a change
+MAX_COMPARED_LINES = 100_000  # of either side
+Hunks = list[dict[str, str]]
+
+
+def list_changes(asked: Asked) -> dict[str, Any]:
+    given = asked.given
+    try:
+        changes = timeline.changes(
+            asked.home, given.get("what", ""), agent=given.get("agent", ""), since=given.get("since", "")
+        )
+    except NotFound:  # what has no history has no changes
+        changes = []
+    newest = [change for change in reversed(changes) if _may_see_file(asked, change.path)]
+    if "before" in given:
+        ids = [change.id for change in newest]
+        if given["before"] not in ids:
+            raise NotFound(f"there is no change {given['before']} in this list: begin from the top")
+        newest = newest[ids.index(given["before"]) + 1 :]
+    limit = given.get("limit", DEFAULT_LIMIT)
+    return {"changes": [_describe_change(change) for change in newest[:limit]], "more": len(newest) > limit}
+
+
+def _may_see_file(asked: Asked, path: str) -> bool:
+    """Return whether the caller may see the history of a file: settings are for administrators of all agents."""
+    if path != SETTINGS_FILE and not path.endswith("/agent.yaml"):
+        return True
+    return asked.grant.agents is None and asked.grant.role == "admin"
+
+
+def _find_change(asked: Asked, name: str) -> Change:
+    change = timeline.change(asked.home, name)
+    if not _may_see_file(asked, change.path):
+        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+    return change
+
+
+def _describe_change(change: Change) -> dict[str, Any]:
+    return {
+        "id": change.id,
+        "at": change.at,
+        "path": change.path,
+        "by": change.by,
+        "tool": change.tool,
+        "agent": change.agent,
+        "session": change.session,
+        "reason": change.why,
+        "call": change.call,
+        "kind": _change_kind(change),
+        "version": change.version,
+    }
+
+
+def _change_kind(change: Change) -> str:
+    if change.version == ABSENT:
+        return "removed"
+    return "created" if change.before == ABSENT else "changed"
+
+
+def get_change(asked: Asked) -> dict[str, Any]:
+    change = _find_change(asked, asked.given["id"])
+    before, after = timeline.sides(asked.home, change)
+    return {**_describe_change(change), "hunks": compute_hunks(before, after), "before": before, "after": after}
+
+
+def compute_hunks(before: str, after: str) -> Hunks:
+    """Return the removed and added lines with some around them; `skip` says how many are left out between."""
+    old = before.splitlines()
+    new = after.splitlines()
+    if max(len(old), len(new)) > MAX_COMPARED_LINES:
+        return [{"op": "skip", "text": f"{len(old)} lines before, {len(new)} after: too many to compare"}]
+    operations = opcodes(old, new)
+    hunks: Hunks = []
+    for number, (tag, old_start, old_end, new_start, new_end) in enumerate(operations):
+        if tag != "equal":
+            hunks += [{"op": "remove", "text": line} for line in old[old_start:old_end]]
+            hunks += [{"op": "add", "text": line} for line in new[new_start:new_end]]
+        elif len(operations) > 1:
+            after_change = CONTEXT_LINES if number > 0 else 0
+            before_change = CONTEXT_LINES if number < len(operations) - 1 else 0
+            hunks += _context_lines(old[old_start:old_end], after_change, before_change)
+    return hunks
+
+
+def _context_lines(lines: list[str], after_change: int, before_change: int) -> Hunks:
+    """Return unchanged lines: some after the change before them, some before the next, and how many are between."""
+    skipped = len(lines) - after_change - before_change
+    if skipped <= 0:
+        return [{"op": "same", "text": line} for line in lines]
+    return [
+        *({"op": "same", "text": line} for line in lines[:after_change]),
+        {"op": "skip", "text": f"{skipped} line{'s' * (skipped > 1)}"},
+        *({"op": "same", "text": line} for line in lines[len(lines) - before_change :]),
+    ]
+
+
+def undo_changes(asked: Asked) -> dict[str, Any]:
+    """Undo changes and all that the same calls changed, as far as the caller may see them."""
+    home = asked.home
+    timeline.look(home)
+    requested = [_find_change(asked, name) for name in dict.fromkeys(asked.body["changes"])]
+    chosen = [
+        change
+        for change in timeline.together(home, requested)
+        if timeline.may_see(home, change.path) and _may_see_file(asked, change.path)
+    ]
+    rows = [
+        {
+            "path": page.path,
+            "changes": [change.id for change in page.changes],
+            "done": not page.problem,
+            "problem": page.problem,
+        }
+        for page in timeline.undo(home, chosen)
+    ]
+    return {"undone": rows}
+
+
+def restore_page(asked: Asked) -> dict[str, Any]:
+    home = asked.home
+    path = asked.body["path"]
+    try:
+        require_writable(home, path)
+        changed = timeline.restore(home, path, asked.body["when"])
+    except InvalidArgument as error:  # the request is valid, but this page has no such version
+        raise NotFound(str(error)) from error
+    try:
+        version = home.storage.pages.read(path).version
+    except CommonplaceError:
+        version = ABSENT
+    return {"path": path, "changed": changed, "version": version}
+
+
 _CHANGE = object_of(
     {
         "id": TEXT,
@@ -37,127 +169,6 @@ _UNDO = closed_object({"changes": {**array(_ID), "minItems": 1, "maxItems": 500,
 _WHEN = {"description": "A change's id, a day or a time.", "anyOf": [_ID, *MOMENT["anyOf"]]}
 _RESTORE = closed_object({"path": PAGE, "when": _WHEN})
 _UNDONE = object_of({"path": TEXT, "changes": array(TEXT), "done": BOOLEAN, "problem": TEXT})
-
-
-def changes(asked: Asked) -> dict[str, Any]:
-    given = asked.given
-    try:
-        found = timeline.changes(
-            asked.home, given.get("what", ""), agent=given.get("agent", ""), since=given.get("since", "")
-        )
-    except NotFound:  # history knows nothing of it: it has no changes
-        found = []
-    newest = [each for each in found if _is_for(asked, each.path)][::-1]
-    if "before" in given:
-        ids = [change.id for change in newest]
-        if given["before"] not in ids:
-            raise NotFound(f"there is no change {given['before']} in this list: begin from the top")
-        newest = newest[ids.index(given["before"]) + 1 :]
-    limit = given.get("limit", 100)
-    return {"changes": [_row(change) for change in newest[:limit]], "more": len(newest) > limit}
-
-
-def _is_for(asked: Asked, path: str) -> bool:
-    """Settings say where memory is and who reads along: they are for who may do everything, in pages and history."""
-    if path != SETTINGS and not path.endswith("/agent.yaml"):
-        return True
-    return asked.grant.agents is None and asked.grant.role == "admin"
-
-
-def _named(asked: Asked, name: str) -> Change:
-    found = timeline.change(asked.home, name)
-    if not _is_for(asked, found.path):
-        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
-    return found
-
-
-def _row(change: Change) -> dict[str, Any]:
-    kind = "removed" if change.version == ABSENT else "created" if change.before == ABSENT else "changed"
-    return {
-        "id": change.id,
-        "at": change.at,
-        "path": change.path,
-        "by": change.by,
-        "tool": change.tool,
-        "agent": change.agent,
-        "session": change.session,
-        "reason": change.why,
-        "call": change.call,
-        "kind": kind,
-        "version": change.version,
-    }
-
-
-def change(asked: Asked) -> dict[str, Any]:
-    found = _named(asked, asked.given["id"])
-    before, after = timeline.sides(asked.home, found)
-    return {**_row(found), "hunks": hunks(before, after), "before": before, "after": after}
-
-
-def hunks(before: str, after: str) -> list[dict[str, str]]:
-    """The lines that went and came, with some around them; what is left out between says how much it is."""
-    old, new = before.splitlines(), after.splitlines()
-    if max(len(old), len(new)) > _MOST_LINES:
-        return [{"op": "skip", "text": f"{len(old)} lines before, {len(new)} after: too many to compare"}]
-    found = opcodes(old, new)
-    out: list[dict[str, str]] = []
-    for number, (tag, a, b, c, d) in enumerate(found):
-        if tag == "equal":
-            around = _AROUND * (number > 0), _AROUND * (number < len(found) - 1)
-            out += _same(old[a:b], *around) if len(found) > 1 else []
-            continue
-        out += [{"op": "remove", "text": line} for line in old[a:b]]
-        out += [{"op": "add", "text": line} for line in new[c:d]]
-    return out
-
-
-def _same(lines: list[str], after: int, before: int) -> list[dict[str, str]]:
-    """Lines that stayed: some after the change before them, some before the next, and how many are between."""
-    if len(lines) <= after + before:
-        return [{"op": "same", "text": line} for line in lines]
-    out = [{"op": "same", "text": line} for line in lines[:after]]
-    _skip(out, len(lines) - after - before)
-    return out + [{"op": "same", "text": line} for line in lines[len(lines) - before :]]
-
-
-def _skip(out: list[dict[str, str]], count: int) -> None:
-    if count > 0:
-        out.append({"op": "skip", "text": f"{count} line{'s' * (count > 1)}"})
-
-
-def undo(asked: Asked) -> dict[str, Any]:
-    home = asked.home
-    timeline.look(home)
-    named = [_named(asked, name) for name in dict.fromkeys(asked.body["changes"])]
-    every = timeline.together(home, named)
-    chosen = [each for each in every if timeline.may_see(home, each.path) and _is_for(asked, each.path)]
-    done = timeline.undo(home, chosen)
-    rows = [
-        {
-            "path": each.path,
-            "changes": [one.id for one in each.changes],
-            "done": not each.problem,
-            "problem": each.problem,
-        }
-        for each in done
-    ]
-    return {"undone": rows}
-
-
-def restore(asked: Asked) -> dict[str, Any]:
-    path, when = asked.body["path"], asked.body["when"]
-    try:
-        require_writable(asked.home, path)
-        changed = timeline.restore(asked.home, path, when)
-    except InvalidArgument as error:  # it is understood, and does not fit this page
-        raise NotFound(str(error)) from error
-    try:
-        version = asked.home.storage.pages.read(path).version
-    except CommonplaceError:
-        version = ABSENT
-    return {"path": path, "changed": changed, "version": version}
-
-
 _LIST = [
     Parameter(
         "what",
@@ -174,7 +185,7 @@ ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/history",
-        changes,
+        list_changes,
         "Who changed what, newest first.",
         takes=_LIST,
         tag="history",
@@ -184,7 +195,7 @@ ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/history/{id}",
-        change,
+        get_change,
         "One change, with what it did.",
         tag="history",
         takes=[Parameter("id", _ID, "The id of a change.", "path", required=True)],
@@ -194,7 +205,7 @@ ENDPOINTS = [
     Endpoint(
         "POST",
         "/v1/undo",
-        undo,
+        undo_changes,
         "Take back changes, with all that the same calls changed.",
         tag="history",
         body=_UNDO,
@@ -205,7 +216,7 @@ ENDPOINTS = [
     Endpoint(
         "POST",
         "/v1/restore",
-        restore,
+        restore_page,
         "Let a page be what it was.",
         tag="history",
         body=_RESTORE,

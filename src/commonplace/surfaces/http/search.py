@@ -1,4 +1,4 @@
-"""Search with the words that were found and why, and the context with its receipt."""
+"""Search, with highlights and the reasons for each hit; the context, with its receipt."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SCOPE = {
 }
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
-_TAKES = [
+_PARAMETERS = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
     Parameter("limit", integer(1, 100), "How many hits at the most."),
     Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
@@ -85,18 +85,21 @@ _TAKES = [
 ]
 
 
-def search(asked: Asked) -> dict[str, Any]:
-    started, given = time.perf_counter(), asked.given
-    named = {
-        "scope": given.get("scope"),
-        "agent": given.get("agent_filter"),
-        "channel": given.get("channel"),
-        "tags": given.get("tag"),
-        **{name: given.get(name) for name in ("since", "until", "source", "path")},
-    }
-    filters = asked.home.filters(**named)
-    with unnoted():  # who looks around recalls nothing
-        found = asked.home.search(
+def search_pages(asked: Asked) -> dict[str, Any]:
+    started = time.perf_counter()
+    given = asked.given
+    filters = asked.home.filters(
+        scope=given.get("scope"),
+        agent=given.get("agent_filter"),
+        channel=given.get("channel"),
+        tags=given.get("tag"),
+        since=given.get("since"),
+        until=given.get("until"),
+        source=given.get("source"),
+        path=given.get("path"),
+    )
+    with unnoted():  # looking around does not count as recalling
+        result = asked.home.search(
             given["q"],
             given.get("limit"),
             given.get("min_score"),
@@ -104,56 +107,56 @@ def search(asked: Asked) -> dict[str, Any]:
             mode="keyword" if given.get("keyword") else None,
         )
     return {
-        "hits": _rows(asked, found),
-        "provider": found.provider,
-        "model": found.model,
-        "mode": found.mode,
-        "fallback": found.fallback,
-        "stale": found.stale,
-        "warnings": list(found.warnings),
+        "hits": _describe_hits(asked, result),
+        "provider": result.provider,
+        "model": result.model,
+        "mode": result.mode,
+        "fallback": result.fallback,
+        "stale": result.stale,
+        "warnings": list(result.warnings),
         "took_ms": round((time.perf_counter() - started) * 1000, 1),
     }
 
 
-def _rows(asked: Asked, found: SearchResult) -> list[dict[str, Any]]:
-    rows = [_row(asked, hit) for hit in found.hits]
+def _describe_hits(asked: Asked, result: SearchResult) -> list[dict[str, Any]]:
+    rows = [_describe_hit(asked, hit) for hit in result.hits]
     if asked.given.get("explain", True):
-        rows = [{**row, "why": explain_hit(each)} for row, each in zip(rows, found.ranked, strict=True)]
+        rows = [{**row, "why": explain_hit(each)} for row, each in zip(rows, result.ranked, strict=True)]
     return rows
 
 
-def _row(asked: Asked, hit: Hit) -> dict[str, Any]:
+def _describe_hit(asked: Asked, hit: Hit) -> dict[str, Any]:
     place = asked.home.index.scope.place(hit.path)
     title = hit.key or (page_title(asked.home, hit.path, place) if place else hit.path)
     spans = to_utf16(hit.text, find_marks(hit.text, asked.given["q"]))
     return {**as_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
 
-def context(asked: Asked) -> dict[str, Any]:
+def get_context(asked: Asked) -> dict[str, Any]:
     given = asked.given
     with unnoted():
-        found = asked.memory.context(
+        context = asked.memory.context(
             user=asked.caller.choose("user", given.get("user")),
             channel=asked.caller.choose("channel", given.get("channel")),
             budget=given.get("budget"),
             query=given.get("query") or None,
         )
-    return {"text": found.text, "receipt": found.receipt}
+    return {"text": context.text, "receipt": context.receipt}
 
 
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/search",
-        search,
+        search_pages,
         "The passages that answer a question, best first.",
-        takes=_TAKES,
+        takes=_PARAMETERS,
         answers={200: Given("What was found.", _FOUND)},
     ),
     Endpoint(
         "GET",
         "/v1/context",
-        context,
+        get_context,
         "What a model should read first, and what it is made of.",
         takes=[
             Parameter("user", _NAME, "For whom."),

@@ -17,8 +17,7 @@ from ...index.base import Progress, report_progress_to
 from ...memory import Memory
 from ...server.sessions import Caller, ServerOptions
 from ...storage.tokens import Grant
-from ...tools import catalog
-from ...tools import schemas as shapes
+from ...tools import catalog, schemas
 from ...tools.define import EXTRAS
 
 STRUCTURED_SINCE = "2025-06-18"  # the first revision of the protocol with structured content
@@ -36,7 +35,7 @@ def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Gra
     """Return the tools that the caller may call."""
     tools = [
         tool
-        for tool in shapes.describe("mcp", options.toolsets, memory.home)
+        for tool in schemas.describe("mcp", options.toolsets, memory.home)
         if _may_call(options, grant, tool["name"])
     ]
     if not is_structured(options, protocol):

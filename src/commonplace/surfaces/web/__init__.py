@@ -1,6 +1,6 @@
-"""The page to look at memory with: its files, as they are, under a policy that lets nothing in from elsewhere.
+"""The web page to look at memory with: static files under a policy that loads nothing from elsewhere.
 
-Nothing is built: what stands in `assets` is what a browser loads. It speaks to `/v1` like any other program.
+There is no build step: a browser loads the files in `assets` as they are. They use `/v1` like any other client.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 _ASSETS = os.path.join(os.path.dirname(__file__), "assets")
-_KINDS = {
+_MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
@@ -41,49 +41,49 @@ _HEADERS = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
-    "Cache-Control": "no-cache",  # kept, and asked for again: the tag says that it is as it was
+    "Cache-Control": "no-cache",  # cached, but revalidated by its ETag
 }
 
 
 class _File(NamedTuple):
     data: bytes
-    kind: str
-    tag: str
+    media_type: str
+    etag: str
 
 
 def is_page(path: str) -> bool:
-    """Whether an address is one of the page's own files, which hold nothing of anybody's memory."""
+    """Return whether a path is one of the page's own files, which hold nothing of anybody's memory."""
     return path == "/" or path.startswith("/assets/")
 
 
 def routes() -> list[BaseRoute]:
-    """`/` and `/assets/...`: all files, read once."""
-    files = dict(_files())
+    """Return the routes of the page and its assets; all files are read once."""
+    files = dict(_read_files())
 
-    def page(request: Request) -> Response:
-        return _answer(request, files["index.html"])
+    def serve_page(request: Request) -> Response:
+        return _respond(request, files["index.html"])
 
-    def asset(request: Request) -> Response:
-        found = files.get(request.path_params["name"])
-        return _answer(request, found) if found else Response(status_code=404, headers=_HEADERS)
+    def serve_asset(request: Request) -> Response:
+        file = files.get(request.path_params["name"])
+        return _respond(request, file) if file else Response(status_code=404, headers=_HEADERS)
 
-    return [Route("/", page), Route("/assets/{name:path}", asset)]
+    return [Route("/", serve_page), Route("/assets/{name:path}", serve_asset)]
 
 
-def _files() -> Iterator[tuple[str, _File]]:
+def _read_files() -> Iterator[tuple[str, _File]]:
     for folder, _, names in os.walk(_ASSETS):
         for name in names:
-            kind = _KINDS.get(os.path.splitext(name)[1])
-            if kind:
+            media_type = _MEDIA_TYPES.get(os.path.splitext(name)[1])
+            if media_type:
                 path = os.path.join(folder, name)
                 with open(path, "rb") as file:
                     data = file.read()
-                tag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
-                yield os.path.relpath(path, _ASSETS).replace(os.sep, "/"), _File(data, kind, tag)
+                etag = f'"{hashlib.sha256(data).hexdigest()[:16]}"'
+                yield os.path.relpath(path, _ASSETS).replace(os.sep, "/"), _File(data, media_type, etag)
 
 
-def _answer(request: Request, file: _File) -> Response:
-    headers = {**_HEADERS, "ETag": file.tag}
-    if file.tag in request.headers.get("if-none-match", ""):
+def _respond(request: Request, file: _File) -> Response:
+    headers = {**_HEADERS, "ETag": file.etag}
+    if file.etag in request.headers.get("if-none-match", ""):
         return Response(status_code=304, headers=headers)
-    return Response(file.data, media_type=file.kind, headers=headers)
+    return Response(file.data, media_type=file.media_type, headers=headers)
