@@ -77,7 +77,7 @@ def show(
 
 def ask(memory: Memory, text: str, weights: Weights, meaning: EmbeddingService) -> SearchResult:
     home = memory.home
-    query = Query(text, home.viewer(), 30, today=home.today().toordinal())
+    query = Query(text, home.visibility.viewer(), 30, today=home.today().toordinal())
     return home.index.query(lambda view: run_query(view.index, query, meaning, weights))
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from commonplace import Memory
+from commonplace.storage.records import read_text
 
 from .scopes import CHANNEL, KINDS, OWNER, Door, View, ask
 from .scopes import DOORS as OTHERS
@@ -90,7 +91,9 @@ def heard(view: View) -> str:
     assert client.portal
     heard = client.portal.call(_heard, client.app, view)
     with Memory(view.home, OWNER, clock=view.clock) as memory:
-        return "\n".join(memory.home.text(path)[0].strip() for path in sorted(heard) if path in view.paths)
+        return "\n".join(
+            read_text(memory.home.storage.pages, path)[0].strip() for path in sorted(heard) if path in view.paths
+        )
 
 
 async def _heard(app: Any, view: View) -> set[str]:

@@ -525,7 +525,7 @@ def test_what_is_wrong_with_another_agents_files_is_told_to_nobody_else(home: Pa
 
 def test_a_page_of_a_time_no_calendar_knows_is_listed_all_the_same(home: Path, clock: FrozenClock) -> None:
     os.utime(put(home, "memory/a.md", "quince"), (2**40, 2**40))
-    assert [path for path, _ in Memory(home, clock=clock).home.visible_pages()] == ["memory/a.md"]
+    assert [path for path, _ in Memory(home, clock=clock).home.visibility.list_pages()] == ["memory/a.md"]
 
 
 def test_a_memory_that_is_copied_or_sent_elsewhere_is_opened_anew(home: Path, clock: FrozenClock) -> None:

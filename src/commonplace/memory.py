@@ -23,7 +23,7 @@ class Memory:
     ) -> None:
         """`session` names the conversation that writes, for history."""
         self.home = Home(os.fspath(home), agent, clock, session)
-        self.home.welcome()
+        self.home.write_default_directive()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
         """Run any tool by its contract. Never raises for bad arguments: the answer has the toolset's own error form.

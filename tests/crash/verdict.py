@@ -206,7 +206,7 @@ def _twice(memory: Memory) -> Iterator[Problem]:
         "globals": [row["key"] for row in memory.call("MemoryTool", {"op": "listGlobal"})["results"]],
         "channels": memory.call("MemoryTool", {"op": "listChannels"})["channels"],
         "skills": [row["name"] for row in memory.call("MemoryTool", {"op": "listSkills"})["skills"]],
-        "pages": [path for path, _ in memory.home.visible_pages()],
+        "pages": [path for path, _ in memory.home.visibility.list_pages()],
     }
     for name, found in listed.items():
         if len({*found}) != len(found) or any(".tmp" in each for each in found):

@@ -664,7 +664,7 @@ def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_
         legs["vectors"] = home.embedding, WEIGHTS._replace(tokens=0.0)
         found = dict.fromkeys(legs, 0.0)
         for question in (each for each in told["questions"] if each["answer"] in notes):
-            query = Query(question["text"], home.viewer(), 10)
+            query = Query(question["text"], home.visibility.viewer(), 10)
             for leg, (meaning, weights) in legs.items():
                 hits = home.index.query(lambda view, m=meaning, w=weights, q=query: run_query(view.index, q, m, w)).hits
                 pages = [hit.path for hit in hits]

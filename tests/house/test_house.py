@@ -29,6 +29,7 @@ LAYERS = [
     "framing",
     "writing",
     "directive",
+    "visibility",
     "home",
     "maintenance",
     "context",

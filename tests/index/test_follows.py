@@ -407,7 +407,9 @@ def test_what_another_agent_had_once_changes_no_answer(home: Path, clock: Frozen
 
         def found() -> list[int]:
             return memory.home.index.query(
-                lambda view: view.index.match_terms({"tea": 1.0, "milk": 2.0}, memory.home.viewer(), EVERYTHING, 5)
+                lambda view: view.index.match_terms(
+                    {"tea": 1.0, "milk": 2.0}, memory.home.visibility.viewer(), EVERYTHING, 5
+                )
             )
 
         before = found(), memory.search("tea with milk", 20)

@@ -172,7 +172,7 @@ def test_half_found_is_half_and_what_is_not_there_is_named(filled: Home, file: P
 def test_another_agents_page_is_missing_like_one_that_does_not_exist(filled: Home, file: Path) -> None:
     other = Memory(filled.root, agent="other")
     assert other.call("remember", {"content": "the secret rooibos"})["success"]
-    (path,) = [path for path, _ in other.home.visible_pages() if "/daily/" in path]
+    (path,) = [path for path, _ in other.home.visibility.list_pages() if "/daily/" in path]
     report = ask(filled, file, {"question": "secret rooibos", "evidence": [path, "memory/none.md"]})
     assert report.missing == (path, "memory/none.md")
     assert values(report)["recall_any@10"] == 0.0

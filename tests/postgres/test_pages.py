@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import OutsideHome, PageNotFound, StaleVersion, StorageError
+from commonplace.home import modified_timestamp
 from commonplace.model import Page
 from commonplace.storage.base import Root
 from commonplace.storage.postgres.connection import Database
@@ -221,6 +222,6 @@ def test_the_pages_an_agent_may_see_come_with_the_time_they_were_written(url: st
         home.storage.pages.remove("memory/gone.md")
         with Database(parse_url(url)).transaction() as connection:
             connection.execute("UPDATE commonplace.pages SET written_at = '2031-05-07Z' WHERE path = 'memory/a.md'")
-        assert [path for path, _ in home.visible_pages()] == ["memory/a.md", "memory/b.md"]
-        assert home.visible_pages()[0] == ("memory/a.md", "2031-05-07T00:00:00.000000Z")
-        assert home.written("memory/a.md") == "2031-05-07T00:00:00.000000Z"
+        assert [path for path, _ in home.visibility.list_pages()] == ["memory/a.md", "memory/b.md"]
+        assert home.visibility.list_pages()[0] == ("memory/a.md", "2031-05-07T00:00:00.000000Z")
+        assert modified_timestamp(home, "memory/a.md") == "2031-05-07T00:00:00.000000Z"

@@ -18,7 +18,7 @@ from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights
 def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[ScoredHit, ...]:
     home = memory.home
     return home.index.query(
-        lambda view: run_query(view.index, Query(text, home.viewer(), 60), home.embedding, weights)
+        lambda view: run_query(view.index, Query(text, home.visibility.viewer(), 60), home.embedding, weights)
     ).ranked
 
 

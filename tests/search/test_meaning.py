@@ -270,7 +270,7 @@ def together(home: Home, text: str) -> list[str]:
 
 def by_words(home: Home, text: str) -> list[str]:
     """As without a provider, and without what else the ranking knows: the keys, the dates, the pages."""
-    query = Query(text, home.viewer(), 10, 0.0, today=home.today().toordinal())
+    query = Query(text, home.visibility.viewer(), 10, 0.0, today=home.today().toordinal())
     weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recent=0.0, repeated=0.0)
     nobody = EmbeddingService(SearchSettings(provider="none"))
     found = home.index.query(lambda view: run_query(view.index, query, nobody, weights))
@@ -283,7 +283,7 @@ def by_meaning(home: Home, text: str) -> list[str]:
     (embedder,) = home.embedding.embedders()
 
     def ask(view: IndexView) -> list[str]:
-        near = view.index.nearest(embedder.space, embedder.embed_query(text), home.viewer(), EVERYTHING, 10)
+        near = view.index.nearest(embedder.space, embedder.embed_query(text), home.visibility.viewer(), EVERYTHING, 10)
         hits = {each.number: each.hit for each in view.index.load_candidates([number for number, _ in near])}
         return [hits[number].path for number, _ in near]
 

@@ -56,7 +56,7 @@ def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: 
     memory = Memory(home, clock=clock)
     for path in (TOKENS, LOG):
         assert "error" in memory.call("memory_get", {"path": path})
-        assert not any(path in page for page, _ in memory.home.visible_pages())
+        assert not any(path in page for page, _ in memory.home.visibility.list_pages())
     archive = home.parent / "out.tar"
     export_file(memory.home, str(archive))
     assert b".access" not in archive.read_bytes()

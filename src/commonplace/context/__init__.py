@@ -60,12 +60,12 @@ def assemble(
     for name, value in (("user", user), ("channel", channel), ("query", query)):
         if value is not None and not (isinstance(value, str) and is_unicode(value)):
             raise InvalidArgument(f"{name} must be text, not {value!a}")
-    home.check()
+    home.storage.check()
     request = Request(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]
     kept = _fit(sections, budget)
     _say_once(kept)
-    home.note_recalled(_page_of(item) for each in kept for item, _ in each.parts)
+    home.record_recall(_page_of(item) for each in kept for item, _ in each.parts)
     text = _join(each.text for each in kept)
     return Context(text, _receipt(kept, text, budget))
 

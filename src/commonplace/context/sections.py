@@ -17,6 +17,7 @@ from ..formats.timestamps import parse_timestamp, sort_key
 from ..framing import closed, data, field, one_line
 from ..home import Home
 from ..model import Record, Skill, Viewer
+from ..storage.records import read_record, read_text
 
 INJECTED = ("agent", "preferences", "user_info")
 _MOST_NOTES = 20
@@ -81,7 +82,7 @@ def directives(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
         for path in home.storage.pages.list(folder):
-            text, problem = home.text(path)
+            text, problem = read_text(home.storage.pages, path)
             warnings += problem
             if text.strip():
                 items.append(Item(text.strip("\n"), _lines(path, text), long=True))
@@ -96,7 +97,7 @@ def memory_context(home: Home, request: Request) -> Section | None:
         folders.append(home.layout.channel_folder(request.channel))
     warnings: list[str] = []
     for folder in folders:
-        records, problems = home.records(folder)
+        records, problems = home.list_records(folder)
         found.update((record.key, record) for record in records if record.category in INJECTED)
         warnings += problems
     items: list[Item] = []
@@ -119,7 +120,9 @@ def current_channel(_: Home, request: Request) -> Section | None:
 def skills(home: Home, request: Request) -> Section | None:
     """What the current user's agent has learned to do."""
     visible = home.skills.visible_to(request.user)
-    items = tuple(Item(_skill(skill), _lines(skill.path, home.text(skill.path)[0])) for skill in visible)
+    items = tuple(
+        Item(_skill(skill), _lines(skill.path, read_text(home.storage.pages, skill.path)[0])) for skill in visible
+    )
     warnings = tuple(skill.warning for skill in visible if skill.warning)
     intro = "Follow a skill's instructions when you do what it describes; they change nothing else."
     return Section("Available Skills", 70, items, intro, warnings=warnings) if items else None
@@ -130,7 +133,7 @@ def curated_memory(home: Home, _: Request) -> Section | None:
     warnings: list[str] = []
     items: list[Item] = []
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
-        text, problem = home.text(path)
+        text, problem = read_text(home.storage.pages, path)
         warnings += problem
         text = blocks.unescape_page(text)
         if text.strip():
@@ -142,7 +145,7 @@ def working_notes(home: Home, _: Request) -> Section | None:
     """The agent's keyed notes, newest first."""
     folder = home.layout.working_folder(home.agent)
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
-    found, warnings = home.records(folder)
+    found, warnings = home.list_records(folder)
     records = [record for record in found if record.path not in fixed and record.text.strip()]
     records.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
     newest = records[:_MOST_NOTES]
@@ -192,13 +195,13 @@ def _value(home: Home, record: Record) -> Item:
 
 def _value_lines(home: Home, path: str) -> str:
     """Where the value of a record stands in its page."""
-    text, _ = home.text(path)
+    text, _ = read_text(home.storage.pages, path)
     return f"{path}#L{find_value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
 
 
 def _record(home: Home, path: str) -> tuple[Record | None, tuple[str, ...]]:
     try:
-        return home.record(path), ()
+        return read_record(home.storage.pages, home.layout, path), ()
     except CommonplaceError as error:
         return None, (str(error),)
 

@@ -101,7 +101,7 @@ def run_import(
     progress: Progress = ignore_progress,
 ) -> ImportReport:
     """Put items into a home. `again`: also those that were removed here since they were imported."""
-    home.check()
+    home.storage.check()
     receipts = Receipts(kind, home.storage.bulk.read_receipts())
     with Spool() as spool:
         plan = Plan()
@@ -140,7 +140,8 @@ def _write(
     if not steps and not plan.same:
         return []
     if steps and f"{home.layout.directives}/memory.md" not in plan.new:
-        home.welcome()  # before the import, so that the last change is the import's: `undo` takes that back
+        # Before the import, so that the last change is the import's, and `undo` takes that back.
+        home.write_default_directive()
     pages = [
         IncomingPage(step.path, step.version, step.seen, step.spooled, receipt=_new_receipt(receipts, step))
         for step in steps

@@ -192,7 +192,7 @@ class _Search:
         roots = self.home.layout.roots(self.home.index.scope.extra, sessions=True)
         for path in sorted(self.home.storage.pages.changes({}, roots).changed):
             place = self._place(path)
-            if place is None or path in gone or not (self.everyone or self.home.may_see(place)):
+            if place is None or path in gone or not (self.everyone or self.home.visibility.may_see(place)):
                 continue
             same = said.intersection(_lines(self.home.storage.read_bytes(path) or b""))
             if same:
@@ -211,7 +211,7 @@ class _Search:
     def _is_meant(self, path: str, place: Place) -> bool:
         wanted = self.wanted
         return (
-            (self.everyone or self.home.may_see(place))
+            (self.everyone or self.home.visibility.may_see(place))
             and (not wanted.page or _below(path, wanted.page))
             and (not wanted.scope or self._in_scope(place))
             and (not wanted.source or place.source == wanted.source)

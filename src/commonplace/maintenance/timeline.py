@@ -54,7 +54,7 @@ def change(home: Home, name: str, *, everyone: bool = False) -> Change:
 
 def look(home: Home) -> None:
     """See what was changed by hand since anybody looked."""
-    home.check()
+    home.storage.check()
     home.index.invalidate()
     home.index.query(lambda _: None)
 
@@ -188,7 +188,7 @@ def _known(home: Home, path: str, *, everyone: bool) -> str:
 def may_see(home: Home, path: str) -> bool:
     """Whether an agent may know what became of a page."""
     place = home.layout.place(path)  # a session is its agent's, be it searched or not
-    return home.may_see(place) if place else home.may_know(path)
+    return home.visibility.may_see(place) if place else home.visibility.may_know(path)
 
 
 def local(home: Home, at: str) -> str:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
+    from ..storage.base import Storage
 
 Mode = Literal["hybrid", "keyword"]
 MAX_RESULTS = 100
@@ -56,10 +57,19 @@ class SearchResult(NamedTuple):
     warnings: tuple[str, ...] = ()  # the reasons, and what is wrong with the index or with pages
 
 
+class Visible(Protocol):
+    """Who asks, and what they may be told."""
+
+    def viewer(self) -> Viewer: ...
+
+    def filter_warnings(self, view: IndexView) -> tuple[str, ...]: ...
+
+
 class Searchable(Protocol):
     """What the pipeline needs of an opened home."""
 
     agent: str
+    storage: Storage
 
     @property
     def search_settings(self) -> SearchSettings: ...
@@ -70,15 +80,12 @@ class Searchable(Protocol):
     @property
     def embedding(self) -> EmbeddingService: ...
 
-    def check(self) -> None: ...
+    @property
+    def visibility(self) -> Visible: ...
 
     def today(self) -> date: ...
 
-    def viewer(self) -> Viewer: ...
-
-    def warnings(self, view: IndexView) -> tuple[str, ...]: ...
-
-    def note_recalled(self, paths: Iterable[str]) -> None: ...
+    def record_recall(self, paths: Iterable[str]) -> None: ...
 
 
 def search(
@@ -91,15 +98,15 @@ def search(
     mode: str | None = None,
 ) -> SearchResult:
     """Answer a query from everything the viewer may see; what the caller leaves out, the settings decide."""
-    home.check()
+    home.storage.check()
     require_search(home)
     embedding = _choose_embedding(home, mode)
     query = _parse_query(home, text, limit, min_score, viewer, filters)
 
     def answer(view: IndexView) -> SearchResult:
         result = run_query(view.index, query, embedding)
-        home.note_recalled(hit.path for hit in result.hits)
-        return result._replace(stale=view.stale, warnings=(*result.reasons, *home.warnings(view)))
+        home.record_recall(hit.path for hit in result.hits)
+        return result._replace(stale=view.stale, warnings=(*result.reasons, *home.visibility.filter_warnings(view)))
 
     embedding.prefetch(query.text)
     return home.index.query(answer)
@@ -142,7 +149,9 @@ def _parse_query(
     most = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
     threshold = settings.min_score if min_score is None else min_score
     today = home.today().toordinal()
-    return Query(text[:_MAX_QUERY_CHARACTERS], viewer or home.viewer(), most, threshold or 0.0, filters, today)
+    return Query(
+        text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), most, threshold or 0.0, filters, today
+    )
 
 
 def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS) -> SearchResult:

@@ -29,7 +29,7 @@ MAX_FEED_READERS = 500
 def can_see_page(memory: Memory, path: str) -> bool:
     """Return whether an agent may know that the page at a path changed, even if it does not exist yet."""
     place = memory.home.index.scope.place(path)
-    return place is not None and memory.home.may_see(place)
+    return place is not None and memory.home.visibility.may_see(place)
 
 
 class ChangeListener(Protocol):

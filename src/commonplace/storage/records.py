@@ -22,6 +22,31 @@ from .names import file_name, is_code, is_plain, refuse_null, uncoded
 Modified = Callable[[], float]
 
 
+def read_text(pages: Pages, path: str) -> tuple[str, list[str]]:
+    """Return a page's text and warnings, and mark it as read; a missing page is empty."""
+    try:
+        page = pages.read(path)
+    except PageNotFound:
+        return "", []
+    except CommonplaceError as error:
+        return "", [f"skipped: {error}"]
+    pages.mark_read(page)
+    return page.text, []
+
+
+def read_record(pages: Pages, layout: Layout, path: str) -> Record | None:
+    """Return the record on a page and mark the page as read; None where there is none."""
+    place = layout.place(path)
+    if place is None:
+        return None
+    try:
+        page = pages.read(path)
+    except PageNotFound:
+        return None
+    pages.mark_read(page)
+    return parse(page.text, path, place, lambda: pages.modified_at(path))
+
+
 def record_at(pages: Pages, path: str, place: Place) -> Record:
     """The record on a page; what the page leaves out is told by its place and the time it was written."""
     text = pages.read(path).text

@@ -72,7 +72,7 @@ def call(
     try:
         family, name = _find(tool, toolset)
         given = _arguments(arguments)
-        home.check()
+        home.storage.check()
         problem = family.unavailable(home)
         if problem:
             raise problem

@@ -11,6 +11,7 @@ from ..formats.structure import unescape
 from ..home import Home
 from ..schema import AtLeast
 from ..storage.names import topic_name
+from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
 NOTHING = "No memories found"
@@ -84,9 +85,9 @@ def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
 
 
 def _read(home: Home, path: str, warnings: list[str]) -> str:
-    text, problem = home.text(path)
+    text, problem = read_text(home.storage.pages, path)
     warnings += problem
-    home.note_recalled([path] if text.strip() else [])
+    home.record_recall([path] if text.strip() else [])
     return text
 
 

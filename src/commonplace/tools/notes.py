@@ -12,6 +12,7 @@ from ..home import Home
 from ..model import Block
 from ..schema import Clamp
 from ..storage.names import refuse_null
+from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
@@ -85,7 +86,7 @@ def memory_read(
 ) -> Annotated[Reply, Answer(success=bool, data=_NOTE | Answer(created_at=str, updated_at=str))]:
     """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
     kept, warnings = _canonical(home, _key(key))
-    home.text(kept.path)  # from now on this handle has seen the page
+    read_text(home.storage.pages, kept.path)  # from now on this handle has seen the page
     at = kept.block.at
     return _ok({**_row(home, kept), "created_at": at, "updated_at": at}, warnings)
 
@@ -149,7 +150,7 @@ def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
     holding, warnings = home.storage.pages.find_text(home.layout.notes_tree(home.agent), key)
     texts = dict(holding)
     if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
-        texts[summary], problem = home.text(summary)
+        texts[summary], problem = read_text(home.storage.pages, summary)
         warnings += problem
     found: list[Kept] = []
     for path in _with_summary(home, [*texts], summary):
@@ -162,7 +163,7 @@ def _all(home: Home) -> tuple[list[Kept], list[str]]:
     found: list[Kept] = []
     warnings: list[str] = []
     for path in _with_summary(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
-        text, problem = home.text(path)
+        text, problem = read_text(home.storage.pages, path)
         warnings += problem
         found += (_kept(path, summary, block) for block in blocks.parse(text))
     return found, warnings

@@ -311,7 +311,7 @@ def _summary(skill: Skill) -> dict[str, Any]:
 
 def _records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
     """The records below a folder by key, and what is wrong with any of them."""
-    records, told = home.records(folder)
+    records, told = home.list_records(folder)
     if folder == home.layout.globals:
         records = _newest(records)
     return sorted(records, key=lambda record: record.key), told

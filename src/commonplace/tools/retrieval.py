@@ -113,7 +113,7 @@ def _allowed(home: Home, path: str) -> str:
         raise Refused(
             f"{path} is not a page of memory: only Markdown pages and sessions that search returns can be read"
         )
-    if not home.may_see(place):
+    if not home.visibility.may_see(place):
         raise Refused(f"{path} belongs to another agent")
     if place.kind == "session" and not settings.index_sessions:
         raise Refused(f"{path} is a session, and sessions are not searched: set memorySearch.indexSessions")

@@ -15,6 +15,7 @@ from ..index.tokenizer import tokenize_query
 from ..model import Json, Record
 from ..schema import Clamp
 from ..storage.layout import stem
+from ..storage.records import read_record, read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 SESSION_HANDOFF_KEY = "session-handoff"
@@ -34,7 +35,7 @@ def search_memory(
 ]:
     """Search your working notes. A note whose key is what you ask for comes first."""
     asked = _filled("query", query)
-    records, warnings = home.records(home.layout.working_folder(home.agent))
+    records, warnings = home.list_records(home.layout.working_folder(home.agent))
     scored = [*((_score(asked, record), record) for record in records), *_logs(home, asked)]
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
@@ -72,7 +73,7 @@ def write_session_handoff(
 
 def read_handoff(home: Home) -> str:
     """The note for the next session; empty when there is none."""
-    record = home.record(home.layout.handoff_page(home.agent))
+    record = read_record(home.storage.pages, home.layout, home.layout.handoff_page(home.agent))
     return record.text if record else ""
 
 
@@ -89,7 +90,7 @@ def scratch_note(
     """Use the scratchpad of the task at hand. Clear it when the task is done."""
     path = home.layout.scratch_page(home.agent)
     if mode == "read":
-        standing = home.record(path)
+        standing = read_record(home.storage.pages, home.layout, path)
         text = standing.text if standing else ""
         return {"status": "ok", "content": text, "empty": not text.strip()}
     content = content.strip()
@@ -158,7 +159,7 @@ def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
         day = stem(path)
         score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):
-            text = home.text(path)[0].rstrip("\n")
+            text = read_text(home.storage.pages, path)[0].rstrip("\n")
             latest = re.findall(r"^- \[(\d\d:\d\d:\d\d) UTC\]", text, re.MULTILINE)[-1:] or ["00:00:00"]
             found.append((score, Record(ACTIVITY_PREFIX + day, text, updated_at=f"{day}T{latest[0]}.000000Z")))
     return found

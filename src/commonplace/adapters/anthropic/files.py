@@ -35,7 +35,7 @@ class MemoryFiles:
 
     def ensure(self) -> None:
         """The folder is there from the start, as Claude expects it to be."""
-        self.home.check()
+        self.home.storage.check()
         self._tree.ensure()
 
     def view(self, path: object, view_range: object = None) -> str:

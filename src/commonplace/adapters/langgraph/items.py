@@ -152,7 +152,7 @@ class Items:
     def below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
         """The items of a namespace and those below it, or only their pages, off the index after it caught up there."""
         folder = self.folder_of(prefix)
-        self._home.check()
+        self._home.storage.check()
 
         def ask(view: IndexView) -> Listing:
             records = [] if only_pages else view.index.records(folder)

@@ -51,7 +51,7 @@ def export_to(
     compress: bool = False,
 ) -> ExportResult:
     """Write all of memory, as of one moment, to a stream."""
-    home.check()
+    home.storage.check()
     roots = backup_scope(home.layout, home.settings)
     with home.storage.bulk.snapshot(roots, home.layout.base, history=history) as snapshot:
         write_archive(snapshot, stream, format, compress=compress)
@@ -110,7 +110,7 @@ def import_from(
     With `overwrite` the archive's pages win, and history keeps what they replaced. Open the home anew afterwards if the
     archive may have brought settings.
     """
-    home.check()
+    home.storage.check()
     with Spool() as spool:
         files = read_archive(stream, spool, limits or Limits())
         plan = compare(home, files, spool)

@@ -67,8 +67,8 @@ def copy(
     progress: Progress = _ignore_progress,
 ) -> CopyResult:
     """Copy all of memory. `overwrite`: pages that differ there are replaced, and history keeps their earlier text."""
-    source.check()
-    target.check()
+    source.storage.check()
+    target.storage.check()
     if source.root == target.root:
         raise InvalidArgument(f"{source.root} is both the source and the target: name two memories")
     plan = _compare(source, target)

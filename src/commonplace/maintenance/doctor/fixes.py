@@ -153,7 +153,7 @@ def _restore(home: Home, path: str, change: Change) -> str:
 def _everyone(home: Home, path: str) -> str:
     """Commands that look back show an agent its own, unless they are told to show all."""
     place = home.layout.place(path)
-    return "" if place is None or home.may_see(place) else " --everyone"
+    return "" if place is None or home.visibility.may_see(place) else " --everyone"
 
 
 FIXES: dict[str, Callable[[Home, Finding], str]] = {

@@ -107,7 +107,7 @@ def _settings(home: Home, provider: str | None) -> SearchSettings:
 def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, tell: Progress) -> Report:
     if not backend_of(home.address).may_exist(home.address):
         raise NotFound(f"there is no memory at {home.root} yet: run `commonplace init`, or name another --home")
-    home.check()
+    home.storage.check()
     require_search(home)
     missing = _missing(home, questions)
     warnings = []
@@ -123,7 +123,7 @@ def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, 
 
 def _missing(home: Home, questions: list[Question]) -> list[str]:
     """Evidence on pages that this agent may not search, or beyond their last line. Of other pages nothing is told."""
-    pages = {path for path, _ in home.visible_pages()}
+    pages = {path for path, _ in home.visibility.list_pages()}
     every = dict.fromkeys(each for question in questions for each in question.evidence)
     return [str(each) for each in every if each.path not in pages or not _has(home, each)]
 
@@ -162,7 +162,7 @@ def _measured(
         queries = [_query(home, question, settings, hits) for question in questions]
         ours = _answers(view.index, queries, EmbeddingService(settings), "search", tell)
         theirs = _answers(view.index, queries, EmbeddingService(SearchSettings(provider="none")), "words alone", tell)
-        return ours, theirs, home.warnings(view)
+        return ours, theirs, home.visibility.filter_warnings(view)
 
     ours, theirs, warnings = home.index.query(ask)
     pairs = [
@@ -192,7 +192,7 @@ def _measured(
 
 def _query(home: Home, question: Question, settings: SearchSettings, hits: int) -> Query:
     cut = settings.min_score or 0.0
-    return Query(question.text, home.viewer(), hits, cut, EVERYTHING, home.today().toordinal())
+    return Query(question.text, home.visibility.viewer(), hits, cut, EVERYTHING, home.today().toordinal())
 
 
 def _answers(

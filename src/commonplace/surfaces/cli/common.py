@@ -106,7 +106,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
 def open_existing_home() -> Home:
     """Open the memory without its tools, which takes half the time. It must exist."""
     home = Home(_usable_home(to_write=False), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
-    home.welcome()
+    home.write_default_directive()
     return home
 
 

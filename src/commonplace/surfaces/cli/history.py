@@ -12,6 +12,7 @@ from ...errors import Conflict, NotFound
 from ...home import Home
 from ...maintenance import timeline
 from ...storage.deltas import Change
+from ...storage.records import read_text
 from ...storage.undo import Undone
 from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
@@ -76,7 +77,7 @@ def diff_command(what: str, since: str | None, everyone: bool) -> None:
 def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Comparison:
     if since:
         path = timeline.changes(home, what, everyone=everyone)[-1].path
-        now = home.text(path)[0]
+        now = read_text(home.storage.pages, path)[0]
         return _Comparison(path, timeline.page_as_of(home, path, since, everyone=everyone), now, since, "now")
     change = _find_change(home, what, everyone=everyone)
     before, after = timeline.sides(home, change)

@@ -67,7 +67,7 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
     if not home_exists(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
-    home.welcome()
+    home.write_default_directive()
     context = assemble(home, budget=budget)
     for warning in context.receipt["warnings"]:
         warn(warning)

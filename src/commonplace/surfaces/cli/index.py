@@ -82,7 +82,7 @@ def _print_changes(home: Home, seen: PageChanges) -> None:
     for change, paths in (("changed", seen.changed), ("removed", seen.removed)):
         for path in paths:
             place = home.index.scope.place(path)
-            if place and home.may_see(place):
+            if place and home.visibility.may_see(place):
                 print_text(_format_change(home, change, path))
     sys.stdout.flush()
 

@@ -46,7 +46,7 @@ def init_command(folder: str | None) -> None:
     memory = Home(address, agent_name())
     existed = bool(memory.storage.pages.list("", "", deep=True))
     backend_of(home).create(address)
-    memory.welcome()
+    memory.write_default_directive()
     memory.close()
     done = "There is a memory" if existed else "Made a memory"
     print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")

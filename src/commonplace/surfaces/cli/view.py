@@ -161,7 +161,9 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
         print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows))
         return
     below = f"{folder.rstrip('/')}/" if folder else ""
-    pages = [{"path": path, "modified": at} for path, at in memory.home.visible_pages() if path.startswith(below)]
+    pages = [
+        {"path": path, "modified": at} for path, at in memory.home.visibility.list_pages() if path.startswith(below)
+    ]
     rows = [[page["path"], _format_time(page["modified"])] for page in pages]
     print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows))
 

@@ -10,10 +10,11 @@ from ...errors import CommonplaceError, PageNotFound
 from ...formats.daily import count_entries
 from ...formats.html import render_html
 from ...formats.transcripts import parse_turns
-from ...home import Home
+from ...home import Home, modified_timestamp
 from ...model import Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, plain_text
 from ...storage.layout import stem
+from ...storage.records import read_text
 from .endpoints import MAX_PATH_CHARACTERS, Asked, Endpoint, Given, Parameter
 from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
 
@@ -63,7 +64,7 @@ def get_outline(asked: Asked) -> dict[str, Any]:
 
 def build_outline(home: Home) -> Row:
     """Return everything this agent may browse, by kind. Records are read from the index, once it is up to date."""
-    home.check()
+    home.storage.check()
     warnings: list[str] = []
     return {
         "agents": list_agents(home),
@@ -86,7 +87,7 @@ def _list_days(home: Home) -> list[Row]:
     paths = {day: path for path in _list(home, folder, deep=True) if (day := home.layout.day_of(home.agent, path))}
     rows: list[Row] = [{"date": day, "path": paths[day], "title": day} for day in sorted(paths, reverse=True)]
     for row in rows[:MAX_OPENED]:
-        text, _ = home.text(row["path"])
+        text, _ = read_text(home.storage.pages, row["path"])
         row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))
     return rows
 
@@ -113,7 +114,7 @@ def _list_channels(home: Home, warnings: list[str]) -> list[Row]:
 def _read_records(home: Home, folder: str, warnings: list[str]) -> list[Record]:
     """Return the records below a folder; what is wrong with any of them is added to the warnings."""
     try:
-        records, problems = home.records(folder)
+        records, problems = home.list_records(folder)
     except CommonplaceError as error:
         warnings.append(str(error))
         return []
@@ -151,11 +152,11 @@ def _list_skills(home: Home) -> list[Row]:
 def _list_sessions(home: Home) -> list[Row]:
     """Return the sessions, newest first."""
     folder = f"{home.layout.agent_folder(home.agent)}/sessions"
-    times = {path: home.written(path) or "" for path in _list(home, folder, ".jsonl")}
+    times = {path: modified_timestamp(home, path) or "" for path in _list(home, folder, ".jsonl")}
     newest = sorted(times, key=times.__getitem__, reverse=True)
     rows: list[Row] = [{"id": stem(path).removesuffix(".jsonl"), "path": path, "at": times[path]} for path in newest]
     for row in rows[:MAX_OPENED]:
-        text, _ = home.text(row["path"])
+        text, _ = read_text(home.storage.pages, row["path"])
         turns, _ = parse_turns(text[:MAX_COUNTED_CHARACTERS])
         first = next((turn.text.partition(": ")[2] for turn in turns if turn.text.strip()), "")
         row["turns"] = len(turns)
@@ -189,7 +190,7 @@ def _list_others(home: Home) -> list[Row]:
         if path not in curated
         and not path.startswith(prefixes)
         and (place := layout.place(path))
-        and home.may_see(place)
+        and home.visibility.may_see(place)
     ]
 
 

@@ -69,7 +69,7 @@ def _list_findings(home: Home, notes: list[str]) -> list[dict[str, Any]]:
             "fixable": each.fixable,
         }
         for each in report.findings
-        if home.may_know(each.path)
+        if home.visibility.may_know(each.path)
     ]
 
 
@@ -118,7 +118,7 @@ def count_recalls(home: Home) -> dict[str, Any]:
     counts = recalls(home.storage.cache_folder, home.agent)
     if not counts.since:
         return {"most": [], "never": [], "since": ""}
-    visible = dict(home.visible_pages())
+    visible = dict(home.visibility.list_pages())
 
     def by_times(path: str) -> tuple[int, str]:
         return -counts.pages[path].times, path

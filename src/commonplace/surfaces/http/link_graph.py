@@ -61,10 +61,12 @@ def get_map(asked: Asked) -> dict[str, Any]:
 
 
 def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
-    pages = [path for path, _ in home.visible_pages() if path.endswith(".md")]
+    pages = [path for path, _ in home.visibility.list_pages() if path.endswith(".md")]
     chosen = pages[:max_nodes]
     known = set(chosen)
-    records = [record for folder in record_folders(home) for record in home.records(folder)[0] if record.path in known]
+    records = [
+        record for folder in record_folders(home) for record in home.list_records(folder)[0] if record.path in known
+    ]
     links, note_tags = _read_pages(home, known)
     tags = _collect_tags(records, note_tags)
     tag_nodes = sorted(tag for tag, paths in tags.items() if len(paths) > MAX_TAG_PAGES)

@@ -35,7 +35,7 @@ def resolve_page(home: Home, path: str) -> ResolvedPage:
         if scope is None:
             raise PageNotFound(path)
         return ResolvedPage(path, "directive", scope, "memory", stem(path))
-    if not home.may_see(place):
+    if not home.visibility.may_see(place):
         raise Refused(f"{path} belongs to another agent")
     return ResolvedPage(path, place.kind, place.scope, place.source, page_title(home, path, place))
 
@@ -98,7 +98,7 @@ def page_title(home: Home, path: str, place: Place) -> str:
 
 def list_known_pages(home: Home) -> list[str]:
     """Return the indexed pages this agent may see. Pages that others write right now may be missing."""
-    return home.visible(home.index.query(lambda view: view.index.stamps()))
+    return home.visibility.filter_paths(home.index.query(lambda view: view.index.stamps()))
 
 
 def index_link_names(paths: Iterable[str]) -> dict[str, str]:

@@ -11,7 +11,7 @@ from ...errors import BrokenFrontMatter, NotFound, PageNotFound, Refused, StaleV
 from ...formats import frontmatter
 from ...formats.html import find_links, render_html
 from ...formats.transcripts import render_lines
-from ...home import Home
+from ...home import Home, modified_timestamp
 from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
@@ -71,7 +71,7 @@ def _list_rows(home: Home, *, prefix: str, kind: str, limit: int, after: str) ->
     """Return the pages an agent may see, newest first, and a cursor; the cursor is empty at the end."""
     start = _parse_cursor(after)
     rows: list[Row] = []
-    for path, at in home.visible_pages():
+    for path, at in home.visibility.list_pages():
         if (start and (at, path) >= start) or not path.startswith(prefix):
             continue
         place = home.index.scope.place(path)
@@ -92,7 +92,7 @@ def _add_record_fields(home: Home, rows: list[Row]) -> list[Row]:
     """Return the rows with the key and tags of those that are records."""
     if not any(row["kind"] == "record" for row in rows):
         return rows
-    records = {record.path: record for folder in record_folders(home) for record in home.records(folder)[0]}
+    records = {record.path: record for folder in record_folders(home) for record in home.list_records(folder)[0]}
     return [{**row, **_record_fields(records[row["path"]])} if row["path"] in records else row for row in rows]
 
 
@@ -128,7 +128,7 @@ def get_page(asked: Asked) -> Reply:
     if not _wants_json(asked):
         return Reply(page.text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
     body = _describe_page(asked.home, page, resolved)
-    return Reply({**body, "version": page.version, "at": asked.home.written(path) or ""}, headers=headers)
+    return Reply({**body, "version": page.version, "at": modified_timestamp(asked.home, path) or ""}, headers=headers)
 
 
 def _get_page_as_of(asked: Asked, resolved: ResolvedPage) -> Reply:

@@ -85,7 +85,7 @@ def parse_page_uri(uri: str) -> str | None:
 def list_resources(memory: Memory, cursor: str | None) -> ResourceList:
     """Return the context first, then the pages this agent may see, newest first."""
     after = _parse_cursor(cursor)
-    pages = [page for page in memory.home.visible_pages() if after is None or (page[1], page[0]) < after]
+    pages = [page for page in memory.home.visibility.list_pages() if after is None or (page[1], page[0]) < after]
     batch = pages[:RESOURCES_PER_PAGE]
     resources = [_describe_context()] if after is None else []
     resources += [_describe_page(path, at) for path, at in batch]
@@ -178,7 +178,7 @@ def complete_argument(memory: Memory, argument: str, prefix: str) -> types.Compl
     """Return what an argument may be, where that can be listed: values with the prefix first, then others with it
     inside."""
     if argument == "path":
-        values = [path for path, _ in memory.home.visible_pages()]
+        values = [path for path, _ in memory.home.visibility.list_pages()]
     elif argument == "channel":
         values = memory.home.channels.names()[0]
     else:

@@ -1,0 +1,78 @@
+"""What one agent may see of a memory: the shared pages, its own, and the extra paths its settings name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from .formats.timestamps import format_timestamp
+from .model import Viewer
+from .storage.base import Storage
+from .storage.layout import Layout, Place
+
+if TYPE_CHECKING:
+    from .index.handle import IndexView
+    from .index.sync import IndexScope
+
+
+class Visibility:
+    def __init__(
+        self,
+        storage: Storage,
+        layout: Layout,
+        agent: str,
+        extra_paths: tuple[str, ...],
+        open_scope: Callable[[], IndexScope],
+    ) -> None:
+        """`open_scope` returns the scope of the index; it is called when paths are asked about for the first time."""
+        self._storage = storage
+        self._layout = layout
+        self._agent = agent
+        self._extra_paths = extra_paths
+        self._open_scope = open_scope
+
+    def viewer(self) -> Viewer:
+        """Return the agent as the index knows it."""
+        return Viewer(self._layout.agent_name(self._agent), self._extra_paths)
+
+    def may_see(self, place: Place) -> bool:
+        """Return whether the agent may see pages of a place."""
+        scope = place.scope
+        if scope.kind == "extra":
+            return not {*scope.name.split("\n")}.isdisjoint(self._extra_paths)
+        return scope.kind != "agent" or scope.name == self._layout.agent_name(self._agent)
+
+    def may_know(self, path: str) -> bool:
+        """Return whether the agent may be told of something at a path, page or not."""
+        place = self._open_scope().place(path)
+        if place:
+            return self.may_see(place)
+        agents = f"{self._layout.path('agents')}/"
+        return not path.startswith(agents) or f"{path}/".startswith(f"{self._layout.agent_folder(self._agent)}/")
+
+    def filter_paths(self, paths: Iterable[str]) -> list[str]:
+        """Return those paths that are pages the agent may see."""
+        scope = self._open_scope()
+        places = ((path, scope.place(path)) for path in paths)
+        return [path for path, place in places if place and place.kind != "data" and self.may_see(place)]
+
+    def list_pages(self) -> list[tuple[str, str]]:
+        """Return every page the agent may see with the time it was last written, newest first."""
+        self._storage.check()
+        paths = self.filter_paths(self._storage.pages.changes({}, self._open_scope().roots()).changed)
+        times = self._storage.modified_times(paths)
+        dated = [(path, format_modified(at)) for path, at in times.items()]
+        return sorted(dated, key=lambda page: (page[1], page[0]), reverse=True)
+
+    def filter_warnings(self, view: IndexView) -> tuple[str, ...]:
+        """Return the warnings of the index, and those about pages the agent may know of."""
+        return (*view.warnings, *(text for path, text in view.page_warnings if self.may_know(path)))
+
+
+def format_modified(seconds: float) -> str:
+    """Return a file time as a timestamp; empty for one that no calendar has."""
+    try:
+        return format_timestamp(datetime.fromtimestamp(seconds, UTC))
+    except (ValueError, OverflowError, OSError):
+        return ""
