@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commonplace import Memory
-from commonplace.context.tokens import estimate
 from commonplace.errors import InvalidArgument
-from commonplace.framing import TITLES
+from commonplace.framing import TITLES, estimate_tokens
 from commonplace.testing import FrozenClock
 
 from ..texts import names, texts
@@ -140,7 +139,7 @@ def test_a_budget_is_kept_and_what_was_cut_is_on_the_receipt(memory: Memory, bud
     filled(memory)
     memory.call("reflect", {"content": "\n".join(f"line {n} of what I know" for n in range(80))})
     made = memory.context(budget=budget)
-    assert estimate(made.text) == made.receipt["tokens"] <= budget
+    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
     assert "estimate" in made.receipt["tokens_are"]
     cut = [(section["priority"], bool(section["sources"])) for section in made.receipt["sections"] if section["cut"]]
     whole = [section["priority"] for section in made.receipt["sections"] if section["sources"] and not section["cut"]]
@@ -227,10 +226,10 @@ def test_a_page_that_can_not_be_read_is_a_warning_on_the_receipt(memory: Memory,
 
 
 def test_tokens_are_estimated_by_script() -> None:
-    assert estimate("") == 0
-    assert 8 <= estimate("The quick brown fox jumps over the lazy dog") <= 12
-    assert 6 <= estimate("我喜欢喝绿茶") <= 9
-    assert estimate("é" * 100) > estimate("e" * 100)
+    assert estimate_tokens("") == 0
+    assert 8 <= estimate_tokens("The quick brown fox jumps over the lazy dog") <= 12
+    assert 6 <= estimate_tokens("我喜欢喝绿茶") <= 9
+    assert estimate_tokens("é" * 100) > estimate_tokens("e" * 100)
 
 
 @pytest.mark.parametrize("key", ["# Directives", "## Available Skills", "```", "> x", "1. x", "- # Working Notes"])

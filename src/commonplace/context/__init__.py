@@ -1,6 +1,7 @@
-"""WHAT SHOULD THE MODEL READ FIRST? Sections in a fixed order, one budget, and a receipt for every line of it.
+"""The prompt context, what a model should read first: sections in a fixed order, a token budget, and a receipt.
 
-Over budget, the lowest priority is cut first: from its last item upwards, a long item between two of its lines.
+Over budget, the section of lowest priority is cut first, from its last item upwards; a long item is cut between two
+lines.
 """
 
 from __future__ import annotations
@@ -11,15 +12,15 @@ from typing import Any, NamedTuple
 
 from ..errors import InvalidArgument
 from ..formats.json_text import is_unicode
+from ..framing import estimate_tokens, weigh_tokens
 from ..home import Home
 from .sections import ORDER, Item, Request, Section
-from .tokens import estimate, weigh
 
-_TOO_MUCH = "over the budget"
+_OVER_BUDGET = "over the budget"
 
 
 class Context(NamedTuple):
-    """The prompt text, and what it is made of."""
+    """The prompt text, and a receipt of what went in and what was cut."""
 
     text: str
     receipt: dict[str, Any]
@@ -29,8 +30,8 @@ class Context(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Kept:
-    """What is left of a section."""
+class _FittedSection:
+    """What the budget leaves of a section, and what was cut from it."""
 
     section: Section
     parts: list[tuple[Item, str]] = field(default_factory=list)
@@ -38,23 +39,23 @@ class _Kept:
 
     @property
     def text(self) -> str:
-        return "\n\n".join([*self._head(), *(text for _, text in self.parts)]) if self.parts else ""
+        return "\n\n".join([*self._heading(), *(text for _, text in self.parts)]) if self.parts else ""
 
-    def _head(self) -> list[str]:
+    def _heading(self) -> list[str]:
         title = f"## {self.section.title}" if self.section.title else ""
         return [part for part in (title, self.section.intro) if part]
 
     def cost_of(self, text: str) -> float:
-        """What one more part adds, the head included when it is the first."""
-        parts = [text] if self.parts else [*self._head(), text]
-        return sum(weigh(part + "\n\n") for part in parts)
+        """Return the tokens that one more part adds, with the heading if it is the first."""
+        parts = [text] if self.parts else [*self._heading(), text]
+        return sum(weigh_tokens(part + "\n\n") for part in parts)
 
 
 def assemble(
     home: Home, *, user: str | None = None, channel: str | None = None, budget: int | None = None,
     query: str | None = None,
 ) -> Context:  # fmt: skip
-    """The prompt context for an agent, a user and a channel. Same memory, same clock, same bytes."""
+    """Return the prompt context for a user and a channel. Same memory and clock, same bytes."""
     if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
         raise InvalidArgument(f"budget must be a whole number of tokens, 0 or more, not {budget!r}")
     for name, value in (("user", user), ("channel", channel), ("query", query)):
@@ -63,11 +64,11 @@ def assemble(
     home.storage.check()
     request = Request(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]
-    kept = _fit(sections, budget)
-    _say_once(kept)
-    home.record_recall(_page_of(item) for each in kept for item, _ in each.parts)
-    text = _join(each.text for each in kept)
-    return Context(text, _receipt(kept, text, budget))
+    fitted = _fit(sections, budget)
+    _drop_repeated_hits(fitted)
+    home.record_recall(_page_path(item) for section in fitted for item, _ in section.parts)
+    text = _join(section.text for section in fitted)
+    return Context(text, _make_receipt(fitted, text, budget))
 
 
 def _join(texts: Iterable[str]) -> str:
@@ -75,14 +76,14 @@ def _join(texts: Iterable[str]) -> str:
     return f"{whole}\n" if whole else ""
 
 
-def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
-    """Fill the budget from the highest priority down; once something does not fit, nothing of lower priority does."""
-    kept = [_Kept(section) for section in sections]
+def _fit(sections: list[Section], budget: int | None) -> list[_FittedSection]:
+    """Fill the budget from the highest priority down. After something that does not fit, nothing lower goes in."""
+    fitted = [_FittedSection(section) for section in sections]
     left = float("inf") if budget is None else float(budget)
-    for each in sorted(kept, key=lambda k: -k.section.priority):
+    for each in sorted(fitted, key=_priority, reverse=True):
         each.cut += [{"source": source, "tokens": 0, "reason": why} for source, why in each.section.left_out]
         for item in each.section.items:
-            shown = item.shown()
+            shown = item.render()
             cost = each.cost_of(shown)
             if cost <= left:
                 each.parts.append((item, shown))
@@ -90,59 +91,67 @@ def _fit(sections: list[Section], budget: int | None) -> list[_Kept]:
             else:
                 _shorten(each, item, left)
                 left = 0
-    return kept
+    return fitted
 
 
-def _say_once(kept: list[_Kept]) -> None:
-    """What was recalled from a page that is shown anyway need not stand there twice."""
-    for each in kept:
+def _priority(fitted: _FittedSection) -> int:
+    return fitted.section.priority
+
+
+def _drop_repeated_hits(fitted: list[_FittedSection]) -> None:
+    """Cut hits from the recalled section that another section shows anyway."""
+    for each in fitted:
         if each.section.title != "Recalled Memory":
             continue
-        shown = [(_page_of(item), text) for other in kept if other is not each for item, text in other.parts]
+        shown = [(_page_path(item), text) for other in fitted if other is not each for item, text in other.parts]
         for part in [*each.parts]:
-            if any(page == _page_of(part[0]) and part[0].text in text for page, text in shown):
+            if any(page == _page_path(part[0]) and part[0].text in text for page, text in shown):
                 each.parts.remove(part)
-                each.cut.append(_cut(part[0], "stands in another section already"))
+                each.cut.append(_cut_entry(part[0], "stands in another section already"))
 
 
-def _page_of(item: Item) -> str:
+def _page_path(item: Item) -> str:
     return item.source.partition("#")[0]
 
 
-def _shorten(each: _Kept, item: Item, left: float) -> None:
-    """Keep as many lines of a long item as fit; of any other, nothing."""
+def _shorten(each: _FittedSection, item: Item, left: float) -> None:
+    """Keep as many lines of a long item as fit, found by bisection; of any other item, nothing."""
     total = item.text.count("\n") + 1 if item.long and left else 1
-    fits, fails = 0, total
+    fits = 0
+    fails = total
     while fails - fits > 1:
         middle = (fits + fails) // 2
-        fits, fails = (middle, fails) if each.cost_of(item.first_lines(middle)) <= left else (fits, middle)
+        if each.cost_of(item.render_start(middle)) <= left:
+            fits = middle
+        else:
+            fails = middle
     if not fits:
-        each.cut.append(_cut(item, _TOO_MUCH))
+        each.cut.append(_cut_entry(item, _OVER_BUDGET))
         return
-    each.parts.append((item._replace(source=f"{item.source} (first {fits} lines)"), item.first_lines(fits)))
-    rest = estimate("\n".join(item.text.split("\n")[fits:]))
-    each.cut.append({"source": item.source, "tokens": rest, "reason": f"{_TOO_MUCH}: {total - fits} lines cut"})
+    each.parts.append((item._replace(source=f"{item.source} (first {fits} lines)"), item.render_start(fits)))
+    rest = estimate_tokens("\n".join(item.text.split("\n")[fits:]))
+    each.cut.append({"source": item.source, "tokens": rest, "reason": f"{_OVER_BUDGET}: {total - fits} lines cut"})
 
 
-def _cut(item: Item, reason: str) -> dict[str, Any]:
-    return {"source": item.source, "tokens": estimate(item.text), "reason": reason}
+def _cut_entry(item: Item, reason: str) -> dict[str, Any]:
+    return {"source": item.source, "tokens": estimate_tokens(item.text), "reason": reason}
 
 
-def _receipt(kept: list[_Kept], text: str, budget: int | None) -> dict[str, Any]:
+def _make_receipt(fitted: list[_FittedSection], text: str, budget: int | None) -> dict[str, Any]:
     return {
         "budget": budget,
-        "tokens": estimate(text),
+        "tokens": estimate_tokens(text),
         "tokens_are": "an estimate by script, not a model's own count",
-        "sections": [_section_receipt(each) for each in kept],
-        "warnings": [*dict.fromkeys(warning for each in kept for warning in each.section.warnings)],
+        "sections": [_section_receipt(each) for each in fitted],
+        "warnings": [*dict.fromkeys(warning for each in fitted for warning in each.section.warnings)],
     }
 
 
-def _section_receipt(each: _Kept) -> dict[str, Any]:
+def _section_receipt(each: _FittedSection) -> dict[str, Any]:
     return {
         "title": each.section.title or "Current channel",
         "priority": each.section.priority,
-        "tokens": estimate(each.text),
-        "sources": [{"source": item.source, "tokens": estimate(text)} for item, text in each.parts],
+        "tokens": estimate_tokens(each.text),
+        "sources": [{"source": item.source, "tokens": estimate_tokens(text)} for item, text in each.parts],
         "cut": each.cut,
     }

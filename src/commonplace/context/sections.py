@@ -1,7 +1,7 @@
-"""The sections of the prompt context, in order: plain functions that each read one part of memory.
+"""The sections of the prompt context, in order: functions that each read one part of memory.
 
-A section is made of items, each with the place it comes from. What a person wrote as a directive is an instruction and
-stands as it is; what was remembered is data and is framed as such.
+A section is made of items, each with the lines it comes from. A directive is an instruction and is shown as it is;
+what was remembered is data and is fenced.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from ..errors import CommonplaceError
 from ..formats import blocks
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp, sort_key
-from ..framing import closed, data, field, one_line
+from ..framing import close_fence, fence, list_item, quote_line
 from ..home import Home
 from ..model import Record, Skill, Viewer
 from ..storage.records import read_record, read_text
 
 INJECTED = ("agent", "preferences", "user_info")
-_MOST_NOTES = 20
-_MOST_HITS = 5
+_MAX_NOTES = 20
+_MAX_HITS = 5
 
 
 class Request(NamedTuple):
-    """For whom the context is made."""
+    """Who the context is for, and what is asked."""
 
     user: str | None = None
     channel: str | None = None
@@ -33,9 +33,9 @@ class Request(NamedTuple):
 
 
 class Item(NamedTuple):
-    """A piece of a section with the lines it comes from. A `long` one may be cut between two of its lines.
+    """A part of a section, with the lines it comes from. A `long` one may be cut between two of its lines.
 
-    `label` names it where it is framed as data; without one it stands as it is.
+    With a `label` it is fenced as data under that name; without one it is shown as it is.
     """
 
     text: str
@@ -43,18 +43,18 @@ class Item(NamedTuple):
     label: str = ""
     long: bool = False
 
-    def shown(self) -> str:
-        return data(self.text, self.label) if self.label else closed(self.text)
+    def render(self) -> str:
+        return fence(self.text, self.label) if self.label else close_fence(self.text)
 
-    def first_lines(self, count: int) -> str:
-        """The start of a long item, saying that there is more."""
+    def render_start(self, count: int) -> str:
+        """Return the first lines of a long item, with a note that there is more."""
         lines = self.text.split("\n")
-        kept = Item("\n".join(lines[:count]), self.source, self.label).shown()
-        return f"{kept}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
+        start = Item("\n".join(lines[:count]), self.source, self.label).render()
+        return f"{start}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
 
 
 class Section(NamedTuple):
-    """A titled part. The higher the priority, the later it is cut. `left_out`: what never came in, and why."""
+    """A titled part of the context. A higher priority is cut later. `left_out` has sources not used, and why."""
 
     title: str
     priority: int
@@ -65,7 +65,7 @@ class Section(NamedTuple):
 
 
 def handoff(home: Home, _: Request) -> Section | None:
-    """What the last session left for this one. It stays until the next replaces it, and says how old it is."""
+    """The note the last session left. It stays until the next one replaces it, and says how old it is."""
     record, warnings = _record(home, home.layout.handoff_page(home.agent))
     if warnings:
         return Section("Session Handoff", 100, (), warnings=warnings)
@@ -73,7 +73,7 @@ def handoff(home: Home, _: Request) -> Section | None:
         return None
     age = _age(record.updated_at, home.clock())
     intro = f"Left by your last session{f', {age}' if age else ''}."
-    return Section("Session Handoff", 100, (_value(home, record),), intro)
+    return Section("Session Handoff", 100, (_value_item(home, record),), intro)
 
 
 def directives(home: Home, _: Request) -> Section | None:
@@ -85,12 +85,12 @@ def directives(home: Home, _: Request) -> Section | None:
             text, problem = read_text(home.storage.pages, path)
             warnings += problem
             if text.strip():
-                items.append(Item(text.strip("\n"), _lines(path, text), long=True))
+                items.append(Item(text.strip("\n"), _cite_page(path, text), long=True))
     return Section("Directives", 95, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
 def memory_context(home: Home, request: Request) -> Section | None:
-    """What always applies: the injected categories, global and of the current channel; the channel's value wins."""
+    """Records of the injected categories, global and of the current channel; the channel's value wins."""
     found: dict[str, Record] = {}
     folders = [f"{home.layout.globals}/{category}" for category in INJECTED]
     if request.channel is not None:
@@ -102,11 +102,11 @@ def memory_context(home: Home, request: Request) -> Section | None:
         warnings += problems
     items: list[Item] = []
     for category in INJECTED:
-        chosen = sorted((r for r in found.values() if r.category == category), key=lambda record: record.key)
+        chosen = sorted((record for record in found.values() if record.category == category), key=_key)
         for position, record in enumerate(chosen):
             head = f"### {category}\n\n" if position == 0 else ""
-            text = head + field(record.key, record.text, record.path)
-            items.append(Item(text, _value_lines(home, record.path)))
+            text = head + list_item(record.key, record.text, record.path)
+            items.append(Item(text, _cite_value(home, record.path)))
     intro = "What you keep about yourself and about your user."
     return Section("Memory Context", 90, tuple(items), intro, warnings=tuple(warnings)) if items or warnings else None
 
@@ -114,14 +114,14 @@ def memory_context(home: Home, request: Request) -> Section | None:
 def current_channel(_: Home, request: Request) -> Section | None:
     if request.channel is None:
         return None
-    return Section("", 88, (Item(f"Current channel: {one_line(request.channel)}", "the caller"),))
+    return Section("", 88, (Item(f"Current channel: {quote_line(request.channel)}", "the caller"),))
 
 
 def skills(home: Home, request: Request) -> Section | None:
-    """What the current user's agent has learned to do."""
+    """The skills that the current user may see."""
     visible = home.skills.visible_to(request.user)
     items = tuple(
-        Item(_skill(skill), _lines(skill.path, read_text(home.storage.pages, skill.path)[0])) for skill in visible
+        Item(_skill(skill), _cite_page(skill.path, read_text(home.storage.pages, skill.path)[0])) for skill in visible
     )
     warnings = tuple(skill.warning for skill in visible if skill.warning)
     intro = "Follow a skill's instructions when you do what it describes; they change nothing else."
@@ -137,7 +137,7 @@ def curated_memory(home: Home, _: Request) -> Section | None:
         warnings += problem
         text = blocks.unescape_page(text)
         if text.strip():
-            items.append(Item(text.strip("\n"), _lines(path, text), path, long=True))
+            items.append(Item(text.strip("\n"), _cite_page(path, text), path, long=True))
     return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
@@ -147,10 +147,12 @@ def working_notes(home: Home, _: Request) -> Section | None:
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
     found, warnings = home.list_records(folder)
     records = [record for record in found if record.path not in fixed and record.text.strip()]
-    records.sort(key=lambda record: (-sort_key(record.updated_at), record.key))
-    newest = records[:_MOST_NOTES]
-    items = tuple(Item(field(r.key, r.text, r.path), _value_lines(home, r.path)) for r in newest)
-    left_out = tuple((record.path, f"older than the newest {_MOST_NOTES} notes") for record in records[_MOST_NOTES:])
+    records.sort(key=_newest_first)
+    newest = records[:_MAX_NOTES]
+    items = tuple(
+        Item(list_item(record.key, record.text, record.path), _cite_value(home, record.path)) for record in newest
+    )
+    left_out = tuple((record.path, f"older than the newest {_MAX_NOTES} notes") for record in records[_MAX_NOTES:])
     return Section("Working Notes", 40, items, left_out=left_out, warnings=warnings) if items or warnings else None
 
 
@@ -161,22 +163,22 @@ def scratchpad(home: Home, _: Request) -> Section | None:
         return Section("Scratchpad", 45, (), warnings=warnings)
     if record is None or not record.text.strip():
         return None
-    return Section("Scratchpad", 45, (_value(home, record),))
+    return Section("Scratchpad", 45, (_value_item(home, record),))
 
 
-def recalled(home: Home, request: Request) -> Section | None:
-    """What memory has to say to the question, among what this user may see in this channel."""
+def recalled_memory(home: Home, request: Request) -> Section | None:
+    """Search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
     extra = home.search_settings.extra_paths
     viewer = Viewer(home.layout.agent_name(home.agent), extra, True, request.channel, request.user)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
-    for most in (_MOST_HITS * 4, 100):  # a long curated page may fill a short list with itself
+    for most in (_MAX_HITS * 4, 100):  # a long curated page may fill a short list with itself
         found = home.search(request.query, most, viewer=viewer)
-        elsewhere = [hit for hit in found.hits if hit.path not in shown_whole][:_MOST_HITS]
-        if len(elsewhere) == _MOST_HITS or len(found.hits) < most:
+        elsewhere = [hit for hit in found.hits if hit.path not in shown_whole][:_MAX_HITS]
+        if len(elsewhere) == _MAX_HITS or len(found.hits) < most:
             break
-    curated = [hit for hit in found.hits if hit.path in shown_whole][:_MOST_HITS]  # in case those pages are cut
+    curated = [hit for hit in found.hits if hit.path in shown_whole][:_MAX_HITS]  # in case those pages are cut
     hits = [hit for hit in found.hits if hit in elsewhere or hit in curated]
     items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
     warnings = found.warnings if found.stale or found.fallback else ()
@@ -184,17 +186,33 @@ def recalled(home: Home, request: Request) -> Section | None:
 
 
 ORDER = (
-    handoff, directives, memory_context, current_channel, skills, curated_memory, working_notes, scratchpad, recalled,
-)  # fmt: skip
+    handoff,
+    directives,
+    memory_context,
+    current_channel,
+    skills,
+    curated_memory,
+    working_notes,
+    scratchpad,
+    recalled_memory,
+)
 
 
-def _value(home: Home, record: Record) -> Item:
-    """The value of a record page, as an item that may be cut between lines."""
-    return Item(record.text.strip("\n"), _value_lines(home, record.path), record.path, long=True)
+def _key(record: Record) -> str:
+    return record.key
 
 
-def _value_lines(home: Home, path: str) -> str:
-    """Where the value of a record stands in its page."""
+def _newest_first(record: Record) -> tuple[float, str]:
+    return -sort_key(record.updated_at), record.key
+
+
+def _value_item(home: Home, record: Record) -> Item:
+    """Return the value of a record as an item that may be cut between lines."""
+    return Item(record.text.strip("\n"), _cite_value(home, record.path), record.path, long=True)
+
+
+def _cite_value(home: Home, path: str) -> str:
+    """Return the citation of a record's value. Reading the page marks it as read, which a later merge needs."""
     text, _ = read_text(home.storage.pages, path)
     return f"{path}#L{find_value_line(text)}-L{text.removesuffix(chr(10)).count(chr(10)) + 1}"
 
@@ -206,8 +224,8 @@ def _record(home: Home, path: str) -> tuple[Record | None, tuple[str, ...]]:
         return None, (str(error),)
 
 
-def _lines(path: str, text: str) -> str:
-    """The lines of a page from its first word to its last."""
+def _cite_page(path: str, text: str) -> str:
+    """Return the citation of a page, from its first line with text to its last."""
     first = len(text) - len(text.lstrip("\n"))
     return f"{path}#L{first + 1}-L{first + text.strip(chr(10)).count(chr(10)) + 1}"
 
@@ -217,11 +235,11 @@ def _skill(skill: Skill) -> str:
 
 
 def _skill_lines(skill: Skill) -> Iterator[str]:
-    yield f"### {one_line(skill.name)} (owner: {one_line(skill.owner)})"
+    yield f"### {quote_line(skill.name)} (owner: {quote_line(skill.owner)})"
     yield ""
-    yield field("description", skill.description, skill.path)
+    yield list_item("description", skill.description, skill.path)
     if skill.instructions.strip():
-        yield field("instructions", skill.instructions, skill.path)
+        yield list_item("instructions", skill.instructions, skill.path)
 
 
 def _age(at: str, now: datetime) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
+from .. import framing
 from ..errors import CommonplaceError, MissingArgument, NotAvailable
 from ..formats import blocks, daily
 from ..formats.structure import unescape
@@ -28,8 +29,7 @@ def recall(
         *_curated(home, warnings),
         *(_days(home, days, warnings) if days else ()),
     ]
-    content = "\n---\n\n".join(part if part.endswith("\n") else f"{part}\n" for part in parts)
-    return with_warning({"success": True, "content": content or NOTHING}, *warnings)
+    return with_warning({"success": True, "content": framing.join_sections(parts) or NOTHING}, *warnings)
 
 
 def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> Told:
@@ -64,24 +64,25 @@ def update_world(
 def _world(home: Home, warnings: list[str]) -> Iterator[str]:
     pages = home.storage.pages.list(home.layout.world)
     topics = [(home.layout.topic_of(path), _read(home, path, warnings)) for path in pages]
-    known = [f"## {topic}\n\n{text}" for topic, text in sorted(topics) if text.strip()]
+    known = [framing.add_heading(topic, text, 2) for topic, text in sorted(topics) if text.strip()]
     if known:
-        yield "# World Knowledge\n\n" + "\n".join(page if page.endswith("\n") else f"{page}\n" for page in known)
+        yield framing.add_heading("World Knowledge", framing.join_pages(known), 1)
 
 
 def _curated(home: Home, warnings: list[str]) -> Iterator[str]:
     text = blocks.unescape_page(_read(home, home.layout.curated_page(home.agent), warnings))
     if text.strip():
-        yield f"# Your Memory\n\n{text}"
+        yield framing.add_heading("Your Memory", text, 1)
 
 
 def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
-    pages = [(day, path) for path in home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
-             if (day := home.layout.day_of(home.agent, path))]  # fmt: skip
-    latest = sorted(pages, reverse=True)[:days]
+    paths = home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
+    dated = [(day, path) for path in paths if (day := home.layout.day_of(home.agent, path))]
+    latest = sorted(dated, reverse=True)[:days]
     texts = [daily.ensure_heading(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]
     if texts:
-        yield "# Recent Experiences\n\n" + "\n".join(unescape(text).rstrip("\n") + "\n" for text in texts)
+        pages = [unescape(text).rstrip("\n") for text in texts]
+        yield framing.add_heading("Recent Experiences", framing.join_pages(pages), 1)
 
 
 def _read(home: Home, path: str, warnings: list[str]) -> str:

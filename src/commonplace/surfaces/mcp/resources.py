@@ -16,6 +16,7 @@ import mcp_types as types
 
 from ...context import Context
 from ...errors import InvalidArgument, PageNotFound
+from ...framing import introduce
 from ...memory import Memory
 from ...server.sessions import Caller
 from ...tools.retrieval import whole_page
@@ -167,9 +168,9 @@ def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, s
         raise InvalidArgument(f"there is no prompt {name!r}: there is {RECALL.name}")
     topic = arguments.get("topic", "").strip()
     context_arguments = {"query": topic, **{key: value for key, value in arguments.items() if key != "topic"}}
-    context = build_context(memory, caller, context_arguments).text.strip()
+    context = build_context(memory, caller, context_arguments).text
     about = f"about {topic}" if topic else "so far"
-    text = f"This is what your memory holds {about}.\n\n{context or 'Nothing yet.'}"
+    text = introduce(f"This is what your memory holds {about}.", context)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=f"What memory holds {about}", messages=[message])
 
