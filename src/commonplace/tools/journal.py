@@ -1,4 +1,4 @@
-"""journal: recall what is known, remember what happens, reflect on it, and keep facts all agents share."""
+"""The journal toolset: recall what is known, remember what happens, reflect on it, keep facts all agents share."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from ..storage.names import topic_name
 from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
-NOTHING = "No memories found"
-Told = Annotated[Reply, Answer(success=bool, content=str)]
+NO_MEMORIES = "No memories found"
+JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
 
 
 def recall(
     home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them.", AtLeast(0)] = 3
-) -> Told:
+) -> JournalReply:
     """Read your memory: what is known about the world, your curated memory, and your latest days."""
     warnings: list[str] = []
     parts = [
-        *_world(home, warnings),
-        *_curated(home, warnings),
-        *(_days(home, days, warnings) if days else ()),
+        *_world_sections(home, warnings),
+        *_curated_sections(home, warnings),
+        *(_daily_sections(home, days, warnings) if days else ()),
     ]
-    return with_warning({"success": True, "content": framing.join_sections(parts) or NOTHING}, *warnings)
+    return with_warning({"success": True, "content": framing.join_sections(parts) or NO_MEMORIES}, *warnings)
 
 
-def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> Told:
+def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> JournalReply:
     """Add an entry, stamped with the time, to today's page."""
     if not content.strip():
         raise MissingArgument("content")
@@ -42,7 +42,9 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
     return {"success": True, "content": f"Remembered in {path} at {now:%H:%M}."}
 
 
-def reflect(home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]) -> Told:
+def reflect(
+    home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]
+) -> JournalReply:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
     home.writer.rewrite(path, content)
@@ -53,7 +55,7 @@ def update_world(
     home: Home,
     topic: Annotated[str, "What the page is about: people, systems, a project."],
     content: Annotated[str, "Everything known about it; it replaces the page."],
-) -> Told:
+) -> JournalReply:
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)
@@ -61,31 +63,33 @@ def update_world(
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 
-def _world(home: Home, warnings: list[str]) -> Iterator[str]:
+def _world_sections(home: Home, warnings: list[str]) -> Iterator[str]:
     pages = home.storage.pages.list(home.layout.world)
-    topics = [(home.layout.topic_of(path), _read(home, path, warnings)) for path in pages]
+    topics = [(home.layout.topic_of(path), _read_page(home, path, warnings)) for path in pages]
     known = [framing.add_heading(topic, text, 2) for topic, text in sorted(topics) if text.strip()]
     if known:
         yield framing.add_heading("World Knowledge", framing.join_pages(known), 1)
 
 
-def _curated(home: Home, warnings: list[str]) -> Iterator[str]:
-    text = blocks.unescape_page(_read(home, home.layout.curated_page(home.agent), warnings))
+def _curated_sections(home: Home, warnings: list[str]) -> Iterator[str]:
+    text = blocks.unescape_page(_read_page(home, home.layout.curated_page(home.agent), warnings))
     if text.strip():
         yield framing.add_heading("Your Memory", text, 1)
 
 
-def _days(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
+def _daily_sections(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
     paths = home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
     dated = [(day, path) for path in paths if (day := home.layout.day_of(home.agent, path))]
     latest = sorted(dated, reverse=True)[:days]
-    texts = [daily.ensure_heading(text, day) for day, path in latest if (text := _read(home, path, warnings)).strip()]
+    texts = [
+        daily.ensure_heading(text, day) for day, path in latest if (text := _read_page(home, path, warnings)).strip()
+    ]
     if texts:
         pages = [unescape(text).rstrip("\n") for text in texts]
         yield framing.add_heading("Recent Experiences", framing.join_pages(pages), 1)
 
 
-def _read(home: Home, path: str, warnings: list[str]) -> str:
+def _read_page(home: Home, path: str, warnings: list[str]) -> str:
     text, problem = read_text(home.storage.pages, path)
     warnings += problem
     home.record_recall([path] if text.strip() else [])

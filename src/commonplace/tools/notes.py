@@ -1,4 +1,4 @@
-"""notes: keyed blocks in the pages of days and in the summary page. Keys are unique over an agent's whole memory."""
+"""The notes toolset: keyed blocks in daily pages and in the summary page. Keys are unique over an agent's memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ Tags = Annotated[list[str] | None, "Labels to find it by."]
 _NOTE = Answer(key=str, content=str, tags=[str], file=str, kind=str)
 
 
-class Kept(NamedTuple):
-    """A block, and the page it stands in."""
+class StoredBlock(NamedTuple):
+    """A block, and the page it is on."""
 
     path: str
     kind: Literal["summary", "daily"]
@@ -30,7 +30,7 @@ class Kept(NamedTuple):
 
     @property
     def rank(self) -> tuple[bool, float, str, int]:
-        """The greatest is the canonical one: the summary's before the days', the newest before the others."""
+        """Greatest for the canonical block: the summary page comes before daily pages, then the newest wins."""
         return self.kind == "summary", sort_key(self.block.at), self.path, self.block.start
 
 
@@ -47,17 +47,18 @@ def memory_write(
 
     Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
     """
-    key, labels = _key(key), _labels(tags)
+    key = _check_key(key)
+    labels = _clean_tags(tags)
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
     with home.storage.pages.lock(f"notes of {home.agent}"):
-        found, warnings = _find(home, key)
+        found, warnings = _find_blocks(home, key)
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
             raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
         at = format_timestamp(home.clock())
         home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
-    return _ok({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
+    return _success({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
 
 
 def memory_update(
@@ -67,28 +68,29 @@ def memory_update(
 
     Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
     """
-    key, labels = _key(key), _labels(tags)
+    key = _check_key(key)
+    labels = _clean_tags(tags)
     with home.storage.pages.lock(f"notes of {home.agent}"):
-        kept, warnings = _canonical(home, key)
+        note, warnings = _find_canonical(home, key)
         at = format_timestamp(home.clock())
 
         def replace(text: str) -> str:
-            same = [Kept(kept.path, kept.kind, block) for block in blocks.find(text, key)]
+            same = [StoredBlock(note.path, note.kind, block) for block in blocks.find(text, key)]
             newest = max(same, key=lambda each: each.rank, default=None)
             return blocks.append(blocks.remove(text, newest.block) if newest else text, key, content, at, labels)
 
-        home.writer.edit(kept.path, replace)
-    return _ok({"key": key, "path": home.layout.notes_path(home.agent, kept.path), "kind": kept.kind}, warnings)
+        home.writer.edit(note.path, replace)
+    return _success({"key": key, "path": home.layout.notes_path(home.agent, note.path), "kind": note.kind}, warnings)
 
 
 def memory_read(
     home: Home, key: Key
 ) -> Annotated[Reply, Answer(success=bool, data=_NOTE | Answer(created_at=str, updated_at=str))]:
     """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
-    kept, warnings = _canonical(home, _key(key))
-    read_text(home.storage.pages, kept.path)  # from now on this handle has seen the page
-    at = kept.block.at
-    return _ok({**_row(home, kept), "created_at": at, "updated_at": at}, warnings)
+    note, warnings = _find_canonical(home, _check_key(key))
+    read_text(home.storage.pages, note.path)  # the base of a later merge
+    at = note.block.at
+    return _success({**_note_row(home, note), "created_at": at, "updated_at": at}, warnings)
 
 
 def memory_search(
@@ -98,29 +100,30 @@ def memory_search(
     limit: Annotated[int, "How many at the most.", Clamp(1, 100)] = 10,
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(results=[_NOTE | Answer(at=str)]))]:
     """Find memories whose key or content holds a text. Those of the summary page come first, then the newest days."""
-    wanted, needle = set(_labels(tags)), query.casefold()
-    everything, warnings = _all(home)
+    wanted = set(_clean_tags(tags))
+    needle = query.casefold()
+    notes, warnings = _read_all_blocks(home)
     found = [
-        kept
-        for kept in everything
-        if wanted <= set(kept.block.tags)
-        and (needle in kept.block.key.casefold() or needle in kept.block.content.casefold())
+        note
+        for note in notes
+        if wanted <= set(note.block.tags)
+        and (needle in note.block.key.casefold() or needle in note.block.content.casefold())
     ]
-    found.sort(key=lambda kept: kept.rank, reverse=True)
-    return _ok({"results": [{**_row(home, kept), "at": kept.block.at} for kept in found[:limit]]}, warnings)
+    found.sort(key=lambda note: note.rank, reverse=True)
+    return _success({"results": [{**_note_row(home, note), "at": note.block.at} for note in found[:limit]]}, warnings)
 
 
-def _row(home: Home, kept: Kept) -> dict[str, Any]:
+def _note_row(home: Home, note: StoredBlock) -> dict[str, Any]:
     return {
-        "key": kept.block.key,
-        "content": kept.block.content,
-        "tags": list(kept.block.tags),
-        "file": home.layout.notes_path(home.agent, kept.path),
-        "kind": kept.kind,
+        "key": note.block.key,
+        "content": note.block.content,
+        "tags": list(note.block.tags),
+        "file": home.layout.notes_path(home.agent, note.path),
+        "kind": note.kind,
     }
 
 
-def _key(key: str) -> str:
+def _check_key(key: str) -> str:
     trimmed = key.strip()
     if not trimmed:
         raise InvalidKey("the key is empty: give a name of one line")
@@ -131,54 +134,54 @@ def _key(key: str) -> str:
     return trimmed
 
 
-def _labels(tags: list[str] | None) -> list[str]:
+def _clean_tags(tags: list[str] | None) -> list[str]:
     labels = [tag for tag in tags or [] if tag.strip()]
     refuse_null("tag", *labels)
     return labels
 
 
-def _canonical(home: Home, key: str) -> tuple[Kept, list[str]]:
-    found, warnings = _find(home, key)
+def _find_canonical(home: Home, key: str) -> tuple[StoredBlock, list[str]]:
+    found, warnings = _find_blocks(home, key)
     if not found:
         raise KeyNotFound(f"{key!r} is not kept: use memory_search to find the right key, or memory_write to keep it")
     return found[0], warnings
 
 
-def _find(home: Home, key: str) -> tuple[list[Kept], list[str]]:
-    """The blocks of a key, the canonical one first. Pages that do not hold the key are not taken apart."""
+def _find_blocks(home: Home, key: str) -> tuple[list[StoredBlock], list[str]]:
+    """Return the blocks of a key, the canonical one first. Pages that do not contain the key are not parsed."""
     summary = home.layout.curated_page(home.agent)
     holding, warnings = home.storage.pages.find_text(home.layout.notes_tree(home.agent), key)
     texts = dict(holding)
     if not summary.startswith(home.layout.notes_tree(home.agent) + "/"):
         texts[summary], problem = read_text(home.storage.pages, summary)
         warnings += problem
-    found: list[Kept] = []
-    for path in _with_summary(home, [*texts], summary):
-        found += (_kept(path, summary, block) for block in blocks.find(texts.get(path, ""), key))
-    return sorted(found, key=lambda kept: kept.rank, reverse=True), warnings
+    found: list[StoredBlock] = []
+    for path in _note_pages(home, [*texts], summary):
+        found += (_stored_block(path, summary, block) for block in blocks.find(texts.get(path, ""), key))
+    return sorted(found, key=lambda note: note.rank, reverse=True), warnings
 
 
-def _all(home: Home) -> tuple[list[Kept], list[str]]:
+def _read_all_blocks(home: Home) -> tuple[list[StoredBlock], list[str]]:
     summary = home.layout.curated_page(home.agent)
-    found: list[Kept] = []
+    found: list[StoredBlock] = []
     warnings: list[str] = []
-    for path in _with_summary(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
+    for path in _note_pages(home, home.storage.pages.list(home.layout.notes_tree(home.agent), deep=True), summary):
         text, problem = read_text(home.storage.pages, path)
         warnings += problem
-        found += (_kept(path, summary, block) for block in blocks.parse(text))
+        found += (_stored_block(path, summary, block) for block in blocks.parse(text))
     return found, warnings
 
 
-def _with_summary(home: Home, paths: list[str], summary: str) -> list[str]:
-    """The pages of blocks among these, and the summary page, which some layouts keep elsewhere."""
+def _note_pages(home: Home, paths: list[str], summary: str) -> list[str]:
+    """Return those of some pages that may have blocks, and the summary page, which some layouts keep elsewhere."""
     return [*dict.fromkeys([*home.layout.notes_pages(home.agent, paths), summary])]
 
 
-def _kept(path: str, summary: str, block: Block) -> Kept:
-    return Kept(path, "summary" if path == summary else "daily", block)
+def _stored_block(path: str, summary: str, block: Block) -> StoredBlock:
+    return StoredBlock(path, "summary" if path == summary else "daily", block)
 
 
-def _ok(data: dict[str, Any], warnings: list[str]) -> Reply:
+def _success(data: dict[str, Any], warnings: list[str]) -> Reply:
     return with_warning({"success": True, "data": data}, *warnings)
 
 

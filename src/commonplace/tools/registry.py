@@ -1,4 +1,4 @@
-"""registry: one tool, nineteen operations on global records, records of channels, and skills.
+"""The registry toolset: one tool with nineteen operations on global records, records of channels, and skills.
 
 Each operation is a typed function like any tool; the tool's one flat schema is the union of their parameters.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any
@@ -32,38 +32,38 @@ _RECORD = Answer(key=str, value=object, category=str, tags=[str], created_at=str
 _SKILL = Answer(
     name=str, description=str, instructions=str, owner=str, training_progress=int, created_at=str, updated_at=str
 )
-Done = Annotated[Reply, Answer(success=bool)]
-OneRecord = Annotated[Reply, Answer(success=bool) | _RECORD]
-Records = Annotated[Reply, Answer(success=bool, results=[_RECORD])]
-SomeSkills = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
+SuccessReply = Annotated[Reply, Answer(success=bool)]
+RecordReply = Annotated[Reply, Answer(success=bool) | _RECORD]
+RecordsReply = Annotated[Reply, Answer(success=bool, results=[_RECORD])]
+SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 
-def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> Done:
+def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """keep a memory for all channels, or replace it"""
-    home.globals.put(key, value, category, _tags(tags))
+    home.globals.put(key, value, category, _clean_tags(tags))
     return {"success": True}
 
 
-def getGlobal(home: Home, key: Key) -> OneRecord:
+def getGlobal(home: Home, key: Key) -> RecordReply:
     """read one"""
-    return _one(home.globals.get(key))
+    return _record_reply(home.globals.get(key))
 
 
-def deleteGlobal(home: Home, key: Key) -> Done:
+def deleteGlobal(home: Home, key: Key) -> SuccessReply:
     """delete one"""
-    return _deleted(home.globals.delete(key))
+    return _delete_reply(home.globals.delete(key))
 
 
-def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> Records:
+def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> RecordsReply:
     """list all, or one category"""
-    found, warnings = _records(home, home.layout.globals)
-    return _results((r for r in found if category is None or r.category == category), warnings)
+    found, warnings = _read_records(home, home.layout.globals)
+    return _records_reply((r for r in found if category is None or r.category == category), warnings)
 
 
-def searchGlobal(home: Home, query: Words) -> Records:
+def searchGlobal(home: Home, query: Words) -> RecordsReply:
     """find by words"""
-    found, warnings = _records(home, home.layout.globals)
-    return _results(best_records(found, words_of(query)), warnings)
+    found, warnings = _read_records(home, home.layout.globals)
+    return _records_reply(rank_records(found, query_terms(query)), warnings)
 
 
 def setChannel(
@@ -73,31 +73,31 @@ def setChannel(
     value: Value,
     category: Category = "general",
     tags: Tags = None,
-) -> Done:
+) -> SuccessReply:
     """keep a memory of one channel, or replace it"""
-    home.channels.shelf(channelName).put(key, value, category, _tags(tags))
+    home.channels.shelf(channelName).put(key, value, category, _clean_tags(tags))
     return {"success": True}
 
 
-def getChannel(home: Home, channelName: Channel, key: Key) -> OneRecord:
+def getChannel(home: Home, channelName: Channel, key: Key) -> RecordReply:
     """read one"""
-    return _one(home.channels.shelf(channelName).get(key))
+    return _record_reply(home.channels.shelf(channelName).get(key))
 
 
-def deleteChannel(home: Home, channelName: Channel, key: Key) -> Done:
+def deleteChannel(home: Home, channelName: Channel, key: Key) -> SuccessReply:
     """delete one"""
-    return _deleted(home.channels.shelf(channelName).delete(key))
+    return _delete_reply(home.channels.shelf(channelName).delete(key))
 
 
-def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> Records:
+def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> RecordsReply:
     """list one category of a channel"""
-    found, warnings = _records(home, _known_channel(home, channelName))
-    return _results((r for r in found if r.category == category), warnings)
+    found, warnings = _read_records(home, _require_channel(home, channelName))
+    return _records_reply((r for r in found if r.category == category), warnings)
 
 
 def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, keys=[str])]:
     """list the keys of a channel"""
-    _known_channel(home, channelName)
+    _require_channel(home, channelName)
     return {"success": True, "keys": home.channels.shelf(channelName).keys()}
 
 
@@ -120,7 +120,7 @@ def createSkill(
     initialStructure: Annotated[dict[str, Json] | None, "The data the skill starts with."] = None,
     owner: Annotated[str, "`global`, or the one user who sees it."] = "global",
     instructions: Annotated[str, "Rules to follow whenever the skill is used; shown in every prompt."] = "",
-) -> Done:
+) -> SuccessReply:
     """make a skill; for one that exists only the description changes"""
     home.skills.create(name, description, initialStructure or {}, owner, instructions)
     return {"success": True}
@@ -131,7 +131,7 @@ def updateSkill(
     name: Name,
     newData: Annotated[dict[str, Json], "What changes in the data; `instructions` goes to the instructions."],
     trainingIncrement: Annotated[bool, "Whether to count this as training."] = False,  # noqa: FBT002
-) -> Done:
+) -> SuccessReply:
     """merge into a skill's data: objects merge, lists are replaced, null deletes; {"skill_data": null} clears"""
     instructions = newData.get("instructions")
     if instructions is not None and not isinstance(instructions, str):
@@ -141,14 +141,14 @@ def updateSkill(
 
     def change(skill: Skill) -> Skill:
         return skill._replace(
-            data={} if clears else _merged(skill.data, changes),
+            data={} if clears else _merge(skill.data, changes),
             instructions=_new_instructions(skill, newData),
             training_progress=skill.training_progress + trainingIncrement,
         )
 
     if home.skills.update(name, change) is None:
         raise NotFound("Skill not found")
-    return with_warning({"success": True}, _NESTED if "skill_data" in changes else "")
+    return with_warning({"success": True}, _NESTED_DATA_WARNING if "skill_data" in changes else "")
 
 
 def getSkill(home: Home, name: Name) -> Annotated[Reply, Answer(success=bool, skill_data=dict) | _SKILL]:
@@ -156,20 +156,20 @@ def getSkill(home: Home, name: Name) -> Annotated[Reply, Answer(success=bool, sk
     skill = home.skills.get(name)
     if skill is None:
         raise NotFound("Not found")
-    return with_warning({"success": True, **_summary(skill), "skill_data": skill.data}, skill.warning)
+    return with_warning({"success": True, **_skill_row(skill), "skill_data": skill.data}, skill.warning)
 
 
-def listSkills(home: Home) -> SomeSkills:
+def listSkills(home: Home) -> SkillsReply:
     """list all skills, without data"""
-    return _skills(home.skills.all())
+    return _skills_reply(home.skills.all())
 
 
-def listSkillsForUser(home: Home, username: Annotated[str, "The user."]) -> SomeSkills:
+def listSkillsForUser(home: Home, username: Annotated[str, "The user."]) -> SkillsReply:
     """list the skills a user may see"""
-    return _skills(home.skills.visible_to(username))
+    return _skills_reply(home.skills.visible_to(username))
 
 
-def deleteSkill(home: Home, name: Name) -> Done:
+def deleteSkill(home: Home, name: Name) -> SuccessReply:
     """delete a skill"""
     if not home.skills.delete(name):
         raise NotFound("Skill not found")
@@ -180,30 +180,44 @@ def search(
     home: Home, query: Words
 ) -> Annotated[Reply, Answer(success=bool, results=[(_RECORD | _SKILL).with_optional_fields() | Answer(scope=str)])]:
     """find by words in global memories, skills and all channels"""
-    words = words_of(query)
-    shared, warnings = _records(home, home.layout.globals)
-    rows = [{**_row(record), "scope": "global"} for record in best_records(shared, words)]
+    terms = query_terms(query)
+    shared, warnings = _read_records(home, home.layout.globals)
+    rows = [{**_record_row(record), "scope": "global"} for record in rank_records(shared, terms)]
     skills = home.skills.all()
-    rows += [{**_summary(skill), "scope": "skill"} for skill in best_skills(skills, words)]
-    channels, more = _records(home, home.layout.channels)
+    rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, terms)]
+    channels, more = _read_records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
-        found = best_records((record for record in channels if record.scope.name == name), words)
-        rows += [{**_row(record), "scope": f"channel_memories_{name}"} for record in found]
+        found = rank_records((record for record in channels if record.scope.name == name), terms)
+        rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in found]
     return with_warning({"success": True, "results": rows}, *warnings, *(each.warning for each in skills), *more)
 
 
-_NESTED = (
+_NESTED_DATA_WARNING = (
     "newData is the data itself: its key skill_data was stored as a nested field. "
     'Send the fields without that key, or exactly {"skill_data": null} to clear the data'
 )
-OPERATIONS = {
-    run.__name__: Tool(run)
-    for run in (
-        setGlobal, getGlobal, deleteGlobal, listGlobal, searchGlobal, setChannel, getChannel, deleteChannel,
-        getChannelByCategory, listChannelKeys, listChannels, purgeChannel, createSkill, updateSkill, getSkill,
-        listSkills, listSkillsForUser, deleteSkill, search,
-    )
-}  # fmt: skip
+_FUNCTIONS: tuple[Callable[..., Reply], ...] = (
+    setGlobal,
+    getGlobal,
+    deleteGlobal,
+    listGlobal,
+    searchGlobal,
+    setChannel,
+    getChannel,
+    deleteChannel,
+    getChannelByCategory,
+    listChannelKeys,
+    listChannels,
+    purgeChannel,
+    createSkill,
+    updateSkill,
+    getSkill,
+    listSkills,
+    listSkillsForUser,
+    deleteSkill,
+    search,
+)
+OPERATIONS = {run.__name__: Tool(run) for run in _FUNCTIONS}
 
 
 def memory_tool(home: Home, op: str) -> Reply:
@@ -268,25 +282,25 @@ def _signature(tool: Tool) -> str:
     return ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
 
 
-def _tags(given: list[str] | str | None) -> tuple[str, ...]:
+def _clean_tags(given: list[str] | str | None) -> tuple[str, ...]:
     listed = given.split(",") if isinstance(given, str) else given or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
     return tuple(tag for tag in stripped if tag)
 
 
-def _one(record: Record | None) -> Reply:
+def _record_reply(record: Record | None) -> Reply:
     if record is None:
         raise NotFound("Not found")
-    return with_warning({"success": True, **_row(record)}, record.warning)
+    return with_warning({"success": True, **_record_row(record)}, record.warning)
 
 
-def _deleted(done: bool) -> Reply:  # noqa: FBT001
+def _delete_reply(done: bool) -> Reply:  # noqa: FBT001
     if not done:
         raise NotFound("Key not found")
     return {"success": True}
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _record_row(record: Record) -> dict[str, Any]:
     return {
         "key": record.key,
         "value": record.value,
@@ -297,7 +311,7 @@ def _row(record: Record) -> dict[str, Any]:
     }
 
 
-def _summary(skill: Skill) -> dict[str, Any]:
+def _skill_row(skill: Skill) -> dict[str, Any]:
     return {
         "name": skill.name,
         "description": skill.description,
@@ -309,16 +323,16 @@ def _summary(skill: Skill) -> dict[str, Any]:
     }
 
 
-def _records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
-    """The records below a folder by key, and what is wrong with any of them."""
-    records, told = home.list_records(folder)
+def _read_records(home: Home, folder: str) -> tuple[list[Record], tuple[str, ...]]:
+    """Return the records below a folder by key, and a warning for each that is broken."""
+    records, warnings = home.list_records(folder)
     if folder == home.layout.globals:
-        records = _newest(records)
-    return sorted(records, key=lambda record: record.key), told
+        records = _newest_of_each_key(records)
+    return sorted(records, key=lambda record: record.key), warnings
 
 
-def _newest(records: Iterable[Record]) -> list[Record]:
-    """Of a key that stands in two categories, after a crash or by hand, the record that it is read as."""
+def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
+    """Keep one record a key. After a crash or an edit by hand a key may be in two categories: the newest counts."""
     found: dict[str, Record] = {}
     for record in records:
         known = found.get(record.key)
@@ -327,30 +341,30 @@ def _newest(records: Iterable[Record]) -> list[Record]:
     return [*found.values()]
 
 
-def _results(records: Iterable[Record], warnings: Iterable[str]) -> Reply:
-    return with_warning({"success": True, "results": [_row(record) for record in records]}, *warnings)
+def _records_reply(records: Iterable[Record], warnings: Iterable[str]) -> Reply:
+    return with_warning({"success": True, "results": [_record_row(record) for record in records]}, *warnings)
 
 
-def _skills(skills: Iterable[Skill]) -> Reply:
+def _skills_reply(skills: Iterable[Skill]) -> Reply:
     listed = list(skills)
-    rows = [_summary(skill) for skill in listed]
+    rows = [_skill_row(skill) for skill in listed]
     return with_warning({"success": True, "skills": rows}, *(skill.warning for skill in listed))
 
 
-def _known_channel(home: Home, channel: str) -> str:
+def _require_channel(home: Home, channel: str) -> str:
     if not home.channels.exists(channel):
         raise NotFound("Not found")
     return home.layout.channel_folder(channel)
 
 
-def _merged(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:
+def _merge(old: dict[str, Json], new: dict[str, Json]) -> dict[str, Json]:
     """Objects merge, everything else is replaced, null deletes."""
     out = dict(old)
     for name, value in new.items():
         if value is None:
             out.pop(name, None)
         elif isinstance(value, dict):
-            out[name] = _merged(out[name] if isinstance(out.get(name), dict) else {}, value)
+            out[name] = _merge(out[name] if isinstance(out.get(name), dict) else {}, value)
         else:
             out[name] = value
     return out
@@ -362,8 +376,8 @@ def _new_instructions(skill: Skill, new_data: dict[str, Json]) -> str:
     return new_data["instructions"] or ""
 
 
-def words_of(query: str) -> list[str]:
-    """The words asked for; underscores and hyphens are spaces. Scripts without spaces are asked for in pairs, too."""
+def query_terms(query: str) -> list[str]:
+    """Return the terms of a query; underscores and hyphens are spaces. Scripts without spaces give pairs, too."""
     plain = re.sub(r"[_\-\s]+", " ", query).strip()
     if not plain:
         raise InvalidArgument("Query must not be empty")
@@ -371,40 +385,50 @@ def words_of(query: str) -> list[str]:
     return [*dict.fromkeys([*plain.casefold().split(" "), *pairs])]
 
 
-def best_records(records: Iterable[Record], words: list[str]) -> list[Record]:
-    return _ranked(records, words, lambda r: (r.key, _as_text(r.value), r.category, " ".join(r.tags)))
+def rank_records(records: Iterable[Record], terms: list[str]) -> list[Record]:
+    """Return the records that contain any of the terms, best first."""
+    return _rank(records, terms, _record_fields)
 
 
-def best_skills(skills: Iterable[Skill], words: list[str]) -> list[Skill]:
-    return _ranked(skills, words, lambda s: (s.name, s.description, s.instructions, _as_text(s.data)))
+def rank_skills(skills: Iterable[Skill], terms: list[str]) -> list[Skill]:
+    """Return the skills that contain any of the terms, best first."""
+    return _rank(skills, terms, _skill_fields)
 
 
-def _ranked(things: Iterable[Any], words: list[str], fields_of: Any) -> list[Any]:
-    """What holds any of the words, literally; more of them first, and those in the name before the others."""
+def _record_fields(record: Record) -> tuple[str, ...]:
+    return record.key, _searchable_text(record.value), record.category, " ".join(record.tags)
+
+
+def _skill_fields(skill: Skill) -> tuple[str, ...]:
+    return skill.name, skill.description, skill.instructions, _searchable_text(skill.data)
+
+
+def _rank(things: Iterable[Any], terms: list[str], fields_of: Callable[[Any], tuple[str, ...]]) -> list[Any]:
+    """Return what contains any of the terms, literally: more terms first, then those in the name."""
     scored = []
     for thing in things:
         name, *rest = (field.casefold() for field in fields_of(thing))
         text = "\n".join(rest)
-        score = sum((word == name) + 2 * (word in name) + (word in text) for word in words)
-        found = sum(word in name or word in text for word in words)
-        if found:
-            scored.append((-found, -score, name, thing))
+        score = sum((term == name) + 2 * (term in name) + (term in text) for term in terms)
+        matches = sum(term in name or term in text for term in terms)
+        if matches:
+            scored.append((-matches, -score, name, thing))
     return [thing for *_, thing in sorted(scored, key=lambda each: each[:3])]
 
 
-def _as_text(value: Json) -> str:
-    """A value as text to look in: what it says, and how it says it."""
-    return value if isinstance(value, str) else "\n".join([json.dumps(value, ensure_ascii=False), *_said(value)])
+def _searchable_text(value: Json) -> str:
+    """Return a value as text to search in: as JSON, and the strings in it as they are."""
+    return value if isinstance(value, str) else "\n".join([json.dumps(value, ensure_ascii=False), *_strings_in(value)])
 
 
-def _said(value: Json) -> Iterator[str]:
+def _strings_in(value: Json) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         yield from value
-        yield from (text for item in value.values() for text in _said(item))
+        yield from (text for item in value.values() for text in _strings_in(item))
     elif isinstance(value, list):
-        yield from (text for item in value for text in _said(item))
+        yield from (text for item in value for text in _strings_in(item))
 
 
 def _refuse(error: CommonplaceError, _tool: str, _given: Mapping[str, Any]) -> Reply:

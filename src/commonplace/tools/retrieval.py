@@ -1,4 +1,4 @@
-"""retrieval: one search over everything an agent may see, and a safe way to read around what it found."""
+"""The retrieval toolset: one search over everything an agent may see, and a safe way to read around the hits."""
 
 from __future__ import annotations
 
@@ -15,11 +15,22 @@ from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
 
-_FOUND = Answer(
-    path=str, from_=int, to=int, text=str, score=float, source=str, citation=str, scope=str,
-    key=Maybe(str), tags=Maybe([str]), at=Maybe(str),
-)  # fmt: skip
-_LINES, _CHARACTERS = 120, 12_000  # of a read that does not say how much
+_HIT = Answer(
+    path=str,
+    from_=int,
+    to=int,
+    text=str,
+    score=float,
+    source=str,
+    citation=str,
+    scope=str,
+    key=Maybe(str),
+    tags=Maybe([str]),
+    at=Maybe(str),
+)
+# Limits of a read that does not say how many lines.
+_MAX_LINES = 120
+_MAX_CHARACTERS = 12_000
 
 
 def memory_search(
@@ -38,7 +49,7 @@ def memory_search(
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
 ) -> Annotated[
     Reply,
-    Answer(results=[_FOUND], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
+    Answer(results=[_HIT], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
 ]:
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 
@@ -46,13 +57,13 @@ def memory_search(
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.filters(**named, source=source, path=path)
-    return told(home.search(query, maxResults, minScore, filters=filters))
+    return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 
-def told(found: SearchResult) -> Reply:
-    """What a search found, as the tool answers."""
+def search_reply(found: SearchResult) -> Reply:
+    """Return what a search found, as the tool answers."""
     reply: Reply = {
-        "results": [as_row(hit) for hit in found.hits],
+        "results": [hit_row(hit) for hit in found.hits],
         "provider": found.provider,
         "model": found.model,
         "fallback": found.fallback,
@@ -70,26 +81,26 @@ def memory_get(
     lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
-    text = _page(home, path).text
+    text = _read_page(home, path).text
     shown = text.removesuffix("\n").split("\n") if text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
         shown = render_lines(shown)
-    return {"path": path, **_slice(shown, max(1, from_), lines)}
+    return {"path": path, **_select_lines(shown, max(1, from_), lines)}
 
 
 def whole_page(home: Home, path: str) -> str:
-    """A page that search may return, as it may be shown; Refused or PageNotFound for any other."""
-    text = _page(home, path).text
+    """Return the text of a page that search may return; Refused or PageNotFound for any other."""
+    text = _read_page(home, path).text
     return "\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text
 
 
-def _page(home: Home, path: str) -> Page:
-    page = home.storage.pages.read(_allowed(home, path))
+def _read_page(home: Home, path: str) -> Page:
+    page = home.storage.pages.read(_check_readable(home, path))
     home.storage.pages.mark_read(page)
     return page
 
 
-def as_row(hit: Hit) -> dict[str, Any]:
+def hit_row(hit: Hit) -> dict[str, Any]:
     row: dict[str, Any] = {
         "path": hit.path,
         "from": hit.start,
@@ -104,8 +115,8 @@ def as_row(hit: Hit) -> dict[str, Any]:
     return row | {name: value for name, value in known.items() if value}
 
 
-def _allowed(home: Home, path: str) -> str:
-    """The path, when a search by this agent could return it."""
+def _check_readable(home: Home, path: str) -> str:
+    """Return the path, if a search by this agent could return it; raise Refused otherwise."""
     settings = home.search_settings
     clean = path.removeprefix("./")
     place = home.layout.place(clean, settings.extra_paths)
@@ -120,28 +131,28 @@ def _allowed(home: Home, path: str) -> str:
     return clean
 
 
-def _slice(lines: list[str], start: int, count: int | None) -> dict[str, Any]:
+def _select_lines(lines: list[str], start: int, count: int | None) -> dict[str, Any]:
     if start > len(lines):
         out = {"text": "", "from": start, "to": start - 1}
         return out if not lines else {**out, "warning": f"the page has {len(lines)} lines"}
     if count is not None:
         chosen = lines[start - 1 : start - 1 + count]
         return {"text": "\n".join(chosen), "from": start, "to": start + len(chosen) - 1}
-    return _capped(lines, start)
+    return _select_capped(lines, start)
 
 
-def _capped(lines: list[str], start: int) -> dict[str, Any]:
+def _select_capped(lines: list[str], start: int) -> dict[str, Any]:
     chosen: list[str] = []
     size = 0
-    for line in lines[start - 1 : start - 1 + _LINES]:
-        if chosen and size + len(line) > _CHARACTERS:
+    for line in lines[start - 1 : start - 1 + _MAX_LINES]:
+        if chosen and size + len(line) > _MAX_CHARACTERS:
             break
         chosen.append(line)
         size += len(line) + 1
     end = start + len(chosen) - 1
-    out: dict[str, Any] = {"text": "\n".join(chosen)[:_CHARACTERS], "from": start, "to": end}
+    out: dict[str, Any] = {"text": "\n".join(chosen)[:_MAX_CHARACTERS], "from": start, "to": end}
     if len(out["text"]) < len("\n".join(chosen)):
-        out["warning"] = f"line {end} is cut at {_CHARACTERS} characters: read it whole with from={end}, lines=1"
+        out["warning"] = f"line {end} is cut at {_MAX_CHARACTERS} characters: read it whole with from={end}, lines=1"
     if end < len(lines):
         out["next"] = end + 1
     return out

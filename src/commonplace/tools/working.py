@@ -1,4 +1,4 @@
-"""working: an agent's keyed notes, its handoff to the next session, and the scratchpad of the task at hand."""
+"""The working toolset: an agent's keyed notes, its handoff to the next session, and a scratchpad for the task."""
 
 from __future__ import annotations
 
@@ -22,7 +22,11 @@ SESSION_HANDOFF_KEY = "session-handoff"
 SCRATCHPAD_KEY = "scratchpad"
 ACTIVITY_PREFIX = "activity-log-"
 
-_WHOLE_IN_KEY, _WHOLE_IN_CONTENT, _TERM_IN_KEY, _TERM_IN_CONTENT = 6, 5, 3, 1
+# Weights of a match, as the contract has them.
+_QUERY_IN_KEY_WEIGHT = 6
+_QUERY_IN_CONTENT_WEIGHT = 5
+_TERM_IN_KEY_WEIGHT = 3
+_TERM_IN_CONTENT_WEIGHT = 1
 
 
 def search_memory(
@@ -34,9 +38,9 @@ def search_memory(
     Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
 ]:
     """Search your working notes. A note whose key is what you ask for comes first."""
-    asked = _filled("query", query)
+    asked = _require_text("query", query)
     records, warnings = home.list_records(home.layout.working_folder(home.agent))
-    scored = [*((_score(asked, record), record) for record in records), *_logs(home, asked)]
+    scored = [*((_score(asked, record), record) for record in records), *_find_logs(home, asked)]
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
     matches = [
@@ -53,32 +57,33 @@ def write_memory(
     mode: Annotated[Literal["replace", "append"], "Replace the note, or add to its end."] = "replace",
 ) -> Annotated[Reply, Answer(status=str, key=str, mode=str, bytes_written=int)]:
     """Write a working note that lasts across tasks, under a key of your choice."""
-    key, content = _filled("key", key), _filled("content", content)
+    key = _require_text("key", key)
+    content = _require_text("content", content)
     _refuse_reserved(key)
     shelf = home.working
-    record = shelf.change(shelf.path(key), key, lambda old: _joined(old, content) if mode == "append" else content)
+    record = shelf.change(shelf.path(key), key, lambda old: _append_line(old, content) if mode == "append" else content)
     reply = {"status": "ok", "key": key, "mode": mode, "bytes_written": len(record.value.encode())}
-    return with_warning(reply, _log(home, key, mode))
+    return with_warning(reply, _log_write(home, key, mode))
 
 
 def write_session_handoff(
     home: Home, content: Annotated[str, "Where things stand: what was done, what is open, what comes next."]
 ) -> Annotated[Reply, Answer(status=str, message=str)]:
     """Leave a note for your next session. It replaces the last one and is the first thing you will read."""
-    content = _filled("content", content)
+    content = _require_text("content", content)
     path = home.layout.handoff_page(home.agent)
     home.working.change(path, SESSION_HANDOFF_KEY, lambda _: content, start_over=True)
     return {"status": "ok", "message": f"Handoff saved in {path}; the next session reads it first."}
 
 
 def read_handoff(home: Home) -> str:
-    """The note for the next session; empty when there is none."""
+    """Return the note for the next session; empty when there is none."""
     record = read_record(home.storage.pages, home.layout, home.layout.handoff_page(home.agent))
     return record.text if record else ""
 
 
 def clear_handoff(home: Home) -> None:
-    """Take the note away, as a person may; no tool of an agent does."""
+    """Remove the note for the next session. A person may; no tool of an agent does."""
     home.working.change(home.layout.handoff_page(home.agent), SESSION_HANDOFF_KEY, lambda _: "", start_over=True)
 
 
@@ -100,20 +105,20 @@ def scratch_note(
     if not content:
         raise MissingArgument("content")
     record = home.working.change(
-        path, SCRATCHPAD_KEY, lambda old: _joined(old, content) if mode == "append" else content
+        path, SCRATCHPAD_KEY, lambda old: _append_line(old, content) if mode == "append" else content
     )
     return {"status": "ok", "mode": mode, "content": record.value, "message": f"Scratchpad saved in {path}."}
 
 
-def _filled(name: str, value: str) -> str:
+def _require_text(name: str, value: str) -> str:
     trimmed = value.strip()
     if not trimmed:
         raise MissingArgument(name)
     return trimmed
 
 
-def _joined(old: Json, content: str) -> str:
-    """Notes grow by lines; a blank one starts anew."""
+def _append_line(old: Json, content: str) -> str:
+    """Return the note with the content on a new line; a blank note is replaced."""
     standing = "" if old is None else Record("", old).text.rstrip()
     return f"{standing}\n{content}" if standing.strip() else content
 
@@ -127,17 +132,21 @@ def _refuse_reserved(key: str) -> None:
 
 
 def _score(asked: str, record: Record) -> tuple[int, int]:
-    """First the kind of match, then the source's weights summed: a whole query in the key beats everything."""
-    query, key, content = asked.casefold(), record.key.casefold(), record.text.casefold()
-    whole_key, whole_content = query in key, query in content
+    """Return the kind of match, then its weight: the whole query in the key beats everything."""
+    query = asked.casefold()
+    key = record.key.casefold()
+    content = record.text.casefold()
+    in_key = query in key
+    in_content = query in content
     terms = dict.fromkeys([*query.split(), *(w for w in tokenize_query(asked) if not w.isascii())])
-    weight = whole_key * _WHOLE_IN_KEY + whole_content * _WHOLE_IN_CONTENT
-    weight += sum((term in key) * _TERM_IN_KEY + (term in content) * _TERM_IN_CONTENT for term in terms)
-    return (2 if whole_key else int(whole_content)), weight
+    weight = in_key * _QUERY_IN_KEY_WEIGHT + in_content * _QUERY_IN_CONTENT_WEIGHT
+    for term in terms:
+        weight += (term in key) * _TERM_IN_KEY_WEIGHT + (term in content) * _TERM_IN_CONTENT_WEIGHT
+    return (2 if in_key else int(in_content)), weight
 
 
-def _log(home: Home, key: str, mode: str) -> str:
-    """Note the write in the day's activity log. The note itself is safe already: a failure here is only told."""
+def _log_write(home: Home, key: str, mode: str) -> str:
+    """Add the write to the day's activity log and return a warning, if that fails: the note itself is safe already."""
     now = home.clock().astimezone(UTC)
     line = f"- [{now:%H:%M:%S} UTC] write_memory key='{escape_unprintable(key)}' mode='{mode}'\n"
 
@@ -152,8 +161,8 @@ def _log(home: Home, key: str, mode: str) -> str:
     return ""
 
 
-def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
-    """The activity logs that are asked for by name. What they mention is found in the notes themselves."""
+def _find_logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
+    """Return the activity logs that are asked for by name. What they mention is found in the notes themselves."""
     found = []
     for path in home.storage.pages.list(home.layout.activity_folder(home.agent)):
         day = stem(path)
@@ -166,10 +175,10 @@ def _logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
 
 
 def _refuse(error: CommonplaceError, tool: str, _given: Mapping[str, Any]) -> Reply:
-    return {"status": "error", "error": _sentence(error, tool)}
+    return {"status": "error", "error": _refusal_sentence(error, tool)}
 
 
-def _sentence(error: CommonplaceError, tool: str) -> str:
+def _refusal_sentence(error: CommonplaceError, tool: str) -> str:
     if isinstance(error, MissingArgument):
         if tool == "scratch_note":
             return "'content' is required for replace/append modes"

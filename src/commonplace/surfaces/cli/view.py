@@ -54,9 +54,9 @@ def search_command(
         _explain_search(_search(arguments, given, keyword=keyword))
         return
     if keyword:
-        from ...tools.retrieval import told
+        from ...tools.retrieval import search_reply
 
-        reply = told(_search(arguments, given, keyword=True))
+        reply = search_reply(_search(arguments, given, keyword=True))
     else:
         reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
     print_reply(reply, partial(_print_hits, reply["results"]))

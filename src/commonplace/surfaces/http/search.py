@@ -11,7 +11,7 @@ from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, objec
 from ...search.explain import explain_hit
 from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
-from ...tools.retrieval import as_row
+from ...tools.retrieval import hit_row
 from .endpoints import DAY, INTEGER_OR_NULL, Asked, Endpoint, Given, Parameter
 from .page_access import page_title
 
@@ -129,7 +129,7 @@ def _describe_hit(asked: Asked, hit: Hit) -> dict[str, Any]:
     place = asked.home.index.scope.place(hit.path)
     title = hit.key or (page_title(asked.home, hit.path, place) if place else hit.path)
     spans = to_utf16(hit.text, find_marks(hit.text, asked.given["q"]))
-    return {**as_row(hit), "title": title, "marks": [list(span) for span in spans]}
+    return {**hit_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
 
 def get_context(asked: Asked) -> dict[str, Any]:
