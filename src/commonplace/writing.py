@@ -15,10 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import HoldsSecret, NotText, PageNotFound, StaleVersion
+from .errors import HoldsSecret
 from .secrets import Secret, find, redact, warning
 from .storage.author import Author, WriteContext, current_write, write_as
-from .storage.base import ABSENT
 
 if TYPE_CHECKING:
     from .index.handle import IndexHandle
@@ -102,30 +101,6 @@ class Writer:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         with self._ensure_session():
             self._home.storage.pages.remove(path, if_version)
-
-    def move(self, path: str, target: str) -> bool:
-        """Move a page, with what others write to it meanwhile; StaleVersion if there is a page at the target.
-
-        Return False, and do nothing, if the page is not text.
-        """
-        pages = self._home.storage.pages
-        try:
-            page = pages.read(path)
-        except NotText:
-            return False
-        with self._ensure_session():
-            version = pages.write(target, page.text, ABSENT)
-            while True:
-                try:
-                    pages.remove(path, page.version)
-                except StaleVersion:
-                    page = pages.read(path)
-                    version = pages.write(target, page.text, version)
-                except PageNotFound:  # whoever deleted it meant what is at the target, too
-                    pages.remove(target, version)
-                    raise
-                else:
-                    return True
 
     def note_write(self, path: str, size: int) -> None:
         """Remember that the index of a page must be updated. The storage calls this after every write."""

@@ -106,6 +106,10 @@ class FileTree(Protocol):
         """Take away the access rights of everybody but the owner."""
         ...
 
+    def remove_derived_files(self, paths: Iterable[str]) -> None:
+        """Remove files that can be made again, such as those of an index; they have no history."""
+        ...
+
     def inspect_leftover(self, path: str, page: str) -> Leftover: ...
 
     def remove_leftover(self, path: str, page: str) -> Change | None:
@@ -234,6 +238,9 @@ class PageTree:
 
     def restrict_to_owner(self, paths: Iterable[str]) -> None:
         """Do nothing: files on disk alone have access rights."""
+
+    def remove_derived_files(self, paths: Iterable[str]) -> None:
+        """Do nothing: such a backend has no files."""
 
     def inspect_leftover(self, path: str, page: str) -> Leftover:
         """Writes of such a backend leave nothing behind."""

@@ -34,14 +34,12 @@ except ImportError as error:
     raise NotInstalled("Claude's memory tool", "anthropic") from error
 
 
-def _shared(home: Home) -> str:
-    """The folder that all agents share: our own, or the one that the SDK's own tool left here."""
-    ours, theirs = home.layout.shared_memories, home.layout.earlier_memories
-    if home.storage.folder:
-        stands = [os.path.isdir(os.path.join(home.root, folder)) for folder in (ours, theirs)]
-    else:
-        stands = [bool(home.storage.pages.list(folder, "", deep=True)) for folder in (ours, theirs)]
-    return theirs if stands == [False, True] else ours
+def _shared_folder(home: Home) -> str:
+    """Return the folder that all agents share: ours, or the one that the SDK's own tool made here."""
+    ours = home.layout.shared_memories
+    theirs = home.layout.earlier_memories
+    tree = home.storage.tree
+    return theirs if tree.entry(theirs) and not tree.entry(ours) else ours
 
 
 class MemoryTool(BetaAbstractMemoryTool):
@@ -57,14 +55,14 @@ class MemoryTool(BetaAbstractMemoryTool):
         clock: Clock = utc_now,
         cache_control: BetaCacheControlEphemeralParam | None = None,
     ) -> None:
-        """`base_path` is a home: a folder, or the URL of a database. All agents share the files; with an `agent`, they
-        are its own.
+        """`base_path` is a home: a folder, or the URL of a database. All agents share the files, unless `agent` names
+        one.
 
         With `overwrite`, `create` replaces a file. `session` names the conversation that writes, for history.
         """
         super().__init__(cache_control=cache_control)
         self.home = Home(os.fspath(base_path), MAIN if agent is None else agent, clock, session)
-        folder = _shared(self.home) if agent is None else self.home.layout.memories_folder(agent)
+        folder = _shared_folder(self.home) if agent is None else self.home.layout.memories_folder(agent)
         self.memory_root = Path(self.home.storage.folder) / folder  # in a database: of the pages
         self.base_path = self.memory_root.parent
         self._files = MemoryFiles(self.home, folder, overwrite=overwrite)
@@ -72,52 +70,53 @@ class MemoryTool(BetaAbstractMemoryTool):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be said of the last call and has no place in its answer: a key in a text, a save by hand."""
+        """Warnings about the last call that its answer has no place for: a secret in a text, an edit by hand."""
         return self._files.warnings
 
     def call(self, input: object) -> Any:  # noqa: A002  the SDK's own name
-        return super().call(_object(input))
+        return super().call(_require_object(input))
 
     def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.view(command.path, command.view_range)
 
     def create(self, command: BetaMemoryTool20250818CreateCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.create(command.path, command.file_text)
 
     def str_replace(self, command: BetaMemoryTool20250818StrReplaceCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.str_replace(command.path, command.old_str, command.new_str)
 
     def insert(self, command: BetaMemoryTool20250818InsertCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.insert(command.path, command.insert_line, command.insert_text)
 
     def delete(self, command: BetaMemoryTool20250818DeleteCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.delete(command.path)
 
     def rename(self, command: BetaMemoryTool20250818RenameCommand) -> str:
-        with _told():
+        with _tool_errors():
             return self._files.rename(command.old_path, command.new_path)
 
     def clear_all_memory(self) -> str:
         """Remove every file, as one change: `commonplace undo` brings them back."""
-        with _told():
+        with _tool_errors():
             return self._files.clear()
 
     def close(self) -> None:
-        """Let go of the index. Nothing is lost without it."""
+        """Close the index and the storage. Nothing is lost without it."""
         self.home.close()
 
     def _ensure_memory_root(self) -> None:
         self._files.ensure()
 
     def _validate_path(self, path: str) -> Path:
-        """The file that a path leads to, by the name that the SDK's own tool has for this."""
-        with _told():
-            return Path(self._files.spot("path", path).place)
+        """Return the file that a path leads to; the SDK's own tool has this method, too."""
+        with _tool_errors():
+            resolved = self._files.parse_path("path", path).resolved
+        return self.memory_root / resolved.removeprefix(self._files.folder).lstrip("/")
 
 
 class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
@@ -133,14 +132,15 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
         """Takes what `MemoryTool` takes."""
         super().__init__(cache_control=cache_control)
         self.tool = MemoryTool(base_path, **options)
-        self.base_path, self.memory_root = AsyncPath(self.tool.base_path), AsyncPath(self.tool.memory_root)
+        self.base_path = AsyncPath(self.tool.base_path)
+        self.memory_root = AsyncPath(self.tool.memory_root)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         return self.tool.warnings
 
     async def call(self, input: object) -> Any:  # noqa: A002
-        return await super().call(_object(input))
+        return await super().call(_require_object(input))
 
     async def view(self, command: BetaMemoryTool20250818ViewCommand) -> str:
         return await run_sync(self.tool.view, command)
@@ -174,15 +174,15 @@ class AsyncMemoryTool(BetaAsyncAbstractMemoryTool):
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """What goes wrong is an answer to the model, in the SDK's form."""
+def _tool_errors() -> Iterator[None]:
+    """Raise errors in the SDK's form, which answers the model."""
     try:
         yield
     except CommonplaceError as error:
         raise ToolError(str(error)) from error
 
 
-def _object(given: object) -> object:
+def _require_object(given: object) -> object:
     if not isinstance(given, dict):
         commands = "view, create, str_replace, insert, delete or rename"
         raise ToolError(f"The input must be an object with a command ({commands}), not {given!a:.50}")

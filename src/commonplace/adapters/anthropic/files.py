@@ -1,4 +1,4 @@
-"""The files of Claude's memory tool, as pages of a home: safe paths, and every change signed, kept and searched.
+"""The files of Claude's memory tool as pages of a home: safe paths, and every change recorded and searchable.
 
 Answers and errors are word for word those of the SDK's own tool, which Claude knows. `/memories` is one folder of the
 home; nothing here leads out of it.
@@ -6,214 +6,377 @@ home; nothing here leads out of it.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+import posixpath
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any, NamedTuple
+from urllib.parse import unquote
 
-from ...errors import Conflict, HoldsSecret, InvalidArgument, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion
+from ...errors import (
+    Conflict,
+    HoldsSecret,
+    InvalidArgument,
+    MissingArgument,
+    NotFound,
+    NotText,
+    OutsideHome,
+    PageNotFound,
+    StaleVersion,
+    WrongType,
+)
+from ...formats.json_text import is_unicode
 from ...home import Home
 from ...storage.base import ABSENT
 from ...storage.files import storage_errors
-from ...storage.postgres.backend import PostgresStorage
-from .folder import Disk
-from .replies import LEVELS, climbs, inserted, listing, numbered, replaced, shown_lines, text_of
-from .tree import ROOT, Kind, Spot, Tree
+from ...storage.tree import DEFAULT_FOLDER_BYTES, ListFolder
 
-_MOST_LINES = 999_999
-_LONGEST_NAME = 255  # bytes, as file systems have it
-_AROUND = 2  # lines shown before and after a change
+ROOT = "/memories"
+_MAX_LINES = 999_999
+_MAX_NAME_BYTES = 255  # the limit of file systems
+_SNIPPET_LINES = 2  # shown before and after a change
+_LISTING_LEVELS = 2
+_LINE_NUMBER_WIDTH = 6
+_MAX_DECODINGS = 5  # nobody who means a name encodes it more often
 _EDITED = "The memory file has been edited. Here is the snippet showing the change (with line numbers):\n"
 
 
+class FilePath(NamedTuple):
+    """A path as the model gave it, as a path of the home, and the latter with links followed."""
+
+    given: str
+    unresolved: str
+    resolved: str
+
+
 class MemoryFiles:
-    """What a model sends is not to be relied on: arguments are taken as they come, and checked here."""
+    """A model's input is not to be relied on: arguments are taken as they come, and checked here."""
 
     def __init__(self, home: Home, folder: str, *, overwrite: bool = False) -> None:
-        self.home, self.folder, self.overwrite = home, folder, overwrite
-        self._tree = _tree(home, folder)
-        self.warnings: tuple[str, ...] = ()  # what is to be said of the last call, and has no place in its answer
+        self.home = home
+        self.folder = folder
+        self.overwrite = overwrite
+        self._pages = home.storage.pages
+        self._tree = home.storage.tree
+        self.warnings: tuple[str, ...] = ()  # of the last call, for which its answer has no place
 
     def ensure(self) -> None:
-        """The folder is there from the start, as Claude expects it to be."""
+        """Make the folder: Claude expects it to be there from the start."""
         self.home.storage.check()
-        self._tree.ensure()
+        self._tree.make_folder(self.folder)
 
     def view(self, path: object, view_range: object = None) -> str:
         with self._call("view"):
-            spot = self.spot("path", path)
-            kind = self._require(spot)
+            file = self.parse_path("path", path)
+            kind = self._require_kind(file)
             if kind == "folder":
-                return listing(spot.given, self._tree.size(spot.place), self._tree.listed(spot.place, LEVELS))
+                return self._view_folder(file)
             if kind != "file":
-                raise NotText(f"Unsupported file type for {spot.given}")
-            with _vanishing(spot):
-                page = self.home.storage.pages.read(spot.page)
-            self.home.storage.pages.mark_read(page)
+                raise NotText(f"Unsupported file type for {file.given}")
+            with _sdk_errors_for_edits(file):
+                page = self._pages.read(file.resolved)
+            self._pages.mark_read(page)
             lines = page.text.split("\n")
-            if len(lines) > _MOST_LINES:
-                raise InvalidArgument(f"File {spot.given} exceeds maximum line limit of {_MOST_LINES:,} lines.")
-            first, last = shown_lines(view_range, len(lines))
-            return f"Here's the content of {spot.given} with line numbers:\n{numbered(lines, first, last)}"
+            if len(lines) > _MAX_LINES:
+                raise InvalidArgument(f"File {file.given} exceeds maximum line limit of {_MAX_LINES:,} lines.")
+            first, last = parse_view_range(view_range, len(lines))
+            return f"Here's the content of {file.given} with line numbers:\n{number_lines(lines, first, last)}"
+
+    def _view_folder(self, file: FilePath) -> str:
+        entry = self._tree.entry(file.resolved)
+        size = entry.size if entry else DEFAULT_FOLDER_BYTES
+        list_folder = self._tree.folder_lister(file.resolved)
+        return render_listing(file.given, size, _list_levels(list_folder, file.resolved, _LISTING_LEVELS))
 
     def create(self, path: object, file_text: object) -> str:
-        with self._writing("create"):
-            spot = self.spot("path", path)
-            text = self._clean("file_text", file_text)
-            self._refuse_name(spot)
-            taken = f"File {spot.given} already exists"
-            if self._tree.kind(spot.place) == "folder":
-                raise Conflict(taken)
+        with self._write_call("create"):
+            file = self.parse_path("path", path)
+            text = self._apply_secret_policy("file_text", file_text)
+            self._check_new_name(file)
+            exists = f"File {file.given} already exists"
+            if self._kind(file.resolved) == "folder":
+                raise Conflict(exists)
             try:
-                self.home.writer.write(spot.page, text, None if self.overwrite else ABSENT)
+                self.home.writer.write(file.resolved, text, None if self.overwrite else ABSENT)
             except StaleVersion as error:
-                raise Conflict(taken) from error
-            return f"File created successfully at: {spot.given}"
+                raise Conflict(exists) from error
+            return f"File created successfully at: {file.given}"
 
     def str_replace(self, path: object, old_str: object, new_str: object) -> str:
-        with self._writing("str_replace"):
-            spot = self._file(path)
-            old, new = text_of("old_str", old_str), self._clean("new_str", new_str)
+        with self._write_call("str_replace"):
+            file = self._require_file(path)
+            old = require_text("old_str", old_str)
+            new = self._apply_secret_policy("new_str", new_str)
             if not old:
                 raise InvalidArgument("No replacement was performed, old_str is empty. Please say what to replace.")
-            before, after = self._edit(spot, lambda text: replaced(text, old, new, spot.given))
+            before, after = self._edit(file, lambda text: replace_once(text, old, new, file.given))
             line = before.count("\n", 0, before.find(old)) + 1
-            return _EDITED + numbered(after.split("\n"), max(1, line - _AROUND), line + _AROUND)
+            lines = after.split("\n")
+            return _EDITED + number_lines(lines, max(1, line - _SNIPPET_LINES), line + _SNIPPET_LINES)
 
     def insert(self, path: object, insert_line: object, insert_text: object) -> str:
-        with self._writing("insert"):
-            spot = self._file(path)
-            text = self._clean("insert_text", insert_text)
-            self._edit(spot, lambda old: inserted(old, insert_line, text))
-            return f"The file {spot.given} has been edited."
+        with self._write_call("insert"):
+            file = self._require_file(path)
+            new = self._apply_secret_policy("insert_text", insert_text)
+            self._edit(file, lambda text: insert_after(text, insert_line, new))
+            return f"The file {file.given} has been edited."
 
     def delete(self, path: object) -> str:
-        with self._writing("delete"):
-            spot = self.spot("path", path)
-            if spot.page == self.folder:
+        with self._write_call("delete"):
+            file = self.parse_path("path", path)
+            if file.resolved == self.folder:
                 raise InvalidArgument("Cannot delete the /memories directory itself")
-            place = self._tree.itself(spot)
-            with _missing(spot):
-                if self._tree.is_folder(place):
-                    self._tree.remove_all(place)
+            target = self._tree.resolve(file.unresolved, follow_last=False)  # of a link, the link
+            with _sdk_error_if_missing(file):
+                if self._kind(target) == "folder":
+                    self._tree.remove_folder(target)
                 else:
-                    self._tree.remove(place)
-            return f"Successfully deleted {spot.given}"
+                    self._tree.remove(target)
+            return f"Successfully deleted {file.given}"
 
     def rename(self, old_path: object, new_path: object) -> str:
-        with self._writing("rename"):
-            old, new = self.spot("old_path", old_path), self.spot("new_path", new_path)
-            if old.page == self.folder:
+        with self._write_call("rename"):
+            old = self.parse_path("old_path", old_path)
+            new = self.parse_path("new_path", new_path)
+            if old.resolved == self.folder:
                 raise InvalidArgument("Cannot rename the /memories directory itself")
-            taken = f"The destination {new.given} already exists"
-            with _missing(old):
-                if self._tree.kind(new.place):
-                    raise Conflict(taken)
-                if new.place.startswith((f"{old.place}/", old.place + os.sep)) and self._tree.is_folder(old.place):
+            exists = f"The destination {new.given} already exists"
+            with _sdk_error_if_missing(old):
+                if self._kind(new.resolved):
+                    raise Conflict(exists)
+                if new.resolved.startswith(f"{old.resolved}/") and self._kind(old.resolved) == "folder":
                     raise InvalidArgument(f"Cannot rename {old.given} to {new.given}, which is inside of it")
-                self._refuse_name(new)
+                self._check_new_name(new)
                 try:
-                    self._tree.move(self._tree.itself(old), new.place)
-                except (StaleVersion, FileExistsError) as error:
-                    raise Conflict(taken) from error
+                    self._tree.move(self._tree.resolve(old.unresolved, follow_last=False), new.resolved)
+                except StaleVersion as error:
+                    raise Conflict(exists) from error
             return f"Successfully renamed {old.given} to {new.given}"
 
     def clear(self) -> str:
-        with self._writing("clear"):
-            self._tree.remove_all(self.spot("path", ROOT).place)
+        with self._write_call("clear"):
+            self._tree.remove_folder(self.parse_path("path", ROOT).resolved)
             self.ensure()
         return "All memory cleared"
 
-    def spot(self, field: str, path: object) -> Spot:
-        """Where a path leads; OutsideHome when that is not below the folder."""
-        given = text_of(field, path)
+    def parse_path(self, field: str, path: object) -> FilePath:
+        """Return where a path leads; OutsideHome when that is not below the folder."""
+        given = require_text(field, path)
         if given != ROOT and not given.startswith(f"{ROOT}/"):
             raise OutsideHome(f"Path must start with /memories, got: {given}")
-        if climbs(given):
-            raise OutsideHome(f"Path {given} would escape /memories directory")
+        escape = f"Path {given} would escape /memories directory"
+        if climbs_up(given):
+            raise OutsideHome(escape)
         if "\0" in given or "\\" in given:
             raise InvalidArgument(f"Path {given!a} has a null character or a backslash in it: use one like {ROOT}/a.md")
-        return self._tree.spot(given)
+        self._refuse_linked_folder()
+        unresolved = posixpath.join(self.folder, given.removeprefix(ROOT).strip("/")).rstrip("/")
+        try:
+            resolved = self._tree.resolve(unresolved)
+        except OutsideHome as error:
+            raise OutsideHome(escape) from error
+        if resolved != self.folder and not resolved.startswith(f"{self.folder}/"):
+            raise OutsideHome(escape)
+        return FilePath(given, unresolved, resolved)
+
+    def _refuse_linked_folder(self) -> None:
+        try:
+            is_link = self._tree.resolve(self.folder) != self.folder
+        except OutsideHome:
+            is_link = True
+        if is_link:
+            raise OutsideHome("Path would escape /memories directory via symlink")
 
     @contextmanager
     def _call(self, command: str) -> Iterator[None]:
-        """One call: history knows it as one, and the index follows it."""
+        """Run one call: history sees its changes as one, and the index follows."""
         self.ensure()
-        with storage_errors(ROOT), self.home.writer.session(f"memory:{command}") as told:
+        with storage_errors(ROOT), self.home.writer.session(f"memory:{command}") as write:
             yield
-        self.warnings = (*told.warnings, *told.conflicts)
+        self.warnings = (*write.warnings, *write.conflicts)
 
     @contextmanager
-    def _writing(self, command: str) -> Iterator[None]:
-        """A call that writes: one after the other, so that nobody finds a file half on its way to another name."""
-        with self._call(command), self.home.storage.pages.lock(self.folder):
+    def _write_call(self, command: str) -> Iterator[None]:
+        """Run a call that writes, one at a time, so that nobody finds a file half renamed."""
+        with self._call(command), self._pages.lock(self.folder):
             yield
 
-    def _file(self, path: object) -> Spot:
-        spot = self.spot("path", path)
-        if self._require(spot) != "file":
-            raise NotText(f"The path {spot.given} is not a file.")
-        return spot
+    def _kind(self, path: str) -> str:
+        """Return what is at a path of the home; empty for nothing."""
+        entry = self._tree.entry(path)
+        return entry.kind if entry else ""
 
-    def _edit(self, spot: Spot, change: Callable[[str], str]) -> tuple[str, str]:
-        """Change a file that is there, with nobody in between; what it was, and what it is now."""
-        sides = ("", "")
-
-        def changed(text: str) -> str:
-            nonlocal sides
-            if not text and not self._tree.kind(spot.place):
-                raise PageNotFound(spot.page)
-            sides = text, change(text)
-            return sides[1]
-
-        with _vanishing(spot):
-            self.home.writer.edit(spot.page, changed)
-        return sides
-
-    def _clean(self, field: str, value: object) -> str:
-        """A text as the settings let it be written; HoldsSecret where they do not."""
-        return str(self.home.writer.screen({field: text_of(field, value)})[field])
-
-    def _refuse_name(self, spot: Spot) -> None:
-        """A new file is where memory finds it, and nowhere else: it is searched, archived and, one day, forgotten."""
-        if blocked := self._tree.blocked(spot):  # nothing can be put below a file
-            raise Conflict(f"The path {spot.given} leads through {blocked}, which is not a directory.")
-        if any(part.startswith(".") for part in spot.page.removeprefix(self.folder).split("/")):
-            raise InvalidArgument(f"Path {spot.given} is hidden: use names that do not begin with a dot")
-        if any(len(part.encode()) > _LONGEST_NAME for part in spot.page.split("/")):
-            raise InvalidArgument(f"Path {spot.given[:60]}… has a name that is too long: {_LONGEST_NAME} bytes at most")
-        if self._clean("path", spot.given) != spot.given:  # a name with a part left out would be another name
-            raise HoldsSecret("the path holds what looks like a secret", advice="Use another name")
-
-    def _require(self, spot: Spot) -> Kind:
-        kind = self._tree.kind(spot.place)
+    def _require_kind(self, file: FilePath) -> str:
+        kind = self._kind(file.resolved)
         if not kind:
-            raise NotFound(f"The path {spot.given} does not exist. Please provide a valid path.")
+            raise NotFound(f"The path {file.given} does not exist. Please provide a valid path.")
         return kind
 
+    def _require_file(self, path: object) -> FilePath:
+        file = self.parse_path("path", path)
+        if self._require_kind(file) != "file":
+            raise NotText(f"The path {file.given} is not a file.")
+        return file
 
-def _tree(home: Home, folder: str) -> Tree:
-    if isinstance(home.storage, PostgresStorage):
-        from .postgres import Rows
+    def _edit(self, file: FilePath, change: Callable[[str], str]) -> tuple[str, str]:
+        """Change an existing file under its lock; return its text before and after."""
+        before = after = ""
 
-        return Rows(home, home.storage, folder)
-    return Disk(home, folder)
+        def apply(text: str) -> str:
+            nonlocal before, after
+            if not text and not self._kind(file.resolved):
+                raise PageNotFound(file.resolved)
+            before = text
+            after = change(text)
+            return after
+
+        with _sdk_errors_for_edits(file):
+            self.home.writer.edit(file.resolved, apply)
+        return before, after
+
+    def _apply_secret_policy(self, field: str, value: object) -> str:
+        """Return a text as the settings let it be written; HoldsSecret where they do not."""
+        return str(self.home.writer.screen({field: require_text(field, value)})[field])
+
+    def _check_new_name(self, file: FilePath) -> None:
+        """Accept only names that memory searches, backs up and can forget."""
+        if obstacle := self._file_above(file.resolved):
+            raise Conflict(f"The path {file.given} leads through {obstacle}, which is not a directory.")
+        if any(part.startswith(".") for part in file.resolved.removeprefix(self.folder).split("/")):
+            raise InvalidArgument(f"Path {file.given} is hidden: use names that do not begin with a dot")
+        if any(len(part.encode()) > _MAX_NAME_BYTES for part in file.resolved.split("/")):
+            limit = f"{_MAX_NAME_BYTES} bytes at most"
+            raise InvalidArgument(f"Path {file.given[:60]}… has a name that is too long: {limit}")
+        if self._apply_secret_policy("path", file.given) != file.given:  # a redacted name would be another file
+            raise HoldsSecret("the path holds what looks like a secret", advice="Use another name")
+
+    def _file_above(self, path: str) -> str:
+        """Return the name of a file on the way to a path, where a folder would have to be; empty if there is none."""
+        above = posixpath.dirname(path)
+        while above.startswith(self.folder):
+            kind = self._kind(above)
+            if kind:
+                return "" if kind == "folder" else posixpath.basename(above)
+            above = posixpath.dirname(above)
+        return ""
 
 
 @contextmanager
-def _vanishing(spot: Spot) -> Iterator[None]:
-    """A file that was there a moment ago, and should be text."""
+def _sdk_errors_for_edits(file: FilePath) -> Iterator[None]:
+    """Report a file that vanished, or is not text, in the SDK's words."""
     try:
         yield
     except PageNotFound as error:
-        sentence = f"The file {spot.given} no longer exists (may have been deleted or renamed concurrently)."
+        sentence = f"The file {file.given} no longer exists (may have been deleted or renamed concurrently)."
         raise NotFound(sentence) from error
     except NotText as error:
-        raise NotText(f"The file {spot.given} is not a valid UTF-8 text file.") from error
+        raise NotText(f"The file {file.given} is not a valid UTF-8 text file.") from error
 
 
 @contextmanager
-def _missing(spot: Spot) -> Iterator[None]:
+def _sdk_error_if_missing(file: FilePath) -> Iterator[None]:
     try:
         yield
-    except (FileNotFoundError, PageNotFound) as error:
-        raise NotFound(f"The path {spot.given} does not exist") from error
+    except PageNotFound as error:
+        raise NotFound(f"The path {file.given} does not exist") from error
+
+
+def _list_levels(list_folder: ListFolder, folder: str, levels: int) -> Iterator[tuple[str, bool, int]]:
+    """Yield name, whether it is a folder, and size; each folder before what is in it, without hidden items."""
+    listing = list_folder(folder)
+    for entry in listing.entries if listing else ():
+        if entry.name[0] == "." or not is_unicode(entry.name) or entry.kind not in ("file", "folder"):
+            continue
+        yield entry.name, entry.kind == "folder", entry.size
+        if entry.kind == "folder" and levels > 1:
+            for name, is_folder, size in _list_levels(list_folder, entry.path, levels - 1):
+                yield f"{entry.name}/{name}", is_folder, size
+
+
+def require_text(field: str, value: object) -> str:
+    """Return an argument that must be text; models leave some out, and send others as another type."""
+    if value is None:
+        raise MissingArgument(field)
+    if not isinstance(value, str):
+        raise WrongType(field, "text", type(value).__name__)
+    if not is_unicode(value):
+        raise InvalidArgument(f"Invalid parameter: {field} has characters that are not Unicode text")
+    return value
+
+
+def climbs_up(path: str) -> bool:
+    """Return whether a path would lead upwards once somebody decodes it or takes a backslash for a slash."""
+    decoded = path
+    for _ in range(_MAX_DECODINGS):
+        decoded = unquote(decoded)
+    return (decoded != path or "\\" in path) and ".." in re.split(r"[/\\]", decoded)
+
+
+def number_lines(lines: Sequence[str], first: int, last: int) -> str:
+    numbered = enumerate(lines[first - 1 : last], start=first)
+    return "\n".join(f"{number:>{_LINE_NUMBER_WIDTH}}\t{line}" for number, line in numbered)
+
+
+def parse_view_range(wanted: Any, count: int) -> tuple[int, int]:
+    """Return the first and the last line to show; InvalidArgument when that would be none."""
+    if not wanted:
+        return 1, count
+    if not isinstance(wanted, list) or len(wanted) != 2 or not all(_is_integer(each) for each in wanted):
+        raise InvalidArgument(f"Invalid `view_range` parameter: {wanted!a:.50}. It should be two line numbers.")
+    first = max(1, wanted[0])
+    last = count if wanted[1] == -1 else min(wanted[1], count)
+    if first > last:
+        sentence = f"It should be within the range of lines of the file: [1, {count}], and not end before it starts."
+        raise InvalidArgument(f"Invalid `view_range` parameter: {wanted}. {sentence}")
+    return first, last
+
+
+def replace_once(text: str, old: str, new: str, path: str) -> str:
+    """Replace the only occurrence of `old`."""
+    count = text.count(old)
+    if not count:
+        raise NotFound(f"No replacement was performed, old_str `{old}` did not appear verbatim in {path}.")
+    if count > 1:
+        lines = ", ".join(str(text.count("\n", 0, at) + 1) for at in _find_all(text, old))
+        sentence = f"Multiple occurrences of old_str `{old}` in lines: {lines}. Please ensure it is unique"
+        raise InvalidArgument(f"No replacement was performed. {sentence}")
+    return text.replace(old, new)
+
+
+def _find_all(text: str, part: str) -> Iterator[int]:
+    at = text.find(part)
+    while at >= 0:
+        yield at
+        at = text.find(part, at + 1)
+
+
+def insert_after(text: str, line: Any, new: str) -> str:
+    """Insert a text after a line, and end the file with a line break."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    if not _is_integer(line) or not 0 <= line <= len(lines):
+        sentence = f"It should be within the range [0, {len(lines)}]."
+        raise InvalidArgument(f"Invalid `insert_line` parameter: {line}. {sentence}")
+    lines.insert(line, new.rstrip("\n"))
+    edited = "\n".join(lines)
+    return edited if edited.endswith("\n") else f"{edited}\n"
+
+
+def _is_integer(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def render_listing(path: str, size: int, entries: Iterable[tuple[str, bool, int]]) -> str:
+    """Render a folder as the SDK does: two levels, by name, with sizes."""
+    shown = posixpath.normpath(path)
+    head = f"Here're the files and directories up to {_LISTING_LEVELS} levels deep in {shown}, excluding hidden items:"
+    lines = (f"{format_size(count)}\t{shown}/{name}{'/' * is_folder}" for name, is_folder, count in entries)
+    return "\n".join([head, f"{format_size(size)}\t{shown}", *lines])
+
+
+def format_size(count: int) -> str:
+    """Format bytes as 0B, 12B, 5.5K or 3M."""
+    power = min((max(count, 1).bit_length() - 1) // 10, 3)
+    value = count / 1024**power
+    return f"{value:.0f}{'BKMG'[power]}" if value == int(value) else f"{value:.1f}{'BKMG'[power]}"

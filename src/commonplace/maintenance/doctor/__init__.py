@@ -1,53 +1,64 @@
-"""IS THIS MEMORY WELL? What is wrong with a home, what it means, and what to do about it.
+"""Doctor: what is wrong with a memory, what it means, and what to do about it.
 
-`look` walks the folders and reads each page once; `folders`, `contents` and `drift` say what is wrong; `fixes` mends
-what can be mended without guessing. Nothing is changed unless that is asked for, and history has what a page was.
+`survey` walks the folders and reads each page once; `file_checks` and `page_checks` find problems and fix those that
+need no guessing. Nothing is changed unless that is asked for, and history keeps what a page was. A new check is one
+function and one row of `CHECKS`.
 """
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import NamedTuple
 
-from ... import settings as settings_of
-from ...errors import NotFound, SettingsError
+from ...errors import CommonplaceError, PageNotFound, SettingsError
 from ...home import Home, utc_now
 from ...model import Clock
-from ...storage.backends import in_database
+from ...storage.backends import backend_of
 from ...storage.layout import MAIN
-from ...storage.postgres.connection import Database
-from ...storage.postgres.url import parse_url
-from .contents import OF_A_PAGE, duplicates
-from .fixes import FIXES, fixed
-from .folders import leftovers, links, names, permissions, unread
-from .index_drift import index, old_indexes
-from .scan import Finding, Leaf, Survey, pages, read, survey
+from . import file_checks, page_checks
+from .survey import Finding, Problem, ScannedPage, Survey, survey_home
 
-Check = Callable[[Survey], Iterator[Finding]]
-__all__ = ["CHECKS", "Finding", "Report", "examine"]
+__all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
 
-# What each check is about, in the order they are shown.
-CHECKS = {
-    "tables": "Tables of the database",
-    "settings": "Settings that can not be read",
-    "unreadable": "Pages and folders that can not be read",
-    "front-matter": "Broken front matter",
-    "json": "Broken JSON",
-    "duplicate-notes": "Notes kept twice",
-    "duplicate-records": "Records kept twice",
-    "secrets": "Secrets in plain text",
-    "future": "Dates in the future",
-    "oversize": "Large pages",
-    "unread": "Pages that nobody reads",
-    "links": "Links",
-    "names": "Names that other systems mix up",
-    "permissions": "Open to others",
-    "leftovers": "Left by killed processes",
-    "index": "The search index",
-    "old-indexes": "Indexes of other versions",
+
+class Check(NamedTuple):
+    """A check: its title, how it finds problems in a memory or in each of its pages, and how it fixes one.
+
+    A fix returns what it did and how to take that back.
+    """
+
+    title: str
+    find: Callable[[Survey], Iterator[Problem]] | None = None
+    find_in_page: Callable[[Survey, ScannedPage], Iterator[Problem]] | None = None
+    fix: Callable[[Home, Finding], str] | None = None
+
+
+# In the order in which findings are shown. `tables` is found before a memory can be opened.
+CHECKS: dict[str, Check] = {
+    "tables": Check("Tables of the database"),
+    "settings": Check("Settings that cannot be read", find=file_checks.find_broken_agent_settings),
+    "unreadable": Check("Pages and folders that cannot be read", find=file_checks.find_unreadable_folders),
+    "front-matter": Check("Broken front matter", find_in_page=page_checks.check_front_matter),
+    "json": Check("Broken JSON", find_in_page=page_checks.check_json),
+    "duplicate-notes": Check(
+        "Notes kept twice", find=page_checks.find_duplicate_notes, fix=page_checks.remove_duplicate_note
+    ),
+    "duplicate-records": Check(
+        "Records kept twice", find=page_checks.find_duplicate_records, fix=page_checks.remove_duplicate_record
+    ),
+    "secrets": Check("Secrets in plain text", find_in_page=page_checks.check_secrets),
+    "future": Check("Dates in the future", find_in_page=page_checks.check_future_dates),
+    "oversize": Check("Large pages", find_in_page=page_checks.check_size),
+    "unread": Check("Pages that nobody reads", find=file_checks.find_unread_pages),
+    "links": Check("Links", find=file_checks.find_links),
+    "names": Check("Names that other systems mix up", find=file_checks.find_confusable_names),
+    "permissions": Check("Open to others", find=file_checks.find_open_permissions, fix=file_checks.close_permissions),
+    "leftovers": Check("Left by killed processes", find=file_checks.find_leftovers, fix=file_checks.remove_leftover),
+    "index": Check("The search index", find=file_checks.find_index_problems, fix=file_checks.fix_index),
+    "old-indexes": Check(
+        "Indexes of other versions", find=file_checks.find_old_indexes, fix=file_checks.remove_old_index
+    ),
 }
 
 
@@ -63,126 +74,129 @@ class Report(NamedTuple):
 
 
 def examine(
-    root: str,
+    address: str,
     agent: str = MAIN,
     *,
     fix: bool = False,
     clock: Clock = utc_now,
     now: Callable[[], float] = time.time,
 ) -> Report:
-    """Look at a whole home, all agents; with `fix`, mend what can be mended without guessing.
+    """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
-    `now` is the system's time, which file times are compared with; `agent` is who signs what is mended.
+    `now` is the system's time, which file times are compared with; `agent` signs the fixes.
     """
-    if in_database(root):
-        from .postgres import tables
-
-        if wrong := [*tables(Database(parse_url(root)))]:
-            return Report(tuple(wrong), {})
-    else:
-        root = os.path.abspath(os.path.expanduser(root))
-        if not os.path.isdir(root):
-            raise NotFound(f"there is no memory at {root}: run `commonplace init`, or say which with --home")
-    home = _opened(root, agent, clock)
-    if isinstance(home, Finding):
-        return Report((home,), {})
+    backend = backend_of(address)
+    setup_problems = backend.diagnose(address)
+    if setup_problems:
+        return Report(tuple(Finding("tables", *problem) for problem in setup_problems), {})
     try:
-        found = survey(home, now())
-        findings = sorted(_findings(found), key=_order)
-        return Report(tuple(_mended(home, findings) if fix else findings), _counts(found))
+        home = _open_home(backend.absolute_address(address), agent, clock)
+    except SettingsError as error:
+        problem = file_checks.settings_problem(backend.absolute_address(address), error)
+        return Report((_make_finding("settings", problem),), {})
+    try:
+        survey = survey_home(home, now())
+        findings = sorted(_find_all(survey), key=_display_order)
+        return Report(tuple(_fix_all(home, findings) if fix else findings), _count(survey))
     finally:
         home.close()
 
 
-def _opened(root: str, agent: str, clock: Clock) -> Home | Finding:
-    """The home; for nobody, where only the agent's own file is wrong: that is told with the others'."""
+def _open_home(address: str, agent: str, clock: Clock) -> Home:
+    """Open the home, without an agent if only the agent's own settings are broken: a check reports those."""
     try:
-        return Home(root, agent, clock)
+        return Home(address, agent, clock)
     except SettingsError:
-        try:
-            return Home(root, "", clock)
-        except SettingsError as error:
-            return _settings(root, error)
+        return Home(address, "", clock)
 
 
-def _order(finding: Finding) -> tuple[int, str, int]:
+def _display_order(finding: Finding) -> tuple[int, str, int]:
     return [*CHECKS].index(finding.check), finding.path, finding.line
 
 
-def _mended(home: Home, findings: list[Finding]) -> Iterator[Finding]:
-    """The findings, once all that can be mended is: the index last, so that it sees the rest."""
-    fixable = sorted((each for each in findings if each.fixable), key=lambda each: [*FIXES].index(each.check))
-    done = {each: fixed(home, each) for each in fixable}
-    home.writer.update_index()
-    return (done.get(each, each) for each in findings)
+def _find_all(survey: Survey) -> Iterator[Finding]:
+    """Pages are read first: duplicates and the index are compared with what was read."""
+    for finding in _find_in_pages(survey):
+        survey.paths_with_findings.add(finding.path)
+        yield finding
+    for name, check in CHECKS.items():
+        for problem in check.find(survey) if check.find else ():
+            survey.paths_with_findings.add(problem.path)
+            yield _make_finding(name, problem)
 
 
-def _findings(found: Survey) -> Iterator[Finding]:
-    """All checks, in an order: what keys and the index are compared with is there once the pages are read."""
-    if found.home.storage.folder:
-        checks: tuple[Check, ...] = (links, names, unread, permissions, leftovers, _pages, _agents, duplicates)
-        checks = (*checks, index, old_indexes)
-    else:
-        from . import postgres as rows
-
-        checks = names, unread, _pages, _agents, duplicates, rows.index
-    for check in checks:
-        for finding in check(found):
-            found.told.add(finding.path)
-            yield finding
-
-
-def _pages(found: Survey) -> Iterator[Finding]:
-    """Every page, read once, and all that is wrong with it."""
-    for entry, place in pages(found):
-        leaf = read(found, entry, place)
-        if leaf and place:
-            found.versions[entry.path] = leaf.version if isinstance(leaf, Leaf) else ""
-        if isinstance(leaf, Finding):
-            yield leaf
-        elif leaf:
-            yield from _page(found, leaf)
+def _find_in_pages(survey: Survey) -> Iterator[Finding]:
+    read = survey.page_reader()
+    for entry, place in survey.page_entries():
+        try:
+            page = read(entry.path)
+        except PageNotFound:
+            continue
+        except CommonplaceError as error:
+            if place:
+                survey.versions[entry.path] = ""
+            advice = error.advice or "put a text file in its place"
+            what = error.problem
+            yield Finding("unreadable", entry.path, what, f"{advice}; until then nobody finds what it says")
+            continue
+        if place:
+            survey.versions[entry.path] = page.version
+        yield from _check_page(
+            survey, ScannedPage(entry.path, place, entry.size, entry.modified_at, page.text, page.version)
+        )
 
 
-def _page(found: Survey, leaf: Leaf) -> Iterator[Finding]:
+def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
     try:
-        for check in OF_A_PAGE:
-            yield from check(found, leaf)
+        page_checks.collect_claims(survey, page)
+        for name, check in CHECKS.items():
+            if check.find_in_page:
+                yield from (_make_finding(name, problem) for problem in check.find_in_page(survey, page))
     except (ValueError, RecursionError) as error:
         what = f"nobody can make sense of it ({error})"
-        yield Finding("unreadable", leaf.path, what, "look at it by hand; until then nobody finds what it says")
+        yield Finding("unreadable", page.path, what, "look at it by hand; until then nobody finds what it says")
 
 
-def _agents(found: Survey) -> Iterator[Finding]:
-    """The files of all agents: the home was opened for one of them."""
-    home = found.home
-    for agent in found.agents:
-        file = home.layout.agent_file(agent)
-        text = home.storage.read_settings_text(file)
-        try:
-            settings_of.has_memory(os.path.join(home.root, file), partial(_same, text))
-        except SettingsError as error:
-            yield _settings(home.root, error)
+def _make_finding(check: str, problem: Problem) -> Finding:
+    is_fixable = problem.fix_data is not None
+    return Finding(
+        check,
+        problem.path,
+        problem.what,
+        problem.advice,
+        problem.line,
+        fixable=is_fixable,
+        about=problem.fix_data or (),
+    )
 
 
-def _same(text: str | None, _path: str) -> str | None:
-    return text
+def _fix_all(home: Home, findings: list[Finding]) -> Iterator[Finding]:
+    """Fix what can be fixed and yield all findings; the index comes last, so that it sees the other fixes."""
+    fixable = [finding for finding in findings if finding.fixable]
+    fixable.sort(key=lambda finding: finding.check == "index")
+    done = {finding: _fix(home, finding) for finding in fixable}
+    home.writer.update_index()
+    return (done.get(finding, finding) for finding in findings)
 
 
-def _settings(root: str, error: SettingsError) -> Finding:
-    path = error.path.removeprefix(root + os.sep)
-    advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
-    if path != settings_of.FILE:
-        advice = "mend it by hand; until then no tool works for this agent"
-    what = f"{error.problem}: {error.advice}" if error.advice else error.problem
-    return Finding("settings", path, what, advice, error.line)
+def _fix(home: Home, finding: Finding) -> Finding:
+    fix = CHECKS[finding.check].fix
+    assert fix
+    try:
+        with home.writer.session("doctor", why=finding.what, defer_index=True):
+            advice = fix(home, finding)
+    except CommonplaceError as error:
+        return finding._replace(advice=f"not mended: {error}")
+    except OSError as error:
+        return finding._replace(advice=f"not mended: {error.strerror or error}")
+    return finding._replace(fixed=True, advice=advice)
 
 
-def _counts(found: Survey) -> dict[str, int]:
+def _count(survey: Survey) -> dict[str, int]:
     return {
-        "agents": len(found.agents),
-        "folders": len(found.folders),
-        "files": sum(entry.kind == "file" for entry in found.entries()),
-        "pages": len(found.versions),
+        "agents": len(survey.agents),
+        "folders": len(survey.folders),
+        "files": sum(entry.kind == "file" for entry in survey.entries()),
+        "pages": len(survey.versions),
         "checks": len(CHECKS),
     }

@@ -181,6 +181,11 @@ class FolderTree:
                 finally:
                     os.close(handle)
 
+    def remove_derived_files(self, paths: Iterable[str]) -> None:
+        for path in paths:
+            with suppress(FileNotFoundError):
+                os.unlink(self._place(path))
+
     def inspect_leftover(self, path: str, page: str) -> Leftover:
         data = read_bytes(self._place(path), path)
         if not data:

@@ -44,10 +44,10 @@ def _replace_surrogates(value: Any) -> Any:
 
 
 def _print_report(report: Report, *, fix: bool) -> None:
-    for check, title in CHECKS.items():
-        findings = [finding for finding in report.findings if finding.check == check]
+    for name, check in CHECKS.items():
+        findings = [finding for finding in report.findings if finding.check == name]
         if findings:
-            print_text(f"{title} ({len(findings)})", bold=True)
+            print_text(f"{check.title} ({len(findings)})", bold=True)
             for finding in findings[:_MAX_SHOWN]:
                 _print_finding(finding)
             if len(findings) > _MAX_SHOWN:

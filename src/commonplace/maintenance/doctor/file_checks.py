@@ -1,0 +1,308 @@
+"""Checks of names, kinds and access rights of files, of settings, and of the index; and their fixes."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+
+from ... import settings as settings_of
+from ...errors import CommonplaceError, PageNotFound, SettingsError
+from ...formats.json_text import is_unicode
+from ...home import HISTORY_FOLDER, INDEX_FOLDER, Home
+from ...index.base import ignore_progress
+from ...index.inspection import IndexInspection, index_file_stem
+from ...settings import INTERNAL_FOLDERS
+from ...storage.deltas import Change
+from ...storage.skills import PAGE
+from ...storage.tree import FileEntry
+from .survey import Finding, Folder, Problem, Survey
+
+_MIN_LEFTOVER_SECONDS = 60.0  # a younger temporary file may belong to a write that is under way
+_UNUSED_INDEX_SECONDS = 86400.0  # somebody may still use an index that was opened later
+_PAGE_SUFFIXES = (".md", ".markdown")
+_OTHERS_MODE = 0o077
+_INDEX_STEM = re.compile(r"words-\d+(?:-[0-9a-f]{8})?(?=[.-])")
+_MAX_PAGES_NAMED = 3
+
+
+def find_links(survey: Survey) -> Iterator[Problem]:
+    """Links are never followed, whoever made them."""
+    for entry in survey.entries():
+        if entry.link is None or _is_internal(entry.path):
+            continue
+        where = "" if entry.link.is_inside else " out of the home"
+        missing = ", which is not there" if entry.link.is_broken else ""
+        what = f"is a link{where}, to {entry.link.target}{missing}"
+        advice = (
+            "put the page or folder itself in its place; links are not followed, nothing behind it is read or written"
+        )
+        yield Problem(entry.path, what, advice)
+
+
+def find_unreadable_folders(survey: Survey) -> Iterator[Problem]:
+    for folder in survey.folders:
+        if folder.problem:
+            advice = "check that it is a folder, who owns it and its access rights; until then nothing in it is read"
+            yield Problem(folder.path or ".", f"cannot be read as a folder ({folder.problem})", advice)
+
+
+def find_confusable_names(survey: Survey) -> Iterator[Problem]:
+    """Find names that are one name on another system, or not text at all."""
+    for folder in survey.folders:
+        by_folded_name: dict[str, list[FileEntry]] = {}
+        for entry in folder.entries:
+            if is_unicode(entry.name):
+                by_folded_name.setdefault(_fold(entry.name), []).append(entry)
+            else:
+                advice = "rename it; until then it is not read"
+                yield Problem(entry.path, "has a name that is not UTF-8", advice)
+        for first, *others in by_folded_name.values():
+            yield from (_same_name_problem(first, other) for other in others)
+
+
+def _fold(name: str) -> str:
+    """Return a name as a file system sees it that ignores case and how accents are encoded."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
+
+
+def _same_name_problem(first: FileEntry, other: FileEntry) -> Problem:
+    by = "case" if first.name.casefold() == other.name.casefold() else "the way accents are written"
+    what = f"differs from {first.path} only by {by}"
+    return Problem(other.path, what, "on many systems both are one file, and one is lost: rename one of them")
+
+
+def find_unread_pages(survey: Survey) -> Iterator[Problem]:
+    """Find pages where neither a tool nor search looks."""
+    skills = f"{survey.home.layout.skills}/"
+    skill_folders = {entry.path.removesuffix(f"/{PAGE}") for entry in survey.entries() if entry.name == PAGE}
+    for entry in survey.entries():
+        if entry.kind != "file" or entry.name[0] == "." or not entry.name.lower().endswith(_PAGE_SUFFIXES):
+            continue
+        if not is_unicode(entry.path) or survey.scope.place(entry.path) or survey.is_directive(entry.path):
+            continue
+        if entry.path.startswith(skills) and _skill_folder(entry.path, skills) in skill_folders:
+            continue  # whoever follows a skill reads what it brings along
+        loose = survey.home.layout.path(survey.home.layout.loose)
+        yield Problem(entry.path, "is in a place where no tool and no search looks", _where_to_put(entry, loose))
+
+
+def _skill_folder(path: str, skills: str) -> str:
+    return skills + path.removeprefix(skills).split("/")[0]
+
+
+def _where_to_put(entry: FileEntry, loose: str) -> str:
+    if not entry.name.endswith(".md"):
+        return "give it a name that ends in `.md`, in small letters"
+    return f"move it into {loose}/, or name its folder under `extraPaths` in commonplace.yaml"
+
+
+def find_open_permissions(survey: Survey) -> Iterator[Problem]:
+    """Find what people other than the owner can read or write. Nothing below a closed folder is."""
+    if os.name == "nt":  # access rights work differently there
+        return
+    searchable = {"": _OTHERS_MODE}  # by folder: who can look up a name in it
+    for folder in survey.folders:
+        above = searchable[folder.path.rpartition("/")[0]] if folder.path else _OTHERS_MODE
+        searchable[folder.path] = above & _who_may_search(folder.mode)
+        if folder.problem:
+            continue
+        is_exposed = folder.is_ours and bool(folder.mode & above & 0o066)
+        pages = [entry for entry in folder.entries if _is_exposed(survey, entry, searchable[folder.path])]
+        if is_exposed or pages:
+            yield _open_problem(folder, pages, is_exposed=is_exposed)
+
+
+def _who_may_search(mode: int) -> int:
+    return (0o070 if mode & 0o010 else 0) | (0o007 if mode & 0o001 else 0)
+
+
+def _is_exposed(survey: Survey, entry: FileEntry, who: int) -> bool:
+    if entry.kind != "file" or not entry.mode & who & 0o066 or not is_unicode(entry.path):
+        return False
+    return _is_internal(entry.path) or survey.scope.place(entry.path) is not None or survey.is_directive(entry.path)
+
+
+def _open_problem(folder: Folder, pages: list[FileEntry], *, is_exposed: bool) -> Problem:
+    """One problem for a folder and the pages in it: where one is open, the others mostly are."""
+    paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
+    mode = folder.mode if is_exposed else pages[0].mode
+    expected = "0700" if is_exposed else "0600"
+    what = f"others than its owner can get at it (mode {mode:04o}; commonplace makes {expected})"
+    more = len(paths) - 1
+    if more:
+        what += f", and at {more} {'page' if more == 1 else 'pages'} {'in' if is_exposed else 'beside'} it"
+    advice = "if you did not open it on purpose, --fix closes it; `chmod` opens it again"
+    return Problem(paths[0], what, advice, fix_data=tuple(paths))
+
+
+def close_permissions(home: Home, finding: Finding) -> str:
+    home.storage.tree.restrict_to_owner(finding.about)
+    return "closed to others; `chmod` opens it again"
+
+
+def find_leftovers(survey: Survey) -> Iterator[Problem]:
+    """Find temporary files of processes that were killed while they wrote."""
+    for entry in survey.entries():
+        page = entry.leftover_of
+        age = survey.now - max(entry.modified_at, entry.changed_at)  # one that was swapped in has an old mtime
+        if not page or age <= _MIN_LEFTOVER_SECONDS:
+            continue
+        if survey.scope.place(page) or survey.is_directive(page) or page.startswith(f"{HISTORY_FOLDER}/"):
+            yield _leftover_problem(survey.home, entry.path, page)
+        else:
+            what = f"is left by a killed process, and was to become {page}, which is no page of memory"
+            yield Problem(entry.path, what, "look at it by hand, then remove it")
+
+
+def _leftover_problem(home: Home, path: str, page: str) -> Problem:
+    try:
+        leftover = home.storage.tree.inspect_leftover(path, page)
+    except (OSError, CommonplaceError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        what = f"is left by a killed process, and cannot be compared with {page} and its history ({reason})"
+        return Problem(path, what, "look at it by hand, then remove it")
+    what = f"is left by a process that was killed while it wrote {page}; it holds {leftover.content}"
+    if page.startswith(f"{HISTORY_FOLDER}/") and not leftover.is_safe:
+        return Problem(path, what, f"{page} is not there: rename this file to it, then look at the log")
+    kept = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
+    return Problem(path, what, f"--fix removes it{kept}", fix_data=(page,))
+
+
+def remove_leftover(home: Home, finding: Finding) -> str:
+    (page,) = finding.about
+    change = home.storage.tree.remove_leftover(finding.path, page)
+    if change is None:
+        return "removed"
+    return f"removed; {restore_command(home, page, change)} puts what it held in the place of that page"
+
+
+def restore_command(home: Home, path: str, change: Change) -> str:
+    return f"`commonplace restore {path} --as-of {change.id}{everyone_option(home, path)}`"
+
+
+def everyone_option(home: Home, path: str) -> str:
+    """Commands for history show an agent its own pages unless they are told to show everyone's."""
+    place = home.layout.place(path)
+    return "" if place is None or home.visibility.may_see(place) else " --everyone"
+
+
+def find_broken_agent_settings(survey: Survey) -> Iterator[Problem]:
+    """Read the settings files of all agents: the home was opened for one of them."""
+    home = survey.home
+    for agent in survey.agents:
+        file = home.layout.agent_file(agent)
+        text = home.storage.read_settings_text(file)
+        try:
+            settings_of.has_memory(file, _constant_reader(text))
+        except SettingsError as error:
+            yield settings_problem(home.root, error)
+
+
+def _constant_reader(text: str | None) -> Callable[[str], str | None]:
+    def read(_path: str) -> str | None:
+        return text
+
+    return read
+
+
+def settings_problem(root: str, error: SettingsError) -> Problem:
+    path = error.path.removeprefix(root + os.sep)
+    advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
+    if path != settings_of.FILE:
+        advice = "mend it by hand; until then no tool works for this agent"
+    what = f"{error.problem}: {error.advice}" if error.advice else error.problem
+    return Problem(path, what, advice, error.line)
+
+
+def find_index_problems(survey: Survey) -> Iterator[Problem]:
+    """Compare the index with the pages as they were just read. Looking does not make it catch up."""
+    inspection = survey.home.index.inspect()
+    location = inspection.location
+    if inspection.state == "missing" and survey.versions:
+        yield Problem(
+            location, "there is no index", "the next search makes it; --fix does it now", fix_data=("behind",)
+        )
+    elif inspection.state == "busy":
+        yield Problem(location, "the index is in use and could not be looked at", "try again in a moment")
+    elif inspection.state == "damaged":
+        advice = "the next search that notices makes it anew; --fix does it now. Nothing is lost by it"
+        yield Problem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
+    elif inspection.state == "ok":
+        yield from _compare_index(survey, inspection)
+
+
+def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Problem]:
+    handle = survey.home.index
+    warnings = {
+        page: sentence for page, sentence in inspection.warnings.items() if page not in survey.paths_with_findings
+    }
+    reported = inspection.warnings.keys() - warnings.keys()
+    different = {page for page, version in survey.versions.items() if inspection.versions.get(page) != version}
+    suspects = (different - reported) | (inspection.stamps.keys() - survey.versions.keys())
+    changed = handle.find_changes(inspection) if suspects or warnings else set()
+    behind = suspects if changed is None else suspects & changed
+    wrong = {page for page in suspects - behind - warnings.keys() if _is_wrong(survey, page, inspection)}
+    if wrong:  # the index will notice those that were written since
+        wrong -= handle.find_changes(inspection) or set()
+    if behind and not inspection.lag_is_normal:
+        what = f"the index has not seen the last change of {_name_some(behind)}"
+        advice = "the next search catches up by itself; --fix does it now"
+        yield Problem(inspection.location, what, advice, fix_data=("behind",))
+    if wrong:
+        what = f"the index says something else than {_name_some(wrong)}, and would not notice"
+        yield Problem(inspection.location, what, "--fix makes it anew from the pages", fix_data=("wrong",))
+    for page in sorted(warnings.keys() - behind):
+        what = warnings[page].removeprefix(page).lstrip(": ")
+        yield Problem(page, what, "look at the page, and mend it by hand")
+
+
+def _is_wrong(survey: Survey, page: str, inspection: IndexInspection) -> bool:
+    """Return whether the index still differs from the page: either may have changed meanwhile."""
+    try:
+        return survey.home.storage.pages.read(page).version != inspection.versions.get(page)
+    except PageNotFound:
+        return False
+    except CommonplaceError:
+        return inspection.versions.get(page) != ""
+
+
+def _name_some(pages: set[str]) -> str:
+    names = ", ".join(sorted(pages)[:_MAX_PAGES_NAMED]) + (", …" if len(pages) > _MAX_PAGES_NAMED else "")
+    return f"{len(pages)} {'page' if len(pages) == 1 else 'pages'} ({names})"
+
+
+def fix_index(home: Home, finding: Finding) -> str:
+    """Bring the lexical index up to date; vectors follow with the next search."""
+    (state,) = finding.about
+    if state == "damaged":
+        home.index.discard()
+    home.index.build(ignore_progress, anew=state == "wrong")
+    return "brought up to date" if state == "behind" else "made anew from the pages"
+
+
+def find_old_indexes(survey: Survey) -> Iterator[Problem]:
+    """Find index files of other versions and settings that nobody has opened lately."""
+    own = index_file_stem(survey.scope.fingerprint)
+    others: dict[str, list[FileEntry]] = {}
+    for entry in survey.entries():
+        stem = _INDEX_STEM.match(entry.name) if entry.path.startswith(f"{INDEX_FOLDER}/") else None
+        if stem and entry.kind == "file" and stem[0] != own:
+            others.setdefault(stem[0], []).append(entry)
+    for name, entries in sorted(others.items()):
+        if survey.now - max(entry.modified_at for entry in entries) > _UNUSED_INDEX_SECONDS:
+            megabytes = sum(entry.size for entry in entries) / 1e6
+            what = f"an index of another version or of other settings ({megabytes:.1f} MB), not used for a day or more"
+            advice = "--fix removes it; it can be made again from the pages"
+            fix_data = tuple(entry.path for entry in entries)
+            yield Problem(f"{INDEX_FOLDER}/{name}", what, advice, fix_data=fix_data)
+
+
+def remove_old_index(home: Home, finding: Finding) -> str:
+    home.storage.tree.remove_derived_files(finding.about)
+    return "removed"
+
+
+def _is_internal(path: str) -> bool:
+    return path.startswith(tuple(f"{name}/" for name in INTERNAL_FOLDERS))
