@@ -1,6 +1,6 @@
 """commonplace: memory for AI agents, kept in Markdown files that people can read and edit.
 
-Names are loaded when they are first used, so that a command that needs one room does not pay for all of them.
+Names are imported on first use, so that a command does not pay for modules it does not need.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""The handle: opens a home and offers what people and agents do with it."""
+"""The public handle: `Memory` opens a home and offers what people and agents do with it."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """One memory, for one agent. Opening is cheap; sharing between threads is safe; any number of processes may."""
+    """One memory, as one agent sees it. Cheap to open, and safe to share between threads and between processes."""
 
     def __init__(
         self, home: str | os.PathLike[str], agent: str = MAIN, *, clock: Clock = utc_now, session: str = ""
     ) -> None:
-        """`session` names the conversation that writes, for history."""
+        """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation."""
         self.home = Home(os.fspath(home), agent, clock, session)
         self.home.write_default_directive()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
-        """Run any tool by its contract. Never raises for bad arguments: the answer has the toolset's own error form.
+        """Run a tool by name. Never raises for bad arguments: the reply then has the toolset's own error form.
 
-        `toolset` settles a shared name; give the list that `tools` was given, and names mean what was offered.
+        `toolset` tells apart tools of the same name; with the list given to `tools`, names mean what was offered.
         """
         return catalog.call(self.home, tool, arguments, toolset).reply
 
     def attempt(
         self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None, *, session: str = ""
     ) -> catalog.Outcome:
-        """The same, with the error behind the answer, for callers that have exit codes or statuses to give.
+        """Run a tool like `call`, and return the reply with the error behind it, for exit codes and HTTP statuses.
 
-        `session` is who calls, where many share this handle.
+        `session` names the caller's conversation where many share this handle.
         """
         return catalog.call(self.home, tool, arguments, toolset, session=session)
 
@@ -75,38 +75,38 @@ class Memory:
         budget: int | None = None,
         query: str | None = None,
     ) -> Context:
-        """What the model should read first: `str()` is the text, `.receipt` says what went in and what was cut."""
+        """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut."""
         from .context import assemble
 
         return assemble(self.home, user=user, channel=channel, budget=budget, query=query)
 
     def run(self, reply: Any) -> dict[str, Any]:
-        """Carry out a model's reply in the action protocol: every action in order, each with its own result."""
+        """Run the actions in a model's reply (the registry's action protocol) in order, each with its own result."""
         return catalog.run_actions(self.home, reply)
 
     def tools(
         self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS, *, strict: bool = False
     ) -> list[dict[str, Any]]:
-        """The tools as a model API wants them: openai, openai-responses, anthropic, gemini or mcp.
+        """Return the tools in the shape of a model API: openai, openai-responses, anthropic, gemini or mcp.
 
-        `strict` binds the model to the schema, where the API can: openai, openai-responses and anthropic.
+        `strict` makes the model keep to the schema, in APIs that offer it: openai, openai-responses, anthropic.
         """
         from .tools.schemas import describe
 
         return describe(shape, toolsets, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
-        """Where memory is, what it holds, and whether search is up to date."""
+        """Return where the memory is, how much it holds, and whether the index is up to date."""
         return self.home.status()
 
     def close(self) -> None:
-        """Let go of the index. Nothing is lost without it."""
+        """Close the index and connections. Every write is on disk already."""
         self.home.close()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copied, or sent to another process, it is the same memory, opened anew."""
+        """Pickle as an address: a copy, or another process, opens the same memory again."""
         home = self.home
-        return _opened, (home.address, home.agent, home.clock, home.session)
+        return _open, (home.address, home.agent, home.clock, home.session)
 
     def __enter__(self) -> Memory:
         return self
@@ -115,5 +115,5 @@ class Memory:
         self.close()
 
 
-def _opened(home: str, agent: str, clock: Clock, session: str) -> Memory:
+def _open(home: str, agent: str, clock: Clock, session: str) -> Memory:
     return Memory(home, agent, clock=clock, session=session)

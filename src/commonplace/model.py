@@ -1,4 +1,4 @@
-"""The nouns: what a memory is made of. Frozen values, no I/O."""
+"""The value types of a memory: pages, blocks, records, skills, passages, queries and hits. Immutable, no I/O."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Source = Literal["memory", "session", "extra"]
 
 
 class Scope(NamedTuple):
-    """Who a memory belongs to. `name` is the channel, the agent, a skill's owner, or the patterns of an extra path."""
+    """Who a page belongs to. `name` is the channel, the agent, the owner of a skill, or the globs of an extra path."""
 
     kind: ScopeKind
     name: str = ""
@@ -25,7 +25,7 @@ class Scope(NamedTuple):
 
 
 class Page(NamedTuple):
-    """A page as it was when it was read. `version` names exactly these bytes."""
+    """A page as it was read. `version` identifies exactly these bytes."""
 
     path: str
     text: str
@@ -33,7 +33,7 @@ class Page(NamedTuple):
 
 
 class Block(NamedTuple):
-    """One `### key` section of a page of blocks. `start:end` is the span of its characters in the page."""
+    """One `### key` section of a page of blocks. `start` and `end` are character offsets in the page."""
 
     key: str
     content: str
@@ -46,7 +46,7 @@ class Block(NamedTuple):
 
 
 class Record(NamedTuple):
-    """A keyed value: one small page of its own."""
+    """A keyed JSON value, stored as a page of its own."""
 
     key: str
     value: Json
@@ -64,15 +64,15 @@ class Record(NamedTuple):
 
     @property
     def text(self) -> str:
-        """The value as people read it: text as it is, anything else as JSON."""
+        """Return the value as people read it: text as it is, anything else as JSON."""
         return self.value if isinstance(self.value, str) else json.dumps(self.value, ensure_ascii=False)
 
 
-NO_DATA: dict[str, Json] = {}  # never changed: skills are replaced, not edited
+NO_DATA: dict[str, Json] = {}  # a shared default: never modify it
 
 
 class Skill(NamedTuple):
-    """A learned behaviour: instructions that are always shown and data that is fetched on demand."""
+    """A learned behaviour: instructions that are part of the prompt, and data that is fetched on demand."""
 
     name: str
     description: str
@@ -87,11 +87,11 @@ class Skill(NamedTuple):
 
 
 class Passage(NamedTuple):
-    """A few lines of a page that are found together.
+    """A few lines of a page, the unit of search.
 
-    The index reads more than the reader is shown: `hint` belongs to the passage (a key, the headings above, a date),
-    `around` stands beside it (what was said before and after) and counts for less. Words are looked up in all of it;
-    meaning is read off `lead` and the text, which stay the same wherever the passage is moved to.
+    The index holds more than the text: `hint` belongs to the passage (a key, the headings above, a date); `around` is
+    its surroundings (what was said before and after) and counts for less. Keyword search covers all of it; only
+    `lead` and the text are embedded, because they stay the same wherever the passage moves.
     """
 
     start: int
@@ -106,8 +106,10 @@ class Passage(NamedTuple):
 
 
 class Viewer(NamedTuple):
-    """Who looks. An agent sees what is shared and its own, and every channel and skill, unless it is asked to keep
-    to one conversation: then it sees those of this channel and this user, and none where there is none."""
+    """Who searches. An agent sees what is shared and what is its own, and every channel and skill.
+
+    With `one_conversation` it sees only the channel and the skills of this conversation's `channel` and `user`.
+    """
 
     agent: str
     extra: tuple[str, ...] = ()
@@ -117,23 +119,23 @@ class Viewer(NamedTuple):
 
 
 class Filters(NamedTuple):
-    """What a search keeps to. Nothing named: everything the viewer may see. Dates are days, both included."""
+    """Restrictions of a search; by default there are none. `since` and `until` are days, both included."""
 
     scopes: tuple[str, ...] = ()  # `world`, or `channel:dev` for one of a kind
     channel: str = ""
     agent: str = ""
     tags: tuple[str, ...] = ()  # all must be there
-    since: int | None = None  # ordinals of days; a passage without a date is in no range
+    since: int | None = None  # ordinals of days; a passage without a date matches no range
     until: int | None = None
     source: str = ""
-    paths: tuple[str, ...] = ()  # patterns, any of which must match
+    paths: tuple[str, ...] = ()  # globs, any of which must match
 
 
 EVERYTHING = Filters()
 
 
 class Query(NamedTuple):
-    """A question, and who asks it. `today` is what "yesterday" is counted from, as the ordinal of a day."""
+    """A search query and who asks it. `today`, the ordinal of a day, is what words like "yesterday" refer to."""
 
     text: str
     viewer: Viewer
@@ -144,7 +146,7 @@ class Query(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage that answers: `text` is lines `start` to `end` of `path`, both counted from 1 and included."""
+    """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included."""
 
     path: str
     start: int
