@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import yaml
 
 from commonplace import InvalidArgument, Memory, SettingsError
-from commonplace.settings import SearchSettings, load
+from commonplace.settings import PROVIDERS, SETTINGS, SearchSettings, Setting, load
 
 
 def put(home: Path, text: str, path: str = "commonplace.yaml") -> None:
@@ -131,3 +133,35 @@ def test_an_agents_own_file_is_checked_where_it_is_ours(home: Path, text: str, l
 def test_a_database_url_names_one_tenant(asked: str) -> None:
     with pytest.raises(InvalidArgument, match="names one tenant"):
         Memory(f"postgresql://localhost/x?{asked}")
+
+
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "settings.md").read_text()
+
+
+def documented() -> dict[str, Any]:
+    """The settings of the example in the documentation, by their names."""
+    example = yaml.safe_load(DOCUMENT.split("```yaml\n")[1].split("```")[0])
+    assert set(example.pop("agents")) == {"scout"}
+    names: dict[str, Any] = {}
+    for name, value in example.items():
+        names |= {f"{name}.{key}": each for key, each in value.items()} if isinstance(value, dict) else {name: value}
+    return names
+
+
+def test_the_documentation_has_every_setting_and_no_other() -> None:
+    assert sorted(documented()) == sorted(setting.name for setting in SETTINGS)
+
+
+@pytest.mark.parametrize("setting", SETTINGS, ids=lambda setting: setting.name)
+def test_the_documentation_shows_the_default_or_an_example(setting: Setting) -> None:
+    shown = documented()[setting.name]
+    has_default = setting.default not in ("", (), None)
+    assert shown == setting.default or not has_default, "what the example shows is the default, where there is one"
+    assert setting.help
+    (line,) = [line for line in DOCUMENT.splitlines() if line.strip().startswith(f"{setting.key}:")][:1]
+    assert all(choice in line for choice in setting.schema.get("enum", ())), "every choice is named beside it"
+
+
+def test_the_documentation_has_every_provider() -> None:
+    rows = [line.split("|")[1].strip(" `") for line in DOCUMENT.splitlines() if line.startswith("| `")]
+    assert rows == [*PROVIDERS]

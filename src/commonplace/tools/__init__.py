@@ -1,1 +1,1 @@
-"""WHAT MAY AN AGENT CALL? Tools, each written once: the signature is its schema, the docstring its description."""
+"""The tools an agent may call. Each is written once: the signature is its schema, the docstring its description."""

@@ -1,5 +1,8 @@
-"""All tools by name: look up, check, call. A call never raises for what a caller can do wrong; it answers in the
-form of the toolset that was asked."""
+"""All tools by name: look up, check, call.
+
+A call never raises for what a caller can do wrong: it answers in the error form of the toolset that was asked. A whole
+reply of a model in the action protocol is run here, too.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,11 @@ from ..home import Home
 from ..secrets import redact
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
 
-# The order in which names are given out: `memory_search` alone is retrieval's, everywhere nobody says otherwise.
+# The first that has a tool of some name keeps the plain name: `memory_search` alone is retrieval's.
 TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
-# What an agent is given where nobody says otherwise: enough for everything, and no two tools for one thing.
+# What an agent is given by default: enough for everything, and no two tools for one thing.
 EVERYDAY = ("journal", "retrieval", "working")
-
-_FENCED = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
+_FENCED_JSON = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 
 class Outcome(NamedTuple):
@@ -63,22 +65,22 @@ def call(
     why: str = "",
     session: str = "",
 ) -> Outcome:
-    """Run a tool by the name under which some toolsets (all, when none is said) offer it.
+    """Run a tool by the name under which some toolsets, or all, offer it.
 
-    `why`, and which `session` calls where it is not the handle's own, go into history.
+    `why`, and the `session` that calls if it is not the handle's own, go into history.
     """
-    family: Toolset | None = None
+    owner: Toolset | None = None
     given: Mapping[str, Any] = {}
     try:
-        family, name = _find(tool, toolset)
-        given = _arguments(arguments)
+        owner, name = _find_tool(tool, toolset)
+        given = _parse_arguments(arguments)
         home.storage.check()
-        problem = family.unavailable(home)
+        problem = owner.unavailable(home)
         if problem:
             raise problem
-        if name not in family.tools:
-            raise UnknownTool(f"Unknown tool: {tool}. The {family.name} toolset has {', '.join(family.tools)}")
-        chosen = family.tools[name]
+        if name not in owner.tools:
+            raise UnknownTool(f"Unknown tool: {tool}. The {owner.name} toolset has {', '.join(owner.tools)}")
+        chosen = owner.tools[name]
         given = decode_json_text(chosen.parameters, given)
         with home.writer.session(name, session=session, why=redact(why)) as context:
             if not chosen.reads_only:
@@ -86,8 +88,8 @@ def call(
             reply = _invoke(home, chosen, given)
         return Outcome(_with_conflicts(with_warning(reply, *context.warnings), context.conflicts))
     except CommonplaceError as error:
-        reply = family.refuse(error, tool, given) if family else _nobodys(error)
-        return Outcome(_whole(reply), error)
+        reply = owner.refuse(error, tool, given) if owner else _refuse_without_toolset(error)
+        return Outcome(_replace_surrogates_in(reply), error)
 
 
 def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
@@ -95,30 +97,30 @@ def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
 
 
 def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
-    """Whether a call of this name writes nothing, were it only because there is no such tool."""
+    """Whether a call of this name writes nothing, also because there is no such tool."""
     try:
-        family, name = _find(tool, toolset)
+        owner, name = _find_tool(tool, toolset)
     except UnknownTool:
         return True
-    return name not in family.tools or family.tools[name].reads_only
+    return name not in owner.tools or owner.tools[name].reads_only
 
 
 def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     reply = tool.invoke(home, arguments)
     takes = tool.parameter_names(arguments)
-    strange = [name for name, value in arguments.items() if name not in takes and value is not None]
-    if not strange:
+    unknown = [name for name, value in arguments.items() if name not in takes and value is not None]
+    if not unknown:
         return reply
-    sentence = f"ignored what this does not take: {', '.join(strange)} (it takes {', '.join(takes)})"
+    sentence = f"ignored what this does not take: {', '.join(unknown)} (it takes {', '.join(takes)})"
     return with_warning(reply, replace_surrogates(sentence))
 
 
-def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
-    """The family and the plain name of a tool, by the names under which these toolsets are offered together."""
+def _find_tool(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
+    """Return the toolset and the plain name of a tool, by the names under which toolsets are offered together."""
     if not isinstance(tool, str):
         raise UnknownTool("the name of a tool is text")
-    chosen = _chosen(toolset)
-    for name in chosen:  # one after the other: a toolset that is not asked is not loaded
+    chosen = _toolset_names(toolset)
+    for name in chosen:  # one after the other: a toolset that is not needed is not loaded
         if tool in load(name).tools:
             return load(name), tool
     for name in chosen:
@@ -130,7 +132,7 @@ def _find(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]
     raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(offer.name for offer in offers(chosen))}")
 
 
-def _chosen(toolset: str | Sequence[str] | None) -> Sequence[str]:
+def _toolset_names(toolset: str | Sequence[str] | None) -> Sequence[str]:
     if toolset is None:
         return TOOLSETS
     chosen = [toolset] if isinstance(toolset, str) else toolset
@@ -139,8 +141,8 @@ def _chosen(toolset: str | Sequence[str] | None) -> Sequence[str]:
     return chosen
 
 
-def _arguments(given: Any) -> Mapping[str, Any]:
-    """Arguments as an object; models that send them as JSON text are understood."""
+def _parse_arguments(given: Any) -> Mapping[str, Any]:
+    """Return the arguments as an object; some models send them as JSON text."""
     if given is None:
         return {}
     if isinstance(given, str):
@@ -153,41 +155,41 @@ def _arguments(given: Any) -> Mapping[str, Any]:
     return given
 
 
-def _whole(reply: Any) -> Any:
-    """A refusal that can be written as UTF-8, whatever it repeats of what it refuses."""
+def _replace_surrogates_in(reply: Any) -> Any:
+    """Make a refusal valid UTF-8, whatever it repeats of the arguments."""
     if isinstance(reply, dict):
-        return {name: _whole(value) for name, value in reply.items()}
+        return {name: _replace_surrogates_in(value) for name, value in reply.items()}
     return replace_surrogates(reply) if isinstance(reply, str) else reply
 
 
-def _nobodys(error: CommonplaceError) -> Reply:
-    """A refusal when it is not known which toolset was meant: readable as any of their forms."""
+def _refuse_without_toolset(error: CommonplaceError) -> Reply:
+    """Refuse when it is not known which toolset was meant: readable as any of their forms."""
     return {"success": False, "status": "error", "error": str(error)}
 
 
 def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list[Offer]:
-    """The tools of some toolsets, as they are served together; those switched off in a home are left out."""
+    """Return the tools of some toolsets, as they are served together, without those switched off in a home."""
     found: list[Offer] = []
     taken: dict[str, str] = {}
     for name in dict.fromkeys(toolsets):
-        family = load(name)
-        if home and family.unavailable(home):
+        owner = load(name)
+        if home and owner.unavailable(home):
             continue
-        for plain, tool in family.tools.items():
-            found.append(_offer(plain, family, tool, taken.get(plain)))
+        for plain, tool in owner.tools.items():
+            found.append(_offer(plain, owner, tool, taken.get(plain)))
             taken.setdefault(plain, name)
     return found
 
 
-def _offer(plain: str, family: Toolset, tool: Tool, keeper: str | None) -> Offer:
+def _offer(plain: str, owner: Toolset, tool: Tool, keeper: str | None) -> Offer:
     if keeper is None:
-        return Offer(plain, family, tool)
-    return Offer(f"{family.name}_{plain}", family, tool, f"{plain} of {family.name}; the plain name is {keeper}'s here")
+        return Offer(plain, owner, tool)
+    return Offer(f"{owner.name}_{plain}", owner, tool, f"{plain} of {owner.name}; the plain name is {keeper}'s here")
 
 
 def run_actions(home: Home, reply: Any) -> Reply:
-    """Every action in order, each with its own result; a failed one does not stop the rest."""
-    parsed, problem = _object(reply)
+    """Run every action of a model's reply in order, each with its own result; a failed one does not stop the rest."""
+    parsed, problem = _parse_reply(reply)
     if problem:
         return {"success": False, "error": problem, "results": []}
     actions = parsed.get("actions", [])
@@ -195,7 +197,7 @@ def run_actions(home: Home, reply: Any) -> Reply:
         actions = []
     if not isinstance(actions, list):
         return {"success": False, "error": "actions must be a list", "results": []}
-    results = [_act(home, action) for action in actions]
+    results = [_run_action(home, action) for action in actions]
     return {
         "success": True,
         "results": results,
@@ -204,10 +206,11 @@ def run_actions(home: Home, reply: Any) -> Reply:
     }
 
 
-def _object(reply: Any) -> tuple[Mapping[str, Any], str]:
+def _parse_reply(reply: Any) -> tuple[Mapping[str, Any], str]:
+    """Return the reply as an object, and what is wrong with it."""
     if isinstance(reply, (str, bytes)):
         text = reply.decode("utf-8", "replace") if isinstance(reply, bytes) else reply
-        fenced = _FENCED.fullmatch(text)
+        fenced = _FENCED_JSON.fullmatch(text)
         try:
             reply = json.loads(fenced[1] if fenced else text)
         except (ValueError, RecursionError) as error:
@@ -217,7 +220,7 @@ def _object(reply: Any) -> tuple[Mapping[str, Any], str]:
     return reply, ""
 
 
-def _act(home: Home, action: Any) -> Reply:
+def _run_action(home: Home, action: Any) -> Reply:
     if not isinstance(action, Mapping):
         return {"success": False, "error": "an action must be a JSON object"}
     if action.get("type", "tool_call") != "tool_call":
