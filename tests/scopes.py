@@ -144,7 +144,7 @@ def store_shared(home: str, clock: FrozenClock) -> None:
 def what_there_is(home: str, clock: FrozenClock) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The paths and the changes of what the owner stored."""
     with Memory(home, OWNER, clock=clock) as memory:
-        found = [each for each in timeline.changes(memory.home, everyone=True) if each.agent != "bob"]
+        found = [each for each in timeline.list_changes(memory.home, everyone=True) if each.agent != "bob"]
         kept = [each for each in found if not each.path.endswith("yaml")]
         return tuple(sorted({each.path for each in kept})), tuple(each.id for each in kept)
 
@@ -232,20 +232,22 @@ def contexts(view: View) -> str:
 
 def logged(view: View) -> str:
     with view.memory() as memory:
-        found = timeline.changes(memory.home)
-        return _told([[each.path, timeline.sides(memory.home, each)] for each in found])
+        found = timeline.list_changes(memory.home)
+        return _told([[each.path, timeline.read_both_sides(memory.home, each)] for each in found])
 
 
 def looked_back(view: View) -> str:
     """Each page and change of the owner's, by its name."""
     with view.memory() as memory:
         home = memory.home
-        answers = [_attempt(lambda path=path: timeline.page_as_of(home, path, "now")) for path in view.paths]
-        answers += [_attempt(lambda path=path: len(timeline.changes(home, path))) for path in view.paths]
-        answers += [_attempt(lambda kind=kind: len(timeline.changes(home, ask(kind)))) for kind in KINDS]
+        answers = [_attempt(lambda path=path: timeline.read_page_as_of(home, path, "now")) for path in view.paths]
+        answers += [_attempt(lambda path=path: len(timeline.list_changes(home, path))) for path in view.paths]
+        answers += [_attempt(lambda kind=kind: len(timeline.list_changes(home, ask(kind)))) for kind in KINDS]
         for name in view.changes:
-            answers.append(_attempt(lambda name=name: timeline.sides(home, timeline.change(home, name))))
-            answers.append(_attempt(lambda name=name: timeline.sides(home, timeline.change(home, name[:4]))))
+            answers.append(_attempt(lambda name=name: timeline.read_both_sides(home, timeline.find_change(home, name))))
+            answers.append(
+                _attempt(lambda name=name: timeline.read_both_sides(home, timeline.find_change(home, name[:4])))
+            )
         return _without_names(view, _told(answers))
 
 

@@ -591,8 +591,8 @@ def test_a_folder_of_ten_thousand_files_is_shown_quickly(tool: MemoryTool, home:
 
 
 def undo_last(tool: MemoryTool) -> None:
-    last = timeline.changes(tool.home)[-1]
-    assert not any(done.problem for done in timeline.undo(tool.home, timeline.together(tool.home, [last])))
+    last = timeline.list_changes(tool.home)[-1]
+    assert not any(done.problem for done in timeline.undo(tool.home, timeline.include_same_calls(tool.home, [last])))
 
 
 def test_what_is_written_is_found_at_once_and_gone_at_once(tool: MemoryTool, home: Path) -> None:
@@ -624,7 +624,7 @@ def test_history_says_which_tool_agent_and_session_wrote(home: Path, clock: Froz
     create(tool, "/memories/a.txt", "one")
     call(tool, "str_replace", path="/memories/a.txt", old_str="one", new_str="two")
     call(tool, "insert", path="/memories/a.txt", insert_line=0, insert_text="zero")
-    made = timeline.changes(tool.home, "agents/ann/claude/memories/a.txt")
+    made = timeline.list_changes(tool.home, "agents/ann/claude/memories/a.txt")
     assert [change.by for change in made] == ["ann (memory:create)", "ann (memory:str_replace)", "ann (memory:insert)"]
     assert {change.session for change in made} == {"s-1"}
 
@@ -635,7 +635,7 @@ def test_a_rename_is_one_change_and_can_be_taken_back(tool: MemoryTool, home: Pa
         create(tool, f"/memories/{path}", text)
     clock.advance(minutes=1)
     call(tool, "rename", old_path="/memories/a", new_path="/memories/b")
-    renamed = [change for change in timeline.changes(tool.home) if change.tool == "memory:rename"]
+    renamed = [change for change in timeline.list_changes(tool.home) if change.tool == "memory:rename"]
     assert len(renamed) == 6
     assert len({change.call for change in renamed}) == 1
     undo_last(tool)
@@ -651,7 +651,7 @@ def test_a_recursive_delete_is_one_change_and_can_be_taken_back(
     clock.advance(minutes=1)
     call(tool, "delete", path="/memories/a")
     assert files(home) == {"b.txt": "b"}
-    assert len({change.call for change in timeline.changes(tool.home) if change.tool == "memory:delete"}) == 1
+    assert len({change.call for change in timeline.list_changes(tool.home) if change.tool == "memory:delete"}) == 1
     undo_last(tool)
     assert files(home) == before
 
@@ -665,7 +665,7 @@ def test_the_commands_show_and_take_back_what_it_did(tool: MemoryTool, home: Pat
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
     assert "memory:str_replace" in commonplace("log", "claude/memories/a.txt")
-    commonplace("undo", timeline.changes(tool.home, "claude/memories/a.txt")[-1].id)
+    commonplace("undo", timeline.list_changes(tool.home, "claude/memories/a.txt")[-1].id)
     assert files(home) == {"a.txt": "one\n"}
     assert "claude/memories/a.txt" in commonplace("search", "one", "--path", "claude/memories/a.txt")
 

@@ -336,9 +336,9 @@ def test_items_are_found_kept_and_taken_back_like_any_memory(home: Path, clock: 
     (hit,) = memory.search("Bruno", limit=1)
     assert hit.path == "agents/main/store/users/ann/pet.md"
     assert Memory(home, "other", clock=clock).search("Bruno") == []
-    changes = timeline.changes(memory.home, "agents/main/store/users/ann/drink.md")
+    changes = timeline.list_changes(memory.home, "agents/main/store/users/ann/drink.md")
     assert [(change.tool, change.session) for change in changes] == [("store.put", "s1")] * 2
-    timeline.undo(memory.home, timeline.together(memory.home, changes[-1:]))
+    timeline.undo(memory.home, timeline.include_same_calls(memory.home, changes[-1:]))
     assert {item.key: item.value for item in store.search(())} == {"drink": {"likes": "rooibos"}}
 
 

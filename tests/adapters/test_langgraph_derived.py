@@ -16,7 +16,7 @@ from langgraph.store.base import PutOp
 from commonplace import Memory
 from commonplace.adapters.langgraph import CommonplaceStore
 from commonplace.maintenance import doctor
-from commonplace.maintenance.forget import Wanted, forget
+from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
 DOCS = ("docs",)
@@ -138,7 +138,7 @@ def test_what_is_forgotten_leaves_no_vector(home: Path, colours: Colours) -> Non
     store.put(DOCS, "a", {"text": "red"})
     store.put(DOCS, "b", {"text": "blue"})
     colours.asked()
-    forget(Memory(home).home, Wanted(page="agents/main/store/docs/a.md"))
+    forget(Memory(home).home, Selection(page="agents/main/store/docs/a.md"))
     assert list(home.glob(".index/words-items-*")) == []
     assert scores(store, "red") == {"b": 0.0}
     assert "red" not in colours.asked()[:-1]

@@ -12,7 +12,7 @@ from commonplace.adapters.anthropic import MemoryTool
 from commonplace.index.watcher import PageChanges, watch_in_background
 from commonplace.maintenance.backup import export_file, import_from
 from commonplace.maintenance.doctor import examine
-from commonplace.maintenance.forget import Wanted, forget
+from commonplace.maintenance.forget import Selection, forget
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_what_is_forgotten_is_in_no_file_of_the_home(tool: MemoryTool, home: Pat
     tool.call({"command": "rename", "old_path": "/memories/p", "new_path": "/memories/q"})
     tool.call({"command": "rename", "old_path": "/memories/q", "new_path": "/memories/p"})
     for folder in ("claude/memories/p", "claude/memories/q"):
-        forget(tool.home, Wanted(page=folder))
+        forget(tool.home, Selection(page=folder))
     tool.close()
     rest = b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
     assert b"rooibos" not in rest

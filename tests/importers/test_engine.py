@@ -81,10 +81,10 @@ def test_undo_takes_a_whole_import_back_and_it_can_come_again(home: Path, notes:
     before = pages(home)
     brought(home, notes, "markdown")
     opened = Home(str(home), clock=FrozenClock())
-    last = timeline.changes(opened)[-1:]
+    last = timeline.list_changes(opened)[-1:]
     assert last[0].by == "main (import)"
     assert last[0].why == "from markdown"
-    done = timeline.undo(opened, timeline.together(opened, last))
+    done = timeline.undo(opened, timeline.include_same_calls(opened, last))
     assert [each.problem for each in done] == ["", "", ""]
     assert pages(home) == before
     assert len(brought(home, notes, "markdown").added) == 3
@@ -190,7 +190,7 @@ def test_an_import_that_was_killed_goes_on_where_it_was_and_is_undone_as_one(hom
     opened = Home(str(home), clock=FrozenClock())
     changes = [change for change in opened.storage.history.changes() if change.tool == "import"]
     assert (len(changes), len({change.call for change in changes})) == (500, 1)
-    assert len(timeline.together(opened, changes[-1:])) == 500
+    assert len(timeline.include_same_calls(opened, changes[-1:])) == 500
     assert not list((home / ".imports").glob("unfinished*"))
 
 

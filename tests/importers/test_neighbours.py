@@ -15,7 +15,7 @@ from commonplace.importers import KINDS, Limits, recognise
 from commonplace.importers.source import open_source
 from commonplace.maintenance.backup import export_to
 from commonplace.maintenance.doctor import examine
-from commonplace.maintenance.forget import Wanted, forget
+from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
 from .sources import brought, chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put, registry_database
@@ -84,7 +84,7 @@ def test_what_was_forgotten_does_not_come_back(home: Path, tmp_path: Path) -> No
     source = notes_database(tmp_path / "a.db", [("editor", "vim", "2025-01-02"), ("tea", "green", "2025-01-02")])
     brought(home, source)
     opened = Home(str(home), clock=FrozenClock())
-    forget(opened, Wanted(key="editor"))
+    forget(opened, Selection(key="editor"))
     done = brought(home, source)
     assert [kept.what for kept in done.kept] == ["agents/main/memory/working/editor.md"]
     assert not any("vim" in text for text in pages(home).values())

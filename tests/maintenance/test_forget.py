@@ -14,7 +14,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
 from commonplace.formats import blocks
-from commonplace.maintenance.forget import Wanted, find, forget
+from commonplace.maintenance.forget import Selection, find_traces, forget
 from commonplace.storage.deltas import contents, lines
 from commonplace.testing import FrozenClock
 
@@ -63,7 +63,7 @@ def full(memory: Memory, home: Path) -> Memory:
 
 def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
     os.remove(home / "agents/main/sessions/s-1.jsonl")
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     full.close()
     assert holding(home, SECRET, "xylophone", "quartz") == []
     assert [path for path in holding(home, "gate") if "directives" not in path] == []
@@ -76,7 +76,7 @@ def test_a_key_is_gone_from_every_file(full: Memory, home: Path) -> None:
 
 def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
     before = everything(home)
-    found = find(full.home, Wanted(key="gate"))
+    found = find_traces(full.home, Selection(key="gate"))
     kinds = {trace.kind for trace in found.traces}
     assert kinds == {"page", "history", "index"}
     assert {trace.path for trace in found.traces if trace.kind == "page"} == {
@@ -97,7 +97,7 @@ def test_nothing_goes_before_it_was_shown(full: Memory, home: Path) -> None:
 
 def test_a_tag_takes_the_notes_and_records_that_have_it_or_had_it(full: Memory, home: Path) -> None:
     full.call("memory_update", {"key": "gate", "content": "Opened."})  # without the tag: the earlier ones had it
-    forget(full.home, Wanted(tag="private"))
+    forget(full.home, Selection(tag="private"))
     assert full.call("memory_read", {"key": "gate"})["data"]["content"] == "Opened."
     assert full.call("MemoryTool", {"op": "getGlobal", "key": "gate"})["success"] is False
     assert full.call("MemoryTool", {"op": "getChannel", "channelName": "dev", "key": "gate"})["success"]
@@ -108,16 +108,16 @@ def test_a_tag_takes_the_notes_and_records_that_have_it_or_had_it(full: Memory, 
 @pytest.mark.parametrize(
     ("wanted", "gone", "kept"),
     [
-        (Wanted(page="memory/channels"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
-        (Wanted(page="memory/**/gate.md"), "memory/global/doors/gate.md", "skills/gate/SKILL.md"),
-        (Wanted(scope="channel:dev"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
-        (Wanted(scope="global"), "memory/global/doors/gate.md", "memory/channels/dev/gate.md"),
-        (Wanted(scope="agent:main", key="gate"), "agents/main/memory/working/gate.md", "skills/gate/SKILL.md"),
-        (Wanted(session="s-1"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
-        (Wanted(source="session"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
+        (Selection(page="memory/channels"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
+        (Selection(page="memory/**/gate.md"), "memory/global/doors/gate.md", "skills/gate/SKILL.md"),
+        (Selection(scope="channel:dev"), "memory/channels/dev/gate.md", "memory/global/doors/gate.md"),
+        (Selection(scope="global"), "memory/global/doors/gate.md", "memory/channels/dev/gate.md"),
+        (Selection(scope="agent:main", key="gate"), "agents/main/memory/working/gate.md", "skills/gate/SKILL.md"),
+        (Selection(session="s-1"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
+        (Selection(source="session"), "agents/main/sessions/s-1.jsonl", "skills/gate/SKILL.md"),
     ],
 )
-def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Wanted, gone: str, kept: str) -> None:
+def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Selection, gone: str, kept: str) -> None:
     forget(full.home, wanted)
     assert not (home / gone).exists()
     assert (home / kept).exists()
@@ -127,7 +127,7 @@ def test_only_what_is_meant_goes(full: Memory, home: Path, wanted: Wanted, gone:
 
 def test_what_says_the_same_elsewhere_is_named_and_stays(full: Memory, home: Path) -> None:
     full.call("update_world", {"topic": "doors", "content": f"The gate still opens with {SECRET}.\n"})
-    found = forget(full.home, Wanted(key="gate"))
+    found = forget(full.home, Selection(key="gate"))
     assert [trace.path for trace in found.mentions] == ["memory/world/doors.md"]
     assert SECRET in (home / "memory/world/doors.md").read_text()
 
@@ -135,23 +135,23 @@ def test_what_says_the_same_elsewhere_is_named_and_stays(full: Memory, home: Pat
 def test_another_agents_own_pages_are_only_reached_for_everyone(full: Memory, home: Path, clock: FrozenClock) -> None:
     Memory(home, "other", clock=clock).call("write_memory", {"key": "gate", "content": "of another"})
     page = home / "agents/other/memory/working/gate.md"
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     assert page.exists()
-    forget(full.home, Wanted(key="gate"), everyone=True)
+    forget(full.home, Selection(key="gate"), everyone=True)
     assert not page.exists()
 
 
 def test_a_file_that_a_killed_process_left_is_found(full: Memory, home: Path) -> None:
     left = home / "agents/main/memory/working" / ".gate.md.0123456789ab.tmp"
     left.write_text(f"half of {SECRET}")
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     assert not left.exists()
 
 
 def test_the_mark_of_a_session_goes_from_history(home: Path, clock: FrozenClock) -> None:
     memory = Memory(home, clock=clock, session="s-7")
     memory.call("remember", {"content": "kept"})
-    forget(memory.home, Wanted(session="s-7"))
+    forget(memory.home, Selection(session="s-7"))
     assert {change.session for change in memory.home.storage.history.changes()} == {""}
     assert "kept" in memory.call("recall")["content"]
 
@@ -171,7 +171,7 @@ memory.call("remember", {{"content": "something else"}})
     assert other.stdout
     assert other.stdout.readline() == "ready\n"
     os.remove(home / "agents/main/sessions/s-1.jsonl")
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     other.communicate("go\n")
     assert other.returncode == 0
     full.close()
@@ -183,21 +183,21 @@ def test_a_killed_forget_is_finished_by_the_next(full: Memory, home: Path) -> No
     pid = os.fork()
     if not pid:
         full.home.storage.history.rewrite = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[method-assign,assignment]
-        forget(full.home, Wanted(key="gate"))
+        forget(full.home, Selection(key="gate"))
     os.waitpid(pid, 0)
     assert holding(home, SECRET) != []
     memory = Memory(home)
-    forget(memory.home, Wanted(key="gate"))
+    forget(memory.home, Selection(key="gate"))
     memory.close()
     assert holding(home, SECRET) == []
 
 
 def test_nothing_named_and_wrong_names_are_told(memory: Memory) -> None:
     with pytest.raises(InvalidArgument, match="say what to forget"):
-        find(memory.home, Wanted())
+        find_traces(memory.home, Selection())
     with pytest.raises(InvalidArgument, match="source is one of"):
-        find(memory.home, Wanted(source="elsewhere"))
-    assert find(memory.home, Wanted(key="nothing")).traces == ()
+        find_traces(memory.home, Selection(source="elsewhere"))
+    assert find_traces(memory.home, Selection(key="nothing")).traces == ()
 
 
 def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, clock: FrozenClock) -> None:
@@ -206,7 +206,7 @@ def test_a_session_is_forgotten_by_the_name_its_file_stands_for(home: Path, cloc
     page = home / f"agents/main/sessions/{file_name('Chat 1')}.jsonl"
     page.parent.mkdir(parents=True)
     page.write_text(json.dumps({"role": "user", "content": "tea"}) + "\n")
-    forget(Memory(home, clock=clock).home, Wanted(session="Chat 1"))
+    forget(Memory(home, clock=clock).home, Selection(session="Chat 1"))
     assert not page.exists()
 
 
@@ -217,7 +217,7 @@ def test_of_a_long_day_one_note_goes_from_every_version_and_all_others_stay(memo
     [day] = (home / "agents/main/memory/daily").iterdir()
     path = day.relative_to(home).as_posix()
     before = day.read_text()
-    found = forget(memory.home, Wanted(key="note-7"))
+    found = forget(memory.home, Selection(key="note-7"))
     assert ("history", path, "53 earlier versions") in found.traces
     [block] = blocks.find(before, "note-7")
     assert day.read_text() == blocks.remove(before, block)
@@ -234,7 +234,7 @@ def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: M
     memory.call("memory_write", {"key": "goes", "content": "The same line stands in both.\nOnly this one goes away."})
     (home / "memory").mkdir()
     (home / "memory/other.md").write_text("The same line stands in both.\n\nOnly this one goes away.\n")
-    found = find(memory.home, Wanted(key="goes"))
+    found = find_traces(memory.home, Selection(key="goes"))
     assert [mention.what for mention in found.mentions if mention.path == "memory/other.md"] == [
         "says 1 of the same lines"
     ]

@@ -38,8 +38,8 @@ def test_an_empty_home_has_a_folder_to_view_and_a_clear_is_taken_back(home: Plac
         tool.call({"command": "create", "path": f"/memories/{path}", "file_text": path})
     assert tool.clear_all_memory() == "All memory cleared"
     assert tool.call({"command": "view", "path": "/memories"}).endswith("\n4K\t/memories")
-    last = timeline.changes(tool.home)[-1:]
-    assert [done.problem for done in timeline.undo(tool.home, timeline.together(tool.home, last))] == ["", ""]
+    last = timeline.list_changes(tool.home)[-1:]
+    assert [done.problem for done in timeline.undo(tool.home, timeline.include_same_calls(tool.home, last))] == ["", ""]
     assert (home / "claude/memories/b/c.md").read_text() == "b/c.md"
     tool.close()
 

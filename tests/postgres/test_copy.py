@@ -207,8 +207,10 @@ def test_a_copy_is_searched_and_taken_back_like_what_was_written_there(
     memory = Memory(with_tenant, clock=clock)
     assert "Said otherwise." in memory.call("memory_read", {"key": "note-1"})["data"]["content"]
     assert memory.search("said otherwise")
-    [change] = [each for each in timeline.changes(memory.home) if each.tool == "memory_update"]
-    assert not any(each.problem for each in timeline.undo(memory.home, timeline.together(memory.home, [change])))
+    [change] = [each for each in timeline.list_changes(memory.home) if each.tool == "memory_update"]
+    assert not any(
+        each.problem for each in timeline.undo(memory.home, timeline.include_same_calls(memory.home, [change]))
+    )
     assert "part 1" in memory.call("memory_read", {"key": "note-1"})["data"]["content"]
     memory.close()
 

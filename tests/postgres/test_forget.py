@@ -9,7 +9,7 @@ import psycopg
 import pytest
 
 from commonplace import Memory
-from commonplace.maintenance.forget import Wanted, find, forget
+from commonplace.maintenance.forget import Selection, find_traces, forget
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
@@ -90,7 +90,7 @@ def full(memory: Memory) -> Memory:
 def test_what_is_forgotten_is_in_no_row_of_any_table(full: Memory, url: str) -> None:
     assert {table for table, _ in holding(url, *WORDS)} >= {"pages", "history", "index_passages", "index_frequencies"}
     there, _ = vectors(url)
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     assert holding(url, *WORDS) == []
     left, orphans = vectors(url)
     assert (left < there, orphans) == (True, 0)
@@ -100,14 +100,14 @@ def test_what_is_forgotten_is_in_no_row_of_any_table(full: Memory, url: str) -> 
 
 def test_what_is_only_looked_for_stays(full: Memory, url: str) -> None:
     before = rows(url)
-    found = find(full.home, Wanted(key="gate"))
+    found = find_traces(full.home, Selection(key="gate"))
     assert {trace.kind for trace in found.traces} == {"page", "history", "index"}
     after = rows(url)
     assert (after["pages"], after["history"]) == (before["pages"], before["history"])
 
 
 def test_a_page_and_its_name_go_from_history_too(full: Memory, url: str) -> None:
-    forget(full.home, Wanted(page="agents/main/sessions"))
+    forget(full.home, Selection(page="agents/main/sessions"))
     assert holding(url, "s-1.jsonl", "what about the gate") == []
 
 
@@ -115,7 +115,7 @@ def test_another_tenant_keeps_what_one_forgets(full: Memory, url: str, clock: Fr
     other = Memory(full.home.address.replace("tenant=acme", "tenant=other"), clock=clock)
     other.call("memory_write", {"key": "gate", "content": f"Ours is {SECRET}."})
     other.search(SECRET)
-    forget(full.home, Wanted(key="gate"))
+    forget(full.home, Selection(key="gate"))
     assert SECRET in other.call("memory_read", {"key": "gate"})["data"]["content"]
     assert {row.split("\t")[0] for _, row in holding(url, *WORDS)} == {"other"}
     other.close()
@@ -130,6 +130,6 @@ def test_a_session_that_is_no_text_is_forgotten_as_well(full: Memory, url: str) 
             (path, b"\xff\x00\xc0"),
         )
     assert full.home.storage.read_bytes(path) == b"\xff\x00\xc0"
-    forget(full.home, Wanted(session="odd"))
+    forget(full.home, Selection(session="odd"))
     assert full.home.storage.read_bytes(path) is None
     assert holding(url, "odd.jsonl") == []

@@ -51,7 +51,7 @@ def test_history_is_shown_and_undone(memory: Memory, clock: FrozenClock) -> None
     memory.call("remember", {"content": "The gate is open"})
     clock.advance(minutes=1)
     memory.call("remember", {"content": "The gate is shut"})
-    changes = timeline.changes(memory.home)
+    changes = timeline.list_changes(memory.home)
     last = [change for change in changes if change.tool == "remember" and change.at == max(c.at for c in changes)]
     assert [done.problem for done in timeline.undo(memory.home, last)] == [""]
     assert "shut" not in str(memory.call("recall", {}))

@@ -256,11 +256,11 @@ async def test_a_request_chooses_among_the_memories_of_a_folder_and_no_other(tmp
 
 
 async def test_the_session_of_a_request_stands_in_history(tmp_path: Path) -> None:
-    from commonplace.maintenance.timeline import changes
+    from commonplace.maintenance.timeline import list_changes
 
     async with served(tmp_path) as client:
         await client.call_tool("remember", {"content": "x"}, meta={"commonplace/session": "s-7"})
-    assert "s-7" in {change.session for change in changes(Memory(tmp_path).home)}
+    assert "s-7" in {change.session for change in list_changes(Memory(tmp_path).home)}
 
 
 async def test_a_search_that_waits_for_the_index_says_how_far_it_is(tmp_path: Path) -> None:

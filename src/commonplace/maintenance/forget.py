@@ -1,6 +1,8 @@
-"""HOW IS SOMETHING GONE FOR GOOD? What a key, a page, a tag, a scope, a session or a source left anywhere: on pages, in
-history, in the index, in files that killed processes left behind. It is found first and removed after; afterwards no
-file of the home holds it, and no row where it stands in a database."""
+"""Remove something for good: what a key, a page, a tag, a scope, a session or a source left anywhere.
+
+Traces are found first and removed after: on pages, in history, in the index, and in files that killed processes left
+behind. Afterwards nothing in the storage holds them.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,21 @@ from typing import NamedTuple
 from ..errors import InvalidArgument
 from ..formats import blocks
 from ..formats.structure import end_of_line, escape_unprintable
-from ..home import INDEX_FOLDER, Home
+from ..home import Home
 from ..storage.base import Versions
 from ..storage.deltas import Change, version_of
-from ..storage.files import page_of_leftover
 from ..storage.globs import compile_glob
 from ..storage.layout import Place
 from ..storage.names import file_name
 from ..storage.records import parse
 
-Stretches = list[tuple[int, int]]  # of a text, in order: where each begins and ends
-_TELLING = 12  # characters: a line that is shorter may stand elsewhere by chance
+Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
+_MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
+_WHOLE_RECORD_KINDS = ("record", "skill", "data")
 
 
-class Wanted(NamedTuple):
-    """What is to be forgotten. What is named must all be true: a tag within a scope, a key on a page."""
+class Selection(NamedTuple):
+    """What to forget. All conditions that are given must hold: a tag within a scope, a key on a page."""
 
     key: str = ""
     page: str = ""  # a path, a folder, or a pattern
@@ -37,237 +39,246 @@ class Wanted(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """Where something was found. `kind` is page, history, index or leftover; `mention`: the same words elsewhere."""
+    """A place where something was found. `kind` is page, history, index or leftover; or mention: the same words."""
 
     kind: str
     path: str
     what: str
 
 
-class Found(NamedTuple):
+class ForgetReport(NamedTuple):
+    """`mentions` are pages that say the same words, and are not removed."""
+
     traces: tuple[Trace, ...]
-    mentions: tuple[Trace, ...]  # pages that say the same words, and are not removed
+    mentions: tuple[Trace, ...]
 
 
-def find(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
-    """What would be forgotten, and where the same words stand besides."""
-    return _found(_Search(home, wanted, everyone=everyone))
+def find_traces(home: Home, selection: Selection, *, everyone: bool = False) -> ForgetReport:
+    """Return what would be forgotten, and where else the same words occur."""
+    return _report(_Finder(home, selection, everyone=everyone))
 
 
-def _found(search: _Search) -> Found:
-    home = search.home
-    pages = {path: data for path, data in search.pages() if search.left(path, data) != data}
-    traces = [Trace("page", path, search.told(path, data)) for path, data in pages.items()]
-    traces += [Trace("leftover", path, "a file that a killed process left behind") for path in search.leftovers()]
-    said = {line for path, data in pages.items() for line in search.lines(path, data)}
-    kept: dict[str, int] = {}
+def forget(home: Home, selection: Selection, *, everyone: bool = False) -> ForgetReport:
+    """Remove all traces and return what was found. Run again, it finishes what was interrupted."""
+    finder = _Finder(home, selection, everyone=everyone)
+    report = _report(finder)
+    with home.writer.session("forget", defer_index=True):
+        for trace in report.traces:
+            if trace.kind == "page":
+                finder.remove_from_page(trace.path)
+            elif trace.kind == "leftover":
+                home.storage.remove_leftover(trace.path)
+    home.storage.history.rewrite(finder.choose_versions)
+    if report.traces:
+        home.index.purge()
+    return report
+
+
+def _report(finder: _Finder) -> ForgetReport:
+    home = finder.home
+    pages = {path: data for path, data in finder.list_pages() if finder.what_stays(path, data) != data}
+    traces = [Trace("page", path, finder.describe(path, data)) for path, data in pages.items()]
+    for path in finder.list_leftovers():
+        traces.append(Trace("leftover", path, "a file that a killed process left behind"))
+    lines = {line for path, data in pages.items() for line in finder.removed_lines(path, data)}
+    version_counts: dict[str, int] = {}
     for path, versions in home.storage.history.iterate_pages():
-        if count := search.meant(path, versions):
-            kept[path] = count
-            said.update(line for _, data in versions if data for line in search.lines(path, data))
-    for path, count in sorted(kept.items()):
+        if count := finder.count_versions(path, versions):
+            version_counts[path] = count
+            lines.update(line for _, data in versions if data for line in finder.removed_lines(path, data))
+    for path, count in sorted(version_counts.items()):
         traces.append(Trace("history", path, f"{count} earlier version{'s' * (count > 1)}"))
     indexed = home.index.query(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
     if indexed:
-        traces.append(
-            Trace("index", INDEX_FOLDER if home.storage.folder else "", f"{indexed} page{'s' * (indexed > 1)}")
-        )
-    return Found(tuple(traces), tuple(search.mentions(said, pages)))
+        index_folder = os.path.basename(home.storage.cache_folder)
+        traces.append(Trace("index", index_folder, f"{indexed} page{'s' * (indexed > 1)}"))
+    return ForgetReport(tuple(traces), tuple(finder.find_mentions(lines, pages)))
 
 
-def forget(home: Home, wanted: Wanted, *, everyone: bool = False) -> Found:
-    """Remove it everywhere; what was found. Run again, it finishes what was interrupted."""
-    search = _Search(home, wanted, everyone=everyone)
-    found = _found(search)
-    with home.writer.session("forget", defer_index=True):
-        for trace in found.traces:
-            if trace.kind == "page":
-                search.remove(trace.path)
-            elif trace.kind == "leftover":
-                os.unlink(os.path.join(home.storage.folder, trace.path))
-    home.storage.history.rewrite(search.rest)
-    if found.traces:
-        home.index.purge()
-    return found
-
-
-class _Parts(NamedTuple):
-    """What stays of a version of a page, and what goes."""
+class _Split(NamedTuple):
+    """A version of a page, split into what stays and what goes."""
 
     stays: bytes
     goes: bytes
 
 
-class _Search:
-    def __init__(self, home: Home, wanted: Wanted, *, everyone: bool) -> None:
-        if not any(wanted):
+class _Finder:
+    def __init__(self, home: Home, selection: Selection, *, everyone: bool) -> None:
+        if not any(selection):
             raise InvalidArgument("say what to forget: a key, a page, a tag, a scope, a session or a source")
-        if wanted.source not in ("", "memory", "session", "extra"):
-            raise InvalidArgument(f"source is one of memory, session, extra, not {wanted.source!r}")
-        self.home, self.wanted, self.everyone = home, wanted, everyone
-        self.parts = bool(wanted.key or wanted.tag)
-        self._known: dict[str, Stretches] = {}  # by version: each is asked for several times, and long to read
+        if selection.source not in ("", "memory", "session", "extra"):
+            raise InvalidArgument(f"source is one of memory, session, extra, not {selection.source!r}")
+        self.home = home
+        self._selection = selection
+        self._everyone = everyone
+        self._within_pages = bool(selection.key or selection.tag)
+        self._spans: dict[str, Spans] = {}  # by version: each is needed several times, and slow to parse
 
-    def pages(self) -> Iterator[tuple[str, bytes]]:
-        """The pages there are, transcripts included whether or not they are searched."""
-        home = self.home
-        roots = home.layout.roots(home.index.scope.extra, sessions=True)
-        for path in sorted(home.storage.pages.changes({}, roots).changed):
-            if (place := self._place(path)) and self._is_meant(path, place):
-                data = home.storage.read_bytes(path)
+    def list_pages(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the selected pages, transcripts included whether or not they are searched."""
+        for path in self._list_paths():
+            if (place := self._place(path)) and self._is_selected(path, place):
+                data = self.home.storage.read_bytes(path)
                 if data is not None:
                     yield path, data
 
-    def left(self, path: str, data: bytes) -> bytes | None:
-        """What stays of a version of a page; None when nothing does."""
-        parts = self._parts(path, data)
-        return parts.stays if parts else None
+    def _list_paths(self) -> list[str]:
+        roots = self.home.layout.roots(self.home.index.scope.extra, sessions=True)
+        return sorted(self.home.storage.pages.changes({}, roots).changed)
 
-    def _parts(self, path: str, data: bytes) -> _Parts | None:
-        """A version of a page, parted; None when it goes as a whole."""
-        place, untouched = self._place(path), _Parts(data, b"")
-        if place is None or not self._is_meant(path, place):
+    def what_stays(self, path: str, data: bytes) -> bytes | None:
+        """Return what stays of a version of a page; None if nothing does."""
+        split = self._split(path, data)
+        return split.stays if split else None
+
+    def _split(self, path: str, data: bytes) -> _Split | None:
+        """Split a version of a page; None if all of it goes."""
+        place = self._place(path)
+        untouched = _Split(data, b"")
+        if place is None or not self._is_selected(path, place):
             return untouched
-        if not self.parts:
+        if not self._within_pages:
             return None
-        if place.kind in ("record", "skill", "data"):
-            return None if self._is_record(path, place, data) else untouched
+        if place.kind in _WHOLE_RECORD_KINDS:
+            return None if self._is_selected_record(path, place, data) else untouched
         if place.kind == "session":
             return untouched
-        text, name = data.decode("utf-8", "surrogateescape"), f"{place.kind} {version_of(data)}"
-        if name not in self._known:
-            self._known[name] = (self._lines_of_activity if place.kind == "activity" else self._blocks)(text)
-        return _parted(text, self._known[name]) if self._known[name] else untouched
+        text = data.decode("utf-8", "surrogateescape")
+        name = f"{place.kind} {version_of(data)}"
+        if name not in self._spans:
+            self._spans[name] = self._find_activity(text) if place.kind == "activity" else self._find_blocks(text)
+        return _split_text(text, self._spans[name]) if self._spans[name] else untouched
 
-    def remove(self, path: str) -> None:
-        """The page, or what is meant of it."""
-        home = self.home
-        data = home.storage.read_bytes(path)
+    def remove_from_page(self, path: str) -> None:
+        """Remove the page, or the selected parts of it."""
+        data = self.home.storage.read_bytes(path)
         if data is None:
             return
-        left = self.left(path, data)
-        if left is None:
-            home.writer.remove(path)
-        elif left != data:
-            home.writer.edit(path, lambda text: (self.left(path, text.encode()) or b"").decode())
+        stays = self.what_stays(path, data)
+        if stays is None:
+            self.home.writer.remove(path)
+        elif stays != data:
+            self.home.writer.edit(path, lambda text: (self.what_stays(path, text.encode()) or b"").decode())
 
-    def rest(self, path: str, versions: Versions) -> Versions:
-        """What stays of the history of a page."""
-        if self._goes_whole(path):
+    def choose_versions(self, path: str, versions: Versions) -> Versions:
+        """Return what stays of the history of a page."""
+        if self._is_removed_entirely(path):
             return []
-        out: Versions = []
+        chosen: Versions = []
         for change, data in versions:
-            left = None if data is None else self.left(path, data)
-            if (data is not None and left is None) or (out and left == out[-1][1]):
+            stays = None if data is None else self.what_stays(path, data)
+            if (data is not None and stays is None) or (chosen and stays == chosen[-1][1]):
                 continue
-            out.append((self._unmarked(change)._replace(version=version_of(left)), left))
-        return out if any(data is not None for _, data in out) else []
+            chosen.append((self._clear_mentions(change)._replace(version=version_of(stays)), stays))
+        return chosen if any(data is not None for _, data in chosen) else []
 
-    def meant(self, path: str, versions: Versions) -> int:
-        """How many versions of a page hold it."""
-        if self._goes_whole(path):
+    def count_versions(self, path: str, versions: Versions) -> int:
+        """Return how many versions of a page hold something selected."""
+        if self._is_removed_entirely(path):
             return len(versions)
-        return sum(data is not None and self.left(path, data) != data for _, data in versions)
+        return sum(data is not None and self.what_stays(path, data) != data for _, data in versions)
 
-    def leftovers(self) -> Iterator[str]:
-        """Files that killed processes left beside pages, with what is meant in them."""
-        for folder, folders, files in os.walk(self.home.storage.folder):  # of nothing, where there are no files
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in files:
-                path = os.path.relpath(os.path.join(folder, name), self.home.root).replace(os.sep, "/")
-                page = page_of_leftover(path)
-                data = self.home.storage.read_bytes(path) if page else None
-                if data is not None and self.left(page, data) != data:
-                    yield path
+    def list_leftovers(self) -> Iterator[str]:
+        """Yield files that killed processes left beside pages, with something selected in them."""
+        for path, page in self.home.storage.list_leftovers():
+            data = self.home.storage.read_bytes(path)
+            if data is not None and self.what_stays(page, data) != data:
+                yield path
 
-    def lines(self, path: str, data: bytes) -> Iterator[str]:
-        """The telling lines of what goes from a page, and is not in what stays."""
-        stays, goes = self._parts(path, data) or (b"", data)
-        left = stays.decode("utf-8", "replace")
-        return (line for line in _lines(goes) if not _has_line(left, line))
+    def removed_lines(self, path: str, data: bytes) -> Iterator[str]:
+        """Yield the distinctive lines that go from a page and do not occur in what stays."""
+        stays, goes = self._split(path, data) or (b"", data)
+        remaining = stays.decode("utf-8", "replace")
+        return (line for line in _distinctive_lines(goes) if not _has_line(remaining, line))
 
-    def mentions(self, said: set[str], gone: Iterable[str]) -> Iterator[Trace]:
-        if not said:
+    def find_mentions(self, lines: set[str], removed: Iterable[str]) -> Iterator[Trace]:
+        """Yield other pages this agent may see that have some of the same lines."""
+        if not lines:
             return
-        roots = self.home.layout.roots(self.home.index.scope.extra, sessions=True)
-        for path in sorted(self.home.storage.pages.changes({}, roots).changed):
+        for path in self._list_paths():
             place = self._place(path)
-            if place is None or path in gone or not (self.everyone or self.home.visibility.may_see(place)):
+            if place is None or path in removed or not (self._everyone or self.home.visibility.may_see(place)):
                 continue
-            same = said.intersection(_lines(self.home.storage.read_bytes(path) or b""))
+            same = lines.intersection(_distinctive_lines(self.home.storage.read_bytes(path) or b""))
             if same:
                 yield Trace("mention", path, f"says {len(same)} of the same lines")
 
-    def told(self, path: str, data: bytes) -> str:
-        left = self.left(path, data)
-        if left is None:
+    def describe(self, path: str, data: bytes) -> str:
+        stays = self.what_stays(path, data)
+        if stays is None:
             return "the whole page"
-        count = data.count(b"\n") - left.count(b"\n")
+        count = data.count(b"\n") - stays.count(b"\n")
         return f"{count} lines of it"
 
     def _place(self, path: str) -> Place | None:
         return self.home.layout.place(path, self.home.index.scope.extra)
 
-    def _is_meant(self, path: str, place: Place) -> bool:
-        wanted = self.wanted
+    def _is_selected(self, path: str, place: Place) -> bool:
+        selection = self._selection
         return (
-            (self.everyone or self.home.visibility.may_see(place))
-            and (not wanted.page or _below(path, wanted.page))
-            and (not wanted.scope or self._in_scope(place))
-            and (not wanted.source or place.source == wanted.source)
-            and (not wanted.session or _is_session(place, wanted.session))
+            (self._everyone or self.home.visibility.may_see(place))
+            and (not selection.page or _matches_page(path, selection.page))
+            and (not selection.scope or self._is_in_scope(place))
+            and (not selection.source or place.source == selection.source)
+            and (not selection.session or _is_session(place, selection.session))
         )
 
-    def _in_scope(self, place: Place) -> bool:
-        kind, _, name = self.wanted.scope.partition(":")
+    def _is_in_scope(self, place: Place) -> bool:
+        kind, _, name = self._selection.scope.partition(":")
         return place.scope.kind == kind and (not name or place.scope.name in (name, file_name(name)))
 
-    def _is_record(self, path: str, place: Place, data: bytes) -> bool:
-        if self.wanted.key and not self._has_name(place):
+    def _is_selected_record(self, path: str, place: Place, data: bytes) -> bool:
+        if self._selection.key and not self._has_selected_key(place):
             return False
-        if not self.wanted.tag:
+        if not self._selection.tag:
             return True
         if place.kind != "record":
             return False
         record = parse(data.decode("utf-8", "replace"), path, place, lambda: 0.0)
-        return self.wanted.tag in record.tags
+        return self._selection.tag in record.tags
 
-    def _has_name(self, place: Place) -> bool:
-        return place.name in (self.wanted.key, file_name(self.wanted.key))
+    def _has_selected_key(self, place: Place) -> bool:
+        return place.name in (self._selection.key, file_name(self._selection.key))
 
-    def _goes_whole(self, path: str) -> bool:
-        """Whether nothing stays of a page, whatever it said: its name alone tells of it."""
+    def _is_removed_entirely(self, path: str) -> bool:
+        """Whether nothing stays of a page's history, whatever it said: its name alone would tell of it."""
         place = self._place(path)
-        if place is None or not self._is_meant(path, place):
+        if place is None or not self._is_selected(path, place):
             return False
-        is_kept_by_name = place.kind in ("record", "skill", "data") and self._has_name(place)
-        return not self.parts or (is_kept_by_name and not self.wanted.tag)
+        is_named_by_key = place.kind in _WHOLE_RECORD_KINDS and self._has_selected_key(place)
+        return not self._within_pages or (is_named_by_key and not self._selection.tag)
 
-    def _blocks(self, text: str) -> Stretches:
-        key, tag = self.wanted.key, self.wanted.tag
+    def _find_blocks(self, text: str) -> Spans:
+        key = self._selection.key
+        tag = self._selection.tag
         found = blocks.find(text, key) if key else blocks.parse(text)
         return [(block.start, block.end) for block in found if not tag or tag in block.tags]
 
-    def _lines_of_activity(self, text: str) -> Stretches:
-        named = f"key='{escape_unprintable(self.wanted.key)}' mode="
-        if not self.wanted.key or self.wanted.tag or named not in text:
+    def _find_activity(self, text: str) -> Spans:
+        """Return the lines of an activity log about the key."""
+        field = f"key='{escape_unprintable(self._selection.key)}' mode="
+        if not self._selection.key or self._selection.tag or field not in text:
             return []
         lines = text.splitlines(keepends=True)
         ends = [*accumulate(map(len, lines))]
-        return [(end - len(line), end) for line, end in zip(lines, ends, strict=True) if named in line]
+        return [(end - len(line), end) for line, end in zip(lines, ends, strict=True) if field in line]
 
-    def _unmarked(self, change: Change) -> Change:
-        """A change that stays does not tell of what goes."""
-        told = self.wanted.session and change.session == self.wanted.session
-        why = "" if self.wanted.key and self.wanted.key in change.why else change.why
-        return change._replace(why="" if told else why, session="" if told else change.session)
+    def _clear_mentions(self, change: Change) -> Change:
+        """Remove what a change that stays says about what goes."""
+        selection = self._selection
+        if selection.session and change.session == selection.session:
+            return change._replace(why="", session="")
+        if selection.key and selection.key in change.why:
+            return change._replace(why="")
+        return change
 
 
-def _parted(text: str, stretches: Stretches) -> _Parts:
-    starts, ends = [start for start, _ in stretches], [end for _, end in stretches]
+def _split_text(text: str, spans: Spans) -> _Split:
+    starts = [start for start, _ in spans]
+    ends = [end for _, end in spans]
     stays = (text[end:start] for end, start in zip([0, *ends], [*starts, len(text)], strict=True))
-    goes = (text[start:end] for start, end in stretches)
-    return _Parts(*("".join(part).encode("utf-8", "surrogateescape") for part in (stays, goes)))
+    goes = (text[start:end] for start, end in spans)
+    return _Split(*("".join(part).encode("utf-8", "surrogateescape") for part in (stays, goes)))
 
 
 def _is_session(place: Place, name: str) -> bool:
@@ -275,24 +286,26 @@ def _is_session(place: Place, name: str) -> bool:
     return place.kind == "session" and place.name.removesuffix(".jsonl") in (plain, file_name(plain))
 
 
-def _below(path: str, page: str) -> bool:
+def _matches_page(path: str, page: str) -> bool:
+    """Whether a path is a page, is below a folder, or fits a pattern."""
     page = page.removeprefix("./").rstrip("/")
     if set(page) & set("*?"):
         return compile_glob(page).fullmatch(path) is not None
     return path == page or path.startswith(f"{page}/")
 
 
-def _lines(data: bytes) -> Iterator[str]:
-    every = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
-    return (line for line in every if len(line) >= _TELLING)
+def _distinctive_lines(data: bytes) -> Iterator[str]:
+    lines = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
+    return (line for line in lines if len(line) >= _MIN_LINE_CHARACTERS)
 
 
 def _has_line(text: str, line: str) -> bool:
-    """Whether a text has a line: found by the words, so that a page with many lines is not taken apart for a few."""
+    """Whether a text has a line. It is searched for, so that a long page is not split up for a few lines."""
     at = text.find(line)
     while at >= 0:
-        start, end = text.rfind("\n", 0, at) + 1, end_of_line(text, at)
-        if line in (each.strip() for each in text[start:end].splitlines()):
+        start = text.rfind("\n", 0, at) + 1
+        end = end_of_line(text, at)
+        if line in (part.strip() for part in text[start:end].splitlines()):
             return True
         at = text.find(line, end)
     return False

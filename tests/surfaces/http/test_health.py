@@ -6,7 +6,7 @@ from pathlib import Path
 
 from commonplace import Memory
 from commonplace.index import recalls as record
-from commonplace.maintenance.forget import Wanted, forget
+from commonplace.maintenance.forget import Selection, forget
 from commonplace.surfaces.http.health import count_recalls
 from commonplace.testing import FrozenClock
 
@@ -96,5 +96,5 @@ def test_the_record_does_not_grow_without_end(home: Path, memory: Memory) -> Non
 def test_what_is_forgotten_is_not_named_here_any_more(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "wombat", "content": "The wombat sleeps."})
     memory.search("wombat")
-    forget(memory.home, Wanted(page="memory/world/wombat.md"))
+    forget(memory.home, Selection(page="memory/world/wombat.md"))
     assert not [path for path in home.rglob("*") if path.is_file() and b"wombat" in path.read_bytes()]

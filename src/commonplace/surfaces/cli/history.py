@@ -17,7 +17,7 @@ from ...storage.undo import Undone
 from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
 if TYPE_CHECKING:
-    from ...maintenance.forget import Found, Trace
+    from ...maintenance.forget import ForgetReport, Trace
 
 everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
 
@@ -32,9 +32,12 @@ everyone_option = click.option("--everyone", is_flag=True, help="Include other a
 def log_command(what: str | None, by: str | None, since: str | None, limit: int, everyone: bool) -> None:
     """Show who changed what, and when: everywhere, on a page, or under a key. The latest come first."""
     home = open_memory().home
-    found = timeline.changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
+    found = timeline.list_changes(home, what or "", agent=by or "", since=since or "", everyone=everyone)
     latest = found[::-1][: max(1, limit)]
-    rows = [[change.id, timeline.local(home, change.at), change.by, _describe(change), change.why] for change in latest]
+    rows = [
+        [change.id, timeline.format_local_time(home, change.at), change.by, _describe(change), change.why]
+        for change in latest
+    ]
     reply = {"changes": [change._asdict() for change in latest], "total": len(found)}
     headers = ["change", "when", "by", "page", "why"]
     print_reply(reply, partial(print_table, headers, rows) if rows else "No changes.")
@@ -76,21 +79,21 @@ def diff_command(what: str, since: str | None, everyone: bool) -> None:
 
 def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Comparison:
     if since:
-        path = timeline.changes(home, what, everyone=everyone)[-1].path
+        path = timeline.list_changes(home, what, everyone=everyone)[-1].path
         now = read_text(home.storage.pages, path)[0]
-        return _Comparison(path, timeline.page_as_of(home, path, since, everyone=everyone), now, since, "now")
+        return _Comparison(path, timeline.read_page_as_of(home, path, since, everyone=everyone), now, since, "now")
     change = _find_change(home, what, everyone=everyone)
-    before, after = timeline.sides(home, change)
+    before, after = timeline.read_both_sides(home, change)
     return _Comparison(change.path, before, after, "before", f"{change.id}, {change.by}")
 
 
 def _find_change(home: Home, what: str, *, everyone: bool) -> Change:
     """Return the change with this id, or the last change of this page or key."""
-    if timeline.is_change(what):
-        timeline.look(home)
+    if timeline.looks_like_change_id(what):
+        timeline.record_outside_edits(home)
         with suppress(NotFound):  # a key may look like an id
-            return timeline.change(home, what, everyone=everyone)
-    found = timeline.changes(home, what, everyone=everyone)
+            return timeline.find_change(home, what, everyone=everyone)
+    found = timeline.list_changes(home, what, everyone=everyone)
     if not found:
         raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
     return found[-1]
@@ -128,7 +131,7 @@ def undo_command(changes: tuple[str, ...], since: str | None, dry_run: bool, eve
     """Undo a CHANGE of `commonplace log`, with all that the same call changed; without CHANGE, the last one; with
     --agent and --since, everything an agent did. Undo is itself a change, and can be undone."""
     home = open_memory().home
-    chosen = timeline.together(home, _choose_changes(home, changes, since, everyone=everyone))
+    chosen = timeline.include_same_calls(home, _choose_changes(home, changes, since, everyone=everyone))
     if dry_run:
         rows = [[change.id, change.by, _describe(change)] for change in chosen]
         reply = {"would_undo": [change._asdict() for change in chosen]}
@@ -141,12 +144,12 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
     if names and since:
         raise click.UsageError("give either changes or --since")
     if names:
-        timeline.look(home)
-        return [timeline.change(home, name, everyone=everyone) for name in names]
+        timeline.record_outside_edits(home)
+        return [timeline.find_change(home, name, everyone=everyone) for name in names]
     if since and not get_options().get("agent"):
         raise click.UsageError("say whose changes: --agent NAME")
     agent = home.agent if since else ""
-    found = timeline.changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
+    found = timeline.list_changes(home, agent=agent, since=since or "", everyone=everyone or bool(since))
     if not found:
         raise NotFound("there is nothing to take back: `commonplace log` shows what history knows")
     if since:
@@ -207,10 +210,10 @@ def forget_command(everyone: bool, yes: bool, **wanted: str) -> None:
 
     Several options narrow the choice: --tag draft --scope channel:dev. Copies elsewhere (backups, git) are not reached.
     """
-    from ...maintenance.forget import Wanted, find, forget
+    from ...maintenance.forget import Selection, find_traces, forget
 
-    act = forget if yes else find
-    found = act(open_memory().home, Wanted(**wanted), everyone=everyone)
+    act = forget if yes else find_traces
+    found = act(open_memory().home, Selection(**wanted), everyone=everyone)
     reply = {"removed" if yes else "would_remove": _as_rows(found.traces), "mentions": _as_rows(found.mentions)}
     print_reply(reply, partial(_print_traces, found, yes=yes))
 
@@ -219,7 +222,7 @@ def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
     return [trace._asdict() for trace in traces]
 
 
-def _print_traces(found: Found, *, yes: bool) -> None:
+def _print_traces(found: ForgetReport, *, yes: bool) -> None:
     if not found.traces:
         print_text("Nothing of it was found.")
     else:
@@ -240,5 +243,5 @@ def _print_traces(found: Found, *, yes: bool) -> None:
 @global_options
 def gc_command(days: int | None, megabytes: int | None) -> None:
     """Delete old history. The last version of every page stays."""
-    versions, freed = timeline.collect(open_memory().home, days, megabytes)
+    versions, freed = timeline.prune_history(open_memory().home, days, megabytes)
     print_reply({"versions": versions, "bytes": freed}, f"Let go of {versions} versions ({freed / 1e6:.1f} MB).")

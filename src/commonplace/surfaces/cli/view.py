@@ -137,9 +137,9 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
 
 
 def _show_as_of(path: str, when: str) -> None:
-    from ...maintenance.timeline import page_as_of
+    from ...maintenance.timeline import read_page_as_of
 
-    text = page_as_of(open_memory().home, path, when)
+    text = read_page_as_of(open_memory().home, path, when)
     print_reply({"path": path, "as_of": when, "text": text}, text.removesuffix("\n"))
 
 

@@ -75,7 +75,7 @@ def _list_findings(home: Home, notes: list[str]) -> list[dict[str, Any]]:
 
 def measure_growth(home: Home) -> list[Day]:
     """Return the days on which pages changed that this agent may see, oldest first; at most the last year of them."""
-    timeline.look(home)
+    timeline.record_outside_edits(home)
     days: dict[str, Day] = {}
     sizes: dict[str, int] = {}
     pages = 0

@@ -23,7 +23,7 @@ Hunks = list[dict[str, str]]
 def list_changes(asked: Asked) -> dict[str, Any]:
     given = asked.given
     try:
-        changes = timeline.changes(
+        changes = timeline.list_changes(
             asked.home, given.get("what", ""), agent=given.get("agent", ""), since=given.get("since", "")
         )
     except NotFound:  # what has no history has no changes
@@ -46,7 +46,7 @@ def _may_see_file(asked: Asked, path: str) -> bool:
 
 
 def _find_change(asked: Asked, name: str) -> Change:
-    change = timeline.change(asked.home, name)
+    change = timeline.find_change(asked.home, name)
     if not _may_see_file(asked, change.path):
         raise NotFound(f"there is no change {name}: `commonplace log` lists them")
     return change
@@ -76,7 +76,7 @@ def _change_kind(change: Change) -> str:
 
 def get_change(asked: Asked) -> dict[str, Any]:
     change = _find_change(asked, asked.given["id"])
-    before, after = timeline.sides(asked.home, change)
+    before, after = timeline.read_both_sides(asked.home, change)
     return {**_describe_change(change), "hunks": compute_hunks(before, after), "before": before, "after": after}
 
 
@@ -114,11 +114,11 @@ def _context_lines(lines: list[str], after_change: int, before_change: int) -> H
 def undo_changes(asked: Asked) -> dict[str, Any]:
     """Undo changes and all that the same calls changed, as far as the caller may see them."""
     home = asked.home
-    timeline.look(home)
+    timeline.record_outside_edits(home)
     requested = [_find_change(asked, name) for name in dict.fromkeys(asked.body["changes"])]
     chosen = [
         change
-        for change in timeline.together(home, requested)
+        for change in timeline.include_same_calls(home, requested)
         if timeline.may_see(home, change.path) and _may_see_file(asked, change.path)
     ]
     rows = [

@@ -133,7 +133,7 @@ def get_page(asked: Asked) -> Reply:
 
 def _get_page_as_of(asked: Asked, resolved: ResolvedPage) -> Reply:
     when = asked.given["at"]
-    text = _readable_text(timeline.page_as_of(asked.home, resolved.path, when), resolved)
+    text = _readable_text(timeline.read_page_as_of(asked.home, resolved.path, when), resolved)
     headers = {"Vary": "Accept"}
     if not _wants_json(asked):
         return Reply(text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
