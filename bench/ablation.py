@@ -100,9 +100,9 @@ def each_turn_alone() -> Iterator[None]:
 
 @contextmanager
 def everything_looked_up() -> Iterator[None]:
-    kept, words_leg._LOOKED_UP = words_leg._LOOKED_UP, 10**9
+    kept, words_leg._MAX_LOOKUP_PASSAGES = words_leg._MAX_LOOKUP_PASSAGES, 10**9
     yield
-    words_leg._LOOKED_UP = kept
+    words_leg._MAX_LOOKUP_PASSAGES = kept
 
 
 if __name__ == "__main__":

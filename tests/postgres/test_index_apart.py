@@ -295,7 +295,7 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     while embed_batch(index, tiny, 10):
         pass
     near = [number for number, _ in index.nearest(tiny.space, tiny.embed_query("tea"), ME, EVERYTHING, 9)]
-    kept = index.token_vectors(tiny.space, near).kept
+    kept = index.token_vectors(tiny.space, near).by_passage
     assert sorted(len(tokens) for tokens in kept.values()) == [2 * 12, 5 * 12]
     wire = Turns(url)
     far = PostgresIndex(Database(parse_url(wire.url)._replace(tenant="acme")), "home")
@@ -315,7 +315,7 @@ def test_tokens_are_asked_for_once_and_go_with_their_text(index: PostgresIndex, 
     ]
     write(index, [], ["memory/a.md"])
     index.purge()
-    assert [len(tokens) for tokens in index.token_vectors(tiny.space, near).kept.values()] == [2 * 12]
+    assert [len(tokens) for tokens in index.token_vectors(tiny.space, near).by_passage.values()] == [2 * 12]
     index.drop_space(tiny.space)
     assert index.token_vectors(tiny.space, near) == ({}, {})
 
@@ -346,7 +346,7 @@ def test_turns_stand_beside_each_other_as_in_a_folder(index: PostgresIndex) -> N
         write(each, entries)
     every = list(range(1, 19))
     assert index.token_vectors("any", every) == desk.token_vectors("any", every)
-    assert len(desk.token_vectors("any", every).beside) == 10
+    assert len(desk.token_vectors("any", every).neighbours) == 10
 
 
 def test_a_question_that_finds_the_wire_cut_is_asked_again(index: PostgresIndex, url: str) -> None:

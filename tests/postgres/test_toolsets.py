@@ -10,8 +10,8 @@ pytestmark = pytest.mark.slow
 AGAIN = (
     "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_retrieval", "tools.test_registry",
     "tools.test_shared_names", "tools.test_answers", "tools.test_catalog", "test_writing", "tools.test_model",
-    "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_meaning",
-    "search.test_reread", "search.test_words", "search.test_dates",
+    "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_hybrid",
+    "search.test_rerank_cross_encoder", "search.test_bm25", "search.test_dates",
 )  # fmt: skip
 ON_A_HOME = {"home", "memory", "full", "whole", "sample", "replies", "tmp_path_factory"}
 A_SERVER = "asks for a `server` of embeddings, a name that stands for PostgreSQL here"

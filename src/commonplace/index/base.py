@@ -1,6 +1,7 @@
-"""WHAT CAN WE LOSE AND REBUILD? The index: words and meaning of passages and fields of records, read off the pages.
+"""What an index is: `Index`, the protocol that every engine implements, and the values it takes and gives.
 
-Deleting it loses nothing. `sync.py` is its only writer. `Index` is the seam for other engines.
+An index holds the words and vectors of passages and the fields of records, read from the pages. Deleting it loses
+nothing. `sync.py` is its only writer.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A page as the index keeps it. `passages` None: the page reads as before, only its stamp is new."""
+    """A page as the index stores it. `passages` is None when only the stamp is new."""
 
     path: str
     stamp: int
@@ -30,16 +31,17 @@ class Entry(NamedTuple):
     warning: str = ""
 
 
-BM25_K1 = 0.8  # how little a word counts that stands beside a passage as well as in it
-CONTEXT_WEIGHT = 0.5  # what a word beside a passage counts, against one in it
+BM25_K1 = 0.8  # how fast repeats of a word stop counting
+CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, against one in it
 
 
 def weighted_length(inside: int, around: int) -> int:
+    """The length of a passage for BM25, in words."""
     return round(inside + CONTEXT_WEIGHT * around)
 
 
 class Candidate(NamedTuple):
-    """A passage that may answer, with all the words in it and around it, as they are looked up."""
+    """A passage that may answer, with the indexed words in it and around it."""
 
     number: int
     hit: Hit
@@ -51,7 +53,7 @@ class Candidate(NamedTuple):
 
 
 class CorpusStats(NamedTuple):
-    """How many passages there are, how long they are, and in how many of them words stand."""
+    """How many passages there are, how long they are, and in how many of them each word occurs."""
 
     passages: int
     average_length: float
@@ -59,30 +61,30 @@ class CorpusStats(NamedTuple):
 
 
 class PendingBatch(NamedTuple):
-    """Passages a space has not looked at yet: the first few, and the number to go on from."""
+    """The next passages that a vector space has not seen yet."""
 
     after: int
     upto: int
-    texts: Mapping[tuple[int, bytes], str]  # what to embed, by owner and content; what has a vector is left out
-    space: int = 0  # which space of that name has those vectors: it may be dropped and made anew meanwhile
+    texts: Mapping[tuple[int, bytes], str]  # what to embed, by owner and content hash, without what has a vector
+    space: int = 0  # the id of the space: it may be dropped and made anew meanwhile
 
 
 class PassageEmbedding(NamedTuple):
-    """What a space keeps of a text. `tokens`: where it can be asked token by token."""
+    """What a vector space stores for a text. `tokens`: packed token vectors, for MaxSim."""
 
     vector: Vectors
     tokens: bytes = b""
 
 
 class TokenVectors(NamedTuple):
-    """By passage; what a space keeps no tokens of is left out. `beside`: the turns right before and after a turn."""
+    """Packed token vectors by passage, and the neighbouring turns of each turn of a session."""
 
-    kept: dict[int, bytes]
-    beside: dict[int, list[int]]
+    by_passage: dict[int, bytes]
+    neighbours: dict[int, list[int]]
 
 
 class Coverage(NamedTuple):
-    """How much of a memory a space has looked at."""
+    """How many passages a vector space has seen, of how many, and how many vectors it has."""
 
     seen: int
     passages: int
@@ -97,55 +99,56 @@ class Coverage(NamedTuple):
         return self.behind <= 0
 
 
-Progress = Callable[[str, int, int], None]  # what, how much of it is done, and of how much
+Progress = Callable[[str, int, int], None]  # what is done, how many are done, of how many
 
 
 @contextmanager
 def report_progress_to(progress: Progress) -> Iterator[None]:
-    """Within this block, a question that waits for the index to catch up says how far it is."""
-    token = _asker.set(progress)
+    """Within this block, a query that waits for the index reports how far it is."""
+    token = _listener.set(progress)
     try:
         yield
     finally:
-        _asker.reset(token)
+        _listener.reset(token)
 
 
 def report_progress(what: str, done: int, total: int) -> None:
-    """Tell whoever waits; about nothing to do, nothing is said."""
+    """Report to the caller of the query that waits, if there is anything to do."""
     if total:
-        _asker.get()(what, done, total)
+        _listener.get()(what, done, total)
 
 
 def has_progress_listener() -> bool:
-    return _asker.get() is not ignore_progress
+    return _listener.get() is not ignore_progress
 
 
 def ignore_progress(_: str, __: int, ___: int) -> None:
-    """For those who wait without watching."""
+    """For callers who do not watch the progress."""
 
 
-_asker: ContextVar[Progress] = ContextVar("asker", default=ignore_progress)
+_listener: ContextVar[Progress] = ContextVar("listener", default=ignore_progress)
 
 
 class BatchQuery(NamedTuple):
-    """A whole question, for an index that answers it at once: see `search/words.py` for how words are weighed."""
+    """A whole query, for an index that answers it in one round trip. `search/bm25.py` says how words are weighed."""
 
     words: tuple[str, ...]
-    faint: frozenset[str]  # those that only count beside others
-    faintness: float  # what one of them weighs against another word
-    background: int  # passages of other text that the memory is imagined to stand among
-    most: int  # passages that the words looked up stand in, taken together
-    questions: tuple[tuple[str, Vectors], ...]  # by space
+    function_words: frozenset[str]
+    function_word_weight: float
+    idf_prior_passages: int
+    max_lookup_passages: int
+    query_vectors: tuple[tuple[str, Vectors], ...]  # by space
     viewer: Viewer
     filters: Filters
     limit: int
 
 
-NEIGHBOUR_TURNS, NEIGHBOUR_LINES = 2, 6  # turns on either side that stand beside one, and lines within which they do
+NEIGHBOUR_TURNS = 2  # on either side of a turn
+NEIGHBOUR_LINES = 6  # how far away they may be
 
 
 def find_neighbour_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
-    """The nearest turns on either side, of rows that name a turn, another, and how many lines further that stands."""
+    """The nearest turns on either side, from rows of (turn, other turn, line offset of the other)."""
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
     for number, other, further in rows:
         sides.setdefault((number, further > 0), []).append((abs(further), other))
@@ -156,32 +159,32 @@ def find_neighbour_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]
 
 
 class Retriever(Protocol):
-    """What finding candidates asks of an index."""
+    """The part of an index that finds candidates."""
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
-        """What weighing words needs to know, of what the viewer may see."""
+        """Count words, among what the viewer may see."""
         ...
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        """Passages the viewer may see that hold any of the words, the most promising first."""
+        """The passages with any of these words that the viewer may see, best first."""
         ...
 
     def nearest(
         self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        """Passages the viewer may see whose meaning is nearest to a question's, and the cosine."""
+        """The nearest passages that the viewer may see, with their cosines."""
         ...
 
     def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        """The cosine of single passages; those without a vector are left out."""
+        """The cosines of single passages; those without a vector are left out."""
         ...
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
-        """The tokens of single passages, as a space keeps them, and of the turns beside those that are turns."""
+        """The packed token vectors of single passages and of the neighbours of turns."""
         ...
 
     def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        """The mean and the standard deviation of the cosine between passages; None while there are too few."""
+        """Mean and standard deviation of the cosine between passages; None while there are too few."""
         ...
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
@@ -207,11 +210,11 @@ class HasAnn(Protocol):
 
 class Index(Retriever, Protocol):
     def stamps(self, below: str | None = None) -> dict[str, int]:
-        """The stamp of every page the index knows, below a folder or at all."""
+        """The stamps of all pages in the index, or of those below a folder."""
         ...
 
     def write_transaction(self) -> AbstractContextManager[None]:
-        """Keep every other writer of the index out, in every process; all that is applied counts, or nothing."""
+        """Lock out other writers, in every process, and commit everything or nothing."""
         ...
 
     def read_transaction(self) -> AbstractContextManager[None]:
@@ -219,29 +222,29 @@ class Index(Retriever, Protocol):
         ...
 
     def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
-        """The version of every page the index knows, or of these."""
+        """The versions of all pages in the index, or of these."""
         ...
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Make the index say what these pages say, within `writing`."""
+        """Store these pages and remove those, within a write transaction."""
         ...
 
     def preceding_text(self, number: int) -> str:
-        """The text that stands before a passage on its page; empty at the start."""
+        """The text before a passage on its page; empty for the first."""
         ...
 
     def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        """What a space should look at next, or None when it has seen everything."""
+        """The next passages for a space to embed, or None when it has seen everything."""
         ...
 
     def add_vectors(
         self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
     ) -> None:
-        """Keep what was embedded of `pending`; what is not among it has no vector."""
+        """Store the embeddings of a batch; passages that are not among them get no vector."""
         ...
 
     def accepts_dimensions(self, space: str, dims: int) -> bool:
-        """Whether vectors of so many numbers can be compared with those of a space."""
+        """Whether vectors with so many dimensions can be compared with those of a space."""
         ...
 
     def coverage(self, space: str) -> Coverage: ...
@@ -251,7 +254,7 @@ class Index(Retriever, Protocol):
     def drop_space(self, space: str) -> None: ...
 
     def promote_space(self, new: str, space: str) -> None:
-        """Let a space that was built beside another take its place."""
+        """Replace a space by a new one that was built beside it."""
         ...
 
     def records(self, prefix: str) -> list[Record]:
@@ -259,9 +262,9 @@ class Index(Retriever, Protocol):
         ...
 
     def size(self) -> tuple[int, int]:
-        """How many pages and how many passages are known."""
+        """How many pages and passages are in the index."""
         ...
 
     def warnings(self) -> list[tuple[str, str]]:
-        """What is wrong with pages: a path, and a sentence that names it."""
+        """What is wrong with pages, as pairs of a path and a sentence that names it."""
         ...

@@ -37,7 +37,7 @@ _FEW = 16  # passages that even a slow embedder may embed while a search waits
 _NEARLY = 0.95  # of all passages seen: then a space answers, though some are missing
 
 
-class Question(NamedTuple):
+class QueryEmbedding(NamedTuple):
     """A question as an embedder sees it; its tokens where the embedder tells texts apart by them."""
 
     vector: Vectors
@@ -48,7 +48,7 @@ class ActiveEmbedders(NamedTuple):
     """Who answers by meaning now: none, when words answer alone. `reason` says why the configured one does not."""
 
     embedders: tuple[Embedder, ...] = ()
-    beside: Embedder | None = None  # the model in the package, where it adds to a larger one
+    secondary: Embedder | None = None  # the packaged model, where it adds to a larger one
     provider: str = ""
     model: str = ""
     failed: bool = False
@@ -107,9 +107,9 @@ class EmbeddingService:
         except Unavailable as error:
             self.mark_failed(error)
 
-    def embed_query(self, embedder: Embedder, text: str) -> Question:
+    def embed_query(self, embedder: Embedder, text: str) -> QueryEmbedding:
         """A question as an embedder sees it; this thread may have thought of it before."""
-        thought: dict[tuple[str, str], Question] = getattr(self._thought, "questions", {})
+        thought: dict[tuple[str, str], QueryEmbedding] = getattr(self._thought, "questions", {})
         return thought.get((embedder.space, text)) or _asked(embedder, text)
 
     def reranker(self) -> Reranker | None:
@@ -244,10 +244,10 @@ def _read(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> lis
     return [PassageEmbedding(vector) for vector in embedder.embed_passages(texts, interactive=interactive)]
 
 
-def _asked(embedder: Embedder, text: str) -> Question:
+def _asked(embedder: Embedder, text: str) -> QueryEmbedding:
     if isinstance(embedder, TokenLevelEmbedder):
-        return Question(*embedder.embed_query_by_token(text))
-    return Question(embedder.embed_query(text))
+        return QueryEmbedding(*embedder.embed_query_by_token(text))
+    return QueryEmbedding(embedder.embed_query(text))
 
 
 def _nearly_whole(index: Index, embedder: Embedder) -> bool:

@@ -1,8 +1,8 @@
-"""What the numbers are worth: likeness in standard deviations of its space, odds as the chance that a hit is right.
+"""Calibration: cosines as z-scores of their space, odds as the probability that a hit is right.
 
-A hit is as likely right as it stands out from what is also found: from the thirtieth best, or, where fewer are found,
-from what the thirtieth would be worth. Fitted by `bench/calibrate.py`, with a reliability table in
-`docs/benchmarks.md`, so that one cut means the same whoever answers: 0.5 is as often right as wrong.
+A hit is as likely right as its odds stand out from what else was found: from those of the thirtieth hit, or, where
+fewer are found, from an estimate of them. Fitted by `bench/calibrate.py`, with a reliability table in
+`docs/benchmarks.md`, so that a threshold means the same for every embedder: at 0.5, half of the hits are right.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import NamedTuple
 
 
 class Scale(NamedTuple):
-    """The cosine of a question with passages that have nothing to do with it, and how odds become a chance."""
+    """Mean and deviation of the cosine between a query and unrelated passages; slope and offset of the logistic
+    curve that turns odds into a probability."""
 
     mean: float
     deviation: float
@@ -21,43 +22,50 @@ class Scale(NamedTuple):
     offset: float
 
 
-class Spread(NamedTuple):
-    """Token by token, how like texts are that have nothing to do with each other: one in forty stands out twice."""
+class MaxSimScale(NamedTuple):
+    """Mean and deviation of MaxSim between unrelated texts: one in forty exceeds twice the deviation."""
 
     mean: float
     deviation: float
 
 
-BY_TOKEN = Spread(0.172, 0.01125)
-WORDS = Scale(0.0, 1.0, 0.45, -4.26)
-READ = Scale(0.0, 1.0, 0.23, -3.69)  # after a reranker
-READ_BY_TOKEN = Scale(0.0, 1.0, 0.171, -3.84)  # the same of what was found token by token
+MAXSIM = MaxSimScale(0.172, 0.01125)
+KEYWORD = Scale(0.0, 1.0, 0.45, -4.26)
+CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
+CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
 _SPACES = {
     "commonplace-static": Scale(0.05, 0.115, 0.3, -3.9),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
     "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),
 }
-_OTHER = Scale(0.30, 0.10, 0.36, -4.13)
-_BACKGROUND = 30
-_NOTHING = -2.0  # the odds of a passage that has nothing to do with the question
+_UNKNOWN_SPACE = Scale(0.30, 0.10, 0.36, -4.13)
+_MIN_DEVIATION = 0.01
+_BACKGROUND_RANK = 30  # the hit that the best have to stand out from
+_UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
+_MAX_LOGIT = 30.0
 
 
-def scale_for(space: str, spread: tuple[float, float] | None = None) -> Scale:
-    """The scale of a space: of one we know, as it was measured; of another, as its own vectors lie."""
+def scale_for(space: str, stats: tuple[float, float] | None = None) -> Scale:
+    """The scale of a vector space: measured for a known model, by the space's own similarity stats for another."""
     known = next((scale for name, scale in _SPACES.items() if space.startswith(name)), None)
     if known:
         return known
-    return _OTHER._replace(mean=spread[0], deviation=max(spread[1], 0.01)) if spread else _OTHER
+    if stats is None:
+        return _UNKNOWN_SPACE
+    mean, deviation = stats
+    return _UNKNOWN_SPACE._replace(mean=mean, deviation=max(deviation, _MIN_DEVIATION))
 
 
 def background_odds(odds: Sequence[float]) -> float:
-    """What a hit has to stand out from, given the odds of all, best first."""
+    """The odds that a hit has to stand out from, given those of all hits, best first."""
     if not odds:
-        return _NOTHING
-    found = min(len(odds), _BACKGROUND)
-    return _NOTHING + (odds[found - 1] - _NOTHING) * found / _BACKGROUND
+        return _UNRELATED_ODDS
+    rank = min(len(odds), _BACKGROUND_RANK)
+    return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
 def calibrate(odds: float, scale: Scale) -> float:
-    return round(1 / (1 + math.exp(-max(-30.0, min(30.0, scale.slope * odds + scale.offset)))), 4)
+    """The probability that a hit with these odds above the background is right."""
+    logit = max(-_MAX_LOGIT, min(_MAX_LOGIT, scale.slope * odds + scale.offset))
+    return round(1 / (1 + math.exp(-logit)), 4)

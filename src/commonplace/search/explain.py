@@ -1,4 +1,4 @@
-"""Why a hit stands where it does: both legs and every factor, with what each was worth."""
+"""Explain a hit: what each factor added to its score."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def explain_result(result: SearchResult) -> list[dict[str, Any]]:
 
 
 def explain_hit(row: ScoredHit) -> dict[str, float]:
-    """What each factor adds, as weighed; `all` is their sum above what else was found."""
+    """What each factor adds, weighed; `all` is their sum above the background."""
     found = row.factors._asdict() | {"support": row.support, "close": row.close, "read": row.read}
     parts = {name: round(getattr(WEIGHTS, name) * value, 3) for name, value in found.items() if value}
-    taken = {"repeated": -WEIGHTS.repeated * row.repeats, "background": -row.background}
-    parts |= {name: round(value, 3) for name, value in taken.items() if value}
+    deductions = {"repeated": -WEIGHTS.repeated * row.repeats, "background": -row.background}
+    parts |= {name: round(value, 3) for name, value in deductions.items() if value}
     return parts | {"all": round(row.odds, 3)}

@@ -17,13 +17,21 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
-from ..index.embedding_service import ActiveEmbedders, EmbeddingService, Question
+from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Viewer
 from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
-from .calibration import BY_TOKEN, READ, READ_BY_TOKEN, WORDS, Scale, background_odds, calibrate, scale_for
+from .calibration import (
+    CROSS_ENCODER,
+    CROSS_ENCODER_AFTER_MAXSIM,
+    KEYWORD,
+    MAXSIM,
+    Scale,
+    background_odds,
+    calibrate,
+    scale_for,
+)
 from .filters import check_filters
-from .rerank_cross_encoder import rerank_cross_encoder
-from .rerank_maxsim import rerank_maxsim
+from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import WEIGHTS, ScoredHit, Weights, score_candidates
 
 if TYPE_CHECKING:
@@ -156,142 +164,157 @@ def _parse_query(
 
 def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS) -> SearchResult:
     """Rank the passages of an index that answer a query, among those its viewer may see."""
-    legs = _legs(index, query, embedding)
+    vectors = _embed_query(index, query, embedding)
     with index.read_transaction():
-        rows, likeness, asked = _candidates(index, query, legs, weights)
-        rows = rerank_maxsim(query.text, legs.served.embedders, rows, weights)
-        usual = background_odds([row.odds for row in rows])
+        candidates = _find_candidates(index, query, vectors, weights)
+        rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights)
+        rows = rerank_maxsim(query.text, vectors.active.embedders, rows, weights)
+        background = background_odds([row.odds for row in rows])
         rows, reason = rerank_cross_encoder(index, query, embedding, rows, weights)
-    served = legs.served
-    scale = _scale(legs, read=bool(rows) and rows[0].read is not None)
-    mode: Mode = "keyword" if likeness is None else "hybrid"
-    scored = [(row, calibrate(row.odds - usual, scale)) for row in rows[: query.limit]]
+    scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].read is not None)
+    scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]
     kept = [(row, score) for row, score in scored if score >= query.min_score]
-    words = list(asked.weights)
-    hits = tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in kept)
-    ranked_hits = tuple(row._replace(odds=row.odds - usual, background=usual) for row, _ in kept)
-    reasons = tuple(filter(None, (served.reason, reason)))
-    return SearchResult(hits, mode, served.provider, served.model, served.failed, reasons, ranked_hits)
+    words = list(candidates.terms.weights)
+    active = vectors.active
+    return SearchResult(
+        tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in kept),
+        "keyword" if candidates.z_scores is None else "hybrid",
+        active.provider,
+        active.model,
+        active.failed,
+        tuple(filter(None, (active.reason, reason))),
+        tuple(row._replace(odds=row.odds - background, background=background) for row, _ in kept),
+    )
 
 
-class _Question(NamedTuple):
-    """A question as a vector of one space. `beside`: it only adds to what a larger model says."""
+class _QueryVector(NamedTuple):
+    """A query in one vector space. `is_secondary`: it only adds to what a larger model says."""
 
     space: str
     vector: Vectors
     tokens: Vectors | None
-    beside: bool
+    is_secondary: bool
 
 
-class _Legs(NamedTuple):
-    served: ActiveEmbedders
-    questions: tuple[_Question, ...]
+class _QueryVectors(NamedTuple):
+    active: ActiveEmbedders
+    vectors: tuple[_QueryVector, ...]
 
 
-def _scale(legs: _Legs, *, read: bool) -> Scale:
-    """How odds become a calibrate, by who had a say."""
-    if read:
-        return READ_BY_TOKEN if any(each.tokens is not None for each in legs.questions) else READ
-    return scale_for(legs.questions[0].space) if legs.questions else WORDS
+class _Candidates(NamedTuple):
+    terms: QueryTerms
+    passages: list[Candidate]
+    z_scores: Mapping[int, float] | None  # of the similarity, by passage; None where no embedder answers
 
 
-def _legs(index: Index, query: Query, embedding: EmbeddingService) -> _Legs:
-    """Who answers by embedding, and the question in the space of each. Nothing is read yet that has to fit together."""
-    served = embedding.acquire(index)
-    takers = [each for each in served.embedders if each.accepts(query.text)]
-    if not served.beside:
-        takers = takers or list(served.embedders)
+def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
+    """How odds become a probability, by which models had a say."""
+    if is_reranked:
+        by_token = any(each.tokens is not None for each in vectors.vectors)
+        return CROSS_ENCODER_AFTER_MAXSIM if by_token else CROSS_ENCODER
+    return scale_for(vectors.vectors[0].space) if vectors.vectors else KEYWORD
+
+
+def _embed_query(index: Index, query: Query, embedding: EmbeddingService) -> _QueryVectors:
+    """Embed the query in the space of every embedder that can answer it."""
+    active = embedding.acquire(index)
+    embedders = [each for each in active.embedders if each.accepts(query.text)]
+    if not active.secondary:
+        embedders = embedders or list(active.embedders)
     try:
-        questions = [
-            _Question(each.space, *_asked_in(index, embedding, each, query.text), beside=False) for each in takers
-        ]
+        vectors = [_embed_in_space(index, embedding, each, query.text) for each in embedders]
     except Unavailable as error:
         embedding.mark_failed(error)
-        return _Legs(served._replace(embedders=(), failed=True, reason=str(error)), ())
-    if served.beside:
-        alone = not takers  # in a script that the larger ones do not read
-        questions.append(_Question(served.beside.space, served.beside.embed_query(query.text), None, beside=not alone))
-    return _Legs(served, tuple(questions))
+        return _QueryVectors(active._replace(embedders=(), failed=True, reason=str(error)), ())
+    if active.secondary:
+        is_alone = not embedders  # the query is in a script that the larger models do not read
+        vector = active.secondary.embed_query(query.text)
+        vectors.append(_QueryVector(active.secondary.space, vector, None, is_secondary=not is_alone))
+    return _QueryVectors(active, tuple(vectors))
 
 
-def _asked_in(index: Index, embedding: EmbeddingService, embedder: Embedder, text: str) -> Question:
-    question = embedding.embed_query(embedder, text)
-    if not index.accepts_dimensions(embedder.space, len(question.vector)):
+def _embed_in_space(index: Index, embedding: EmbeddingService, embedder: Embedder, text: str) -> _QueryVector:
+    vector, tokens = embedding.embed_query(embedder, text)
+    if not index.accepts_dimensions(embedder.space, len(vector)):
         index.drop_space(embedder.space)
         raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
-    return question
+    return _QueryVector(embedder.space, vector, tokens, is_secondary=False)
 
 
-def _candidates(
-    index: Index, query: Query, legs: _Legs, weights: Weights
-) -> tuple[list[ScoredHit], Mapping[int, float] | None, QueryTerms]:
-    """What both legs find, weighed."""
+def _find_candidates(index: Index, query: Query, vectors: _QueryVectors, weights: Weights) -> _Candidates:
+    """Collect the lexical and the dense candidates, with the similarity of both."""
     pool = _POOL_SIZE if query.limit <= _POOL_SIZE // 2 else query.limit * 2
-    finder: Retriever = index
+    retriever: Retriever = index
     if isinstance(index, SingleQueryIndex):
-        questions = ((each.space, each.vector) for each in legs.questions)
-        finder = index.fetch(build_batch_query(query, questions, pool))
-    asked = weigh_terms(finder, query.text, query.viewer)
-    found = _by_words(finder, query, asked, pool)
-    likeness = _by_meaning(finder, query, legs.questions, pool, list(found), weights.tokens)
-    others = finder.load_candidates([number for number in likeness or () if number not in found])
-    return score_candidates(query, asked, [*found.values(), *others], likeness, weights), likeness, asked
+        by_space = ((each.space, each.vector) for each in vectors.vectors)
+        retriever = index.fetch(build_batch_query(query, by_space, pool))
+    terms = weigh_terms(retriever, query.text, query.viewer)
+    lexical = _find_by_words(retriever, query, terms, pool)
+    z_scores = _find_by_similarity(retriever, query, vectors.vectors, pool, list(lexical), weights.tokens)
+    others = retriever.load_candidates([number for number in z_scores or () if number not in lexical])
+    return _Candidates(terms, [*lexical.values(), *others], z_scores)
 
 
-def _by_words(index: Retriever, query: Query, asked: QueryTerms, pool: int) -> dict[int, Candidate]:
-    """What holds the words. Where copies of a few texts took most of the places, what comes after them is heard too."""
-    lookup = {word: asked.weights[word] for word in asked.lookup}
+def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:
+    """The passages that hold words of the query. Where copies of a few texts fill the pool, look deeper."""
+    lookup = {word: terms.weights[word] for word in terms.lookup}
     if not lookup:
         return {}
     numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
     found = {each.number: each for each in index.load_candidates(numbers)}
     if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
         deeper = index.match_terms(lookup, query.viewer, query.filters, pool * _DEEP_POOLS)
-        found |= _one_of_each(index, [number for number in deeper if number not in found], pool)
+        found |= _load_distinct(index, [number for number in deeper if number not in found], pool)
     return found
 
 
-def _one_of_each(index: Retriever, numbers: Sequence[int], most: int) -> dict[int, Candidate]:
-    """The first of every text, as many as asked for."""
+def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict[int, Candidate]:
+    """The first passage of every text, up to a limit."""
     found = {each.number: each for each in index.load_candidates(numbers)}
     first = {found[number].hit.text: number for number in reversed(numbers)}
-    return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:most]}
+    return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
 
 
-def _by_meaning(
-    index: Retriever, query: Query, questions: Sequence[_Question], pool: int, also: list[int], by_token: float
+def _find_by_similarity(
+    index: Retriever,
+    query: Query,
+    vectors: Sequence[_QueryVector],
+    pool: int,
+    lexical: list[int],
+    maxsim_share: float,
 ) -> Mapping[int, float] | None:
-    """How like the question passages are: the nearest of every space, and those that words have found."""
-    if not questions:
+    """The z-scores of the nearest passages of every space, and of those that words have found."""
+    if not vectors:
         return None
-    nearest = [dict(index.nearest(each.space, each.vector, query.viewer, query.filters, pool)) for each in questions]
-    every = list(dict.fromkeys([*also, *(number for near in nearest for number in near)]))
-    found: dict[int, float] = {}
-    for question, near in zip(questions, nearest, strict=True):
+    nearest = [dict(index.nearest(each.space, each.vector, query.viewer, query.filters, pool)) for each in vectors]
+    every = list(dict.fromkeys([*lexical, *(number for near in nearest for number in near)]))
+    z_scores: dict[int, float] = {}
+    for vector, near in zip(vectors, nearest, strict=True):
         others = [number for number in every if number not in near]
-        like = _standing_out(index, question, near | index.cosines(question.space, question.vector, others))
-        like |= _token_by_token(index, question, like, by_token)
-        if question.beside:
-            like = {number: found.get(number, likely) + _SECONDARY_WEIGHT * likely for number, likely in like.items()}
-        found |= like
-    return found
+        scores = _z_scores(index, vector, near | index.cosines(vector.space, vector.vector, others))
+        scores |= _blend_maxsim(index, vector, scores, maxsim_share)
+        if vector.is_secondary:
+            scores = {number: z_scores.get(number, z) + _SECONDARY_WEIGHT * z for number, z in scores.items()}
+        z_scores |= scores
+    return z_scores
 
 
-def _standing_out(index: Retriever, question: _Question, cosines: Mapping[int, float]) -> dict[int, float]:
-    """How far the likeness of passages stands out in a space, in standard deviations."""
-    scale = scale_for(question.space, index.similarity_stats(question.space))
+def _z_scores(index: Retriever, vector: _QueryVector, cosines: Mapping[int, float]) -> dict[int, float]:
+    scale = scale_for(vector.space, index.similarity_stats(vector.space))
     return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
 
 
-def _token_by_token(index: Retriever, question: _Question, like: Mapping[int, float], share: float) -> dict[int, float]:
-    """The same of passages whose tokens are kept: those tell more than whole texts do."""
-    if question.tokens is None or not len(question.tokens) or not share:
+def _blend_maxsim(
+    index: Retriever, vector: _QueryVector, z_scores: Mapping[int, float], share: float
+) -> dict[int, float]:
+    """Blend in MaxSim for passages whose token vectors are kept: it tells more than the cosine of whole texts."""
+    if vector.tokens is None or not len(vector.tokens) or not share:
         return {}
     from ..embedding.late_interaction import maxsim
 
-    close = maxsim(question.tokens, *index.token_vectors(question.space, list(like)))
+    similarities = maxsim(vector.tokens, *index.token_vectors(vector.space, list(z_scores)))
     return {
-        number: share * (close[number] - BY_TOKEN.mean) / BY_TOKEN.deviation + (1 - share) * whole
-        for number, whole in like.items()
-        if number in close
+        number: share * (similarities[number] - MAXSIM.mean) / MAXSIM.deviation + (1 - share) * z_score
+        for number, z_score in z_scores.items()
+        if number in similarities
     }

@@ -48,7 +48,7 @@ class PrefetchedRetriever:
         self._spaces = {name: Space(*facts["spaces"][name]) for name in facts["spaces"] or {}}
         self._nearest: dict[str, list[tuple[int, float]]] = {}
         self._cosines: dict[str, dict[int, float | None]] = {}
-        for place, (name, _) in enumerate(search.questions):
+        for place, (name, _) in enumerate(search.query_vectors):
             nearest = [(row[4], row[2][place]) for row in passages if row[2][place] is not None]
             if len(nearest) >= search.limit or facts["near"][place] < first_vector_limit(search.limit):
                 self._nearest[name] = sorted(nearest, key=lambda each: (-each[1], each[0]))
@@ -94,7 +94,7 @@ class PrefetchedRetriever:
 
 def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, search: BatchQuery) -> PrefetchedRetriever:
     while True:
-        expected = {name: spaces.read_cached(name) for name, _ in search.questions}
+        expected = {name: spaces.read_cached(name) for name, _ in search.query_vectors}
         sql, values = _build_statement(search, expected)
         with tables.without_snapshot():
             rows = tables.query(sql, values, search_settings(*expected.values()))
@@ -111,23 +111,23 @@ def _build_statement(search: BatchQuery, spaces: Mapping[str, Space]) -> tuple[s
     values |= more | {
         "words": list(search.words),
         "terms": lookup_terms(search.words),
-        "faint": [word in search.faint for word in search.words],
-        "faintness": search.faintness,
-        "background": search.background,
-        "most": search.most,
+        "faint": [word in search.function_words for word in search.words],
+        "faintness": search.function_word_weight,
+        "background": search.idf_prior_passages,
+        "most": search.max_lookup_passages,
         "limit": search.limit,
         "near": first_vector_limit(search.limit),
-        "spaces": [name for name, _ in search.questions],
+        "spaces": [name for name, _ in search.query_vectors],
     }
     ctes = [owners, FREQUENCIES_CTE, CHOSEN_WEIGHTS_CTE, lexical_cte(condition, search.filters)]
     searched: list[int] = []  # places of the questions whose space has comparable vectors
-    for place, (name, question) in enumerate(search.questions):
+    for place, (name, question) in enumerate(search.query_vectors):
         space = spaces[name]
         if space.vectors and len(question) == space.dims:
             searched.append(place)
             values |= {f"question{place}": vector_literal(question), f"space{place}": space.id}
             ctes.append(dense_cte(place, space.dims, condition, search.filters))
-    count = len(search.questions)
+    count = len(search.query_vectors)
     ctes += [_candidates_cte(count, searched), _facts_cte(count, searched)]
     return f"WITH {', '.join(ctes)} {_select(count, searched)}", values
 

@@ -18,7 +18,7 @@ from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
-from .test_spaces import Desk
+from .test_vector_spaces import Desk
 from .tiny import TinyEmbedder, TinyTokens
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_tokens_are_kept_where_an_embedder_gives_them_and_only_there(desk: Desk)
     desk.put("memory/tea.md", "green tea in the morning\n")
     for each in (by_token, plain):
         desk.embed(each)
-    found = desk.index.token_vectors(by_token.space, numbers(desk.index, by_token)).kept
+    found = desk.index.token_vectors(by_token.space, numbers(desk.index, by_token)).by_passage
     assert [len(tokens) for tokens in found.values()] == [5 * 12]
     assert desk.index.token_vectors(plain.space, numbers(desk.index, plain)) == ({}, {})
     assert desk.index.token_vectors("no-such-space", [1]) == ({}, {})
@@ -62,7 +62,7 @@ def test_a_text_that_moves_keeps_its_tokens_and_one_that_goes_loses_them(desk: D
     desk.embed(tiny)
     (desk.root / "memory/one.md").rename(desk.root / "memory/three.md")
     assert desk.embed(tiny) == []
-    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).kept) == 2
+    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).by_passage) == 2
     (desk.root / "memory/two.md").unlink()
     desk.embed(tiny)
     desk.index.purge()
@@ -125,7 +125,7 @@ def test_a_space_built_beside_another_takes_its_place_with_its_tokens(desk: Desk
     while embed_batch(desk.index, tiny, 10, f"{tiny.space}-new"):
         pass
     desk.index.promote_space(f"{tiny.space}-new", tiny.space)
-    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).kept) == 1
+    assert len(desk.index.token_vectors(tiny.space, numbers(desk.index, tiny)).by_passage) == 1
 
 
 def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -> None:
@@ -176,7 +176,7 @@ def test_the_turns_beside_one_are_the_nearest_two_on_either_side_of_its_conversa
         index.apply([Entry("memory/c.md", 1, "v", "page", shared, "memory", turns)], [])
         index.apply([Entry("sessions/a.jsonl", 2, "w", "session", shared, "session", turns[:4])], [])  # it goes on
     places = {each.number: (each.hit.path, each.hit.start) for each in index.load_candidates(range(1, 99))}
-    beside = index.token_vectors("any", list(places)).beside
+    beside = index.token_vectors("any", list(places)).neighbours
     assert all({places[other][0] for other in others} == {places[number][0]} for number, others in beside.items())
     assert {places[number]: sorted(places[other][1] for other in others) for number, others in beside.items()} == {
         ("sessions/a.jsonl", 1): [2, 3],
@@ -210,7 +210,7 @@ def test_what_another_agent_said_in_private_is_never_read_with_a_turn_of_ones_ow
             for each in index.load_candidates(range(1, 99))
             if each.hit.path == "agents/main/sessions/s.jsonl"
         ]
-        assert set(index.token_vectors(tiny.space, own).kept) == set(own)
+        assert set(index.token_vectors(tiny.space, own).by_passage) == set(own)
         return run_query(index, query, serving(tiny)).hits
 
     assert hits() == hits("to the harbour", "Ann sent the parcel to the harbour", "the harbour")

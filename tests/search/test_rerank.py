@@ -11,7 +11,7 @@ from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
 from commonplace.search.explain import explain_hit
 from commonplace.search.pipeline import run_query
-from commonplace.search.rerank_maxsim import _CLOSELY, rerank_maxsim
+from commonplace.search.rerank import MAXSIM_HITS, rerank_maxsim
 from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights
 
 
@@ -26,7 +26,7 @@ def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[Scored
 def memory(tmp_path: Path) -> Memory:
     world = tmp_path / "memory/world"
     world.mkdir(parents=True)
-    for number in range(_CLOSELY + 10):
+    for number in range(MAXSIM_HITS + 10):
         (world / f"meeting-{number}.md").write_text(f"The meeting number {number} was about money.\n")
     (world / "cat.md").write_text("The meeting was held up by a kitten that slept on the sofa.\n")
     return Memory(tmp_path)
@@ -34,7 +34,7 @@ def memory(tmp_path: Path) -> Memory:
 
 def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
     rows = found(memory, "the meeting with a cat asleep on the couch")
-    assert [row.close is not None for row in rows] == [True] * _CLOSELY + [False] * (len(rows) - _CLOSELY)
+    assert [row.close is not None for row in rows] == [True] * MAXSIM_HITS + [False] * (len(rows) - MAXSIM_HITS)
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)
     assert rows[0].hit.path == "memory/world/cat.md"
     assert explain_hit(rows[0])["close"] > explain_hit(rows[1])["close"]

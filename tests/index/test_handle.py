@@ -183,7 +183,7 @@ import json, sys
 import commonplace.index.handle, commonplace.index.sqlite
 from pathlib import Path
 from commonplace import Memory
-from tests.index.test_hindered import do_everything
+from tests.index.test_handle import do_everything
 commonplace.index.handle.SCHEMA = commonplace.index.sqlite.SCHEMA = int(sys.argv[2])
 with Memory(sys.argv[1]) as memory:
     if sys.argv[3] == "everything":

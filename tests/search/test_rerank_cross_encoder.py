@@ -11,11 +11,11 @@ import pytest
 
 from commonplace import Memory
 from commonplace.embedding.model_files import RERANKER, model_folder
-from commonplace.search.rerank_cross_encoder import _READ
+from commonplace.search.rerank import CROSS_ENCODER_HITS
 from commonplace.testing import FrozenClock
 
 from ..embedding.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
-from .test_meaning import FACTS, set_to, write
+from .test_hybrid import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"
 MISSING = "the hits were not read again: ms-marco-minilm-l12-v2 is not on this machine: run `commonplace index fetch`"
@@ -133,8 +133,13 @@ def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: Froze
 def test_what_is_not_read_again_never_comes_before_what_is(home: Path, clock: FrozenClock) -> None:
     set_to(home, rerank="true", maxResults="100")
     memory = Memory(home, clock=clock)
-    write(memory, {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(_READ + 15)})
+    write(
+        memory,
+        {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(CROSS_ENCODER_HITS + 15)},
+    )
     rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).ranked
-    assert [row.read is not None for row in rows] == [True] * _READ + [False] * (len(rows) - _READ)
-    assert len(rows) > _READ
+    assert [row.read is not None for row in rows] == [True] * CROSS_ENCODER_HITS + [False] * (
+        len(rows) - CROSS_ENCODER_HITS
+    )
+    assert len(rows) > CROSS_ENCODER_HITS
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)

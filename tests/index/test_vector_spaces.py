@@ -24,7 +24,7 @@ from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
 from commonplace.index.sync import catch_up
 from commonplace.model import EVERYTHING, Filters, Viewer
-from commonplace.search.scoring import _UNKNOWN
+from commonplace.search.scoring import UNKNOWN_Z_SCORE
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, bag, running, serve
@@ -238,7 +238,7 @@ def test_a_build_tells_how_far_it_is(home: Path, clock: FrozenClock) -> None:
 BUILDER = """
 import sys
 from pathlib import Path
-from tests.index.test_spaces import Desk
+from tests.index.test_vector_spaces import Desk
 from tests.index.tiny import TinyEmbedder
 desk = Desk(Path(sys.argv[1]))
 print("ready", flush=True)
@@ -512,7 +512,7 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
             assert found.hits[0].text.endswith("Prune them in March.")
         assert found.fallback == bool(found.warnings)
         if found.mode == "hybrid":
-            assert all(row.factors.meaning != _UNKNOWN for row in found.ranked)
+            assert all(row.factors.meaning != UNKNOWN_Z_SCORE for row in found.ranked)
 
 
 def test_an_embedder_that_stops_half_way_leaves_what_it_did(desk: Desk, tiny: TinyEmbedder) -> None:
