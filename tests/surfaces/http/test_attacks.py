@@ -28,9 +28,9 @@ from commonplace.surfaces.http.sign_in import SignInKeys
 from .api import Api, api
 
 PAGE = "memory/world/people.md"
-READS = [each for each in ENDPOINTS if each.needs == "read" and not each.is_open]
+READS = [each for each in ENDPOINTS if each.needs == "read" and not each.is_public]
 CHANGES = [each for each in ENDPOINTS if each.needs == "write"]
-EVERY = [each for each in ENDPOINTS if not each.is_open]
+EVERY = [each for each in ENDPOINTS if not each.is_public]
 
 
 def token(home: Path, *agents: str, role: Role = "admin") -> str:
@@ -107,7 +107,7 @@ def test_a_token_in_the_address_is_none(guarded: Api, full: Path) -> None:
 def test_a_token_speaks_for_its_agents_alone(guarded: Api, full: Path) -> None:
     ann = guarded.as_(token(full, "ann", "carl"))
     for endpoint in READS:
-        if not endpoint.streams:
+        if not endpoint.respond:
             answer = ann.as_(agent="bob").send(endpoint.method, path_of(endpoint))
             assert answer.status_code in (400, 403, 415), endpoint.name
             assert "quokka" not in answer.text

@@ -25,7 +25,7 @@ from ...server.token_watchdog import run_while_valid
 from ...storage.tokens import Grant
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, SESSION_PATH
 from .limits import MAX_ADDRESS_BYTES
-from .problems import Problem, problem
+from .problems import Problem, problem_response
 from .sign_in import SignInKeys
 
 FLAG_GRANT = Grant("--token")
@@ -135,9 +135,9 @@ class AuthMiddleware:
         try:
             grant = await self._authenticator.authenticate(headers)
         except CommonplaceError:
-            return problem(503, TOKENS_UNREADABLE)
+            return problem_response(503, TOKENS_UNREADABLE)
         if grant is None:
-            return missing_token().response()
+            return missing_token().to_response()
         scope[GRANT] = grant
         if grant.token:  # so that an MCP session can be used only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
@@ -146,14 +146,14 @@ class AuthMiddleware:
     def _check_form(self, scope: Scope, headers: Headers) -> Response | None:
         """Return why a request is refused before anybody looks at its token."""
         if not self._is_own_host(_parse_host_header(headers.get("host", ""))):
-            return problem(421, "this server does not go by that name: see --allow-host")
+            return problem_response(421, "this server does not go by that name: see --allow-host")
         if not self._is_own_origin(scope, headers):
-            return problem(403, "requests from pages of other sites are refused", title="Wrong origin")
+            return problem_response(403, "requests from pages of other sites are refused", title="Wrong origin")
         if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may see two requests in it
             detail = "say how long the body is once: Content-Length, or Transfer-Encoding"
-            return problem(400, detail, headers={"Connection": "close"})
+            return problem_response(400, detail, headers={"Connection": "close"})
         if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
-            return problem(414, "the address is too long: send less in it")
+            return problem_response(414, "the address is too long: send less in it")
         return None
 
     def _needs_no_token(self, scope: Scope) -> bool:

@@ -15,7 +15,7 @@ from ...model import Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, plain_text
 from ...storage.layout import stem
 from ...storage.records import read_text
-from .endpoints import MAX_PATH_CHARACTERS, Asked, Endpoint, Given, Parameter
+from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
@@ -28,17 +28,17 @@ _NOTE = re.compile(r"^### \S", re.MULTILINE)
 _USER_ROLES = frozenset({"user", "human"})
 
 
-def get_status(asked: Asked) -> dict[str, Any]:
-    home = asked.home
-    grant = asked.grant
-    fixed = asked.caller.fixed.get("agent")
+def get_status(request: ApiRequest) -> dict[str, Any]:
+    home = request.home
+    grant = request.grant
+    fixed = request.caller.fixed.get("agent")
     agents = dict.fromkeys([*(grant.agents or ()), *([fixed] if fixed else list_agents(home))])
     try:
         owners = {skill.owner for skill in home.skills.all()}
     except CommonplaceError:
         owners = set()
     return {
-        **limit_counts(asked, asked.memory.status()),
+        **limit_counts(request, request.memory.status()),
         "version": __version__,
         "role": grant.role,
         "read_only": grant.is_read_only_server,
@@ -49,17 +49,17 @@ def get_status(asked: Asked) -> dict[str, Any]:
     }
 
 
-def limit_counts(asked: Asked, counts: dict[str, Any]) -> dict[str, Any]:
+def limit_counts(request: ApiRequest, counts: dict[str, Any]) -> dict[str, Any]:
     """Return counts without what other agents' pages add to them, if the caller may be only some agents."""
-    if asked.grant.agents is None:
+    if request.grant.agents is None:
         return counts
     own = {name: value for name, value in counts.items() if name not in ("passages", "spaces")}
-    return {**own, "pages": len(list_known_pages(asked.home))}
+    return {**own, "pages": len(list_known_pages(request.home))}
 
 
-def get_outline(asked: Asked) -> dict[str, Any]:
-    outline = build_outline(asked.home)
-    return {**outline, "agents": [name for name in outline["agents"] if asked.grant.may_be(name)]}
+def get_outline(request: ApiRequest) -> dict[str, Any]:
+    outline = build_outline(request.home)
+    return {**outline, "agents": [name for name in outline["agents"] if request.grant.may_be(name)]}
 
 
 def build_outline(home: Home) -> Row:
@@ -211,9 +211,9 @@ class ConversationTurn(NamedTuple):
     text: str
 
 
-def get_session(asked: Asked) -> dict[str, Any]:
-    path = asked.given["path"]
-    turns = read_conversation(asked.home, path)
+def get_session(request: ApiRequest) -> dict[str, Any]:
+    path = request.parameters["path"]
+    turns = read_conversation(request.home, path)
     return {"path": path, "turns": [{**turn._asdict(), "html": render_html(turn.text)} for turn in turns]}
 
 
@@ -230,9 +230,9 @@ def read_conversation(home: Home, path: str) -> list[ConversationTurn]:
     return conversation
 
 
-def render_markdown(asked: Asked) -> dict[str, Any]:
-    path = asked.body.get("path", "")
-    return {"html": render_html(asked.body["text"], path, LinkResolver(asked.home).resolve)}
+def render_markdown(request: ApiRequest) -> dict[str, Any]:
+    path = request.body.get("path", "")
+    return {"html": render_html(request.body["text"], path, LinkResolver(request.home).resolve)}
 
 
 _NAMES = array(TEXT)
@@ -292,22 +292,22 @@ ENDPOINTS = [
         "/v1/status",
         get_status,
         "Where memory is, what it holds, and what you may do.",
-        answers={200: Given("How memory is.", _STATUS)},
+        responses={200: ResponseSpec("How memory is.", _STATUS)},
     ),
     Endpoint(
         "GET",
         "/v1/outline",
         get_outline,
         "What there is to browse.",
-        answers={200: Given("Days, topics, records, channels, skills, sessions.", _OUTLINE)},
+        responses={200: ResponseSpec("Days, topics, records, channels, skills, sessions.", _OUTLINE)},
     ),
     Endpoint(
         "GET",
         "/v1/sessions/{path}",
         get_session,
         "A transcript as turns; secrets are taken out.",
-        takes=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
-        answers={200: Given("What was said.", object_of({"path": TEXT, "turns": array(_TURN)}))},
+        parameters=[Parameter("path", TEXT, "The path of the session.", "path", required=True)],
+        responses={200: ResponseSpec("What was said.", object_of({"path": TEXT, "turns": array(_TURN)}))},
         problems=[404, 422],
     ),
     Endpoint(
@@ -316,6 +316,6 @@ ENDPOINTS = [
         render_markdown,
         "Markdown as HTML that is safe to show.",
         body=_RENDER,
-        answers={200: Given("Sanitised HTML.", object_of({"html": TEXT}))},
+        responses={200: ResponseSpec("Sanitised HTML.", object_of({"html": TEXT}))},
     ),
 ]

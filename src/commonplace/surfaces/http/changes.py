@@ -14,7 +14,7 @@ from ...memory import Memory
 from ...schema import TEXT
 from ...server.notifications import ChangeFeed, NumberedChange, can_see_page
 from .dispatch import Dispatcher
-from .endpoints import Asked, Endpoint, Given, Parameter
+from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import Problem
 
 MEDIA_TYPE = "text/event-stream"
@@ -34,13 +34,13 @@ class Position(NamedTuple):
     has_gap: bool = False
 
 
-async def stream_changes(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
-    assert asked
+async def stream_changes(dispatcher: Dispatcher, request: Request, api_request: ApiRequest | None) -> Response:
+    assert api_request
     feeds = dispatcher.service.feeds
     if feeds.is_full:
         raise Problem(503, "too many listen already: try again later", {"Retry-After": "30"})
-    feed = await feeds.start(asked.memory)
-    events = _stream_events(dispatcher, request, asked.memory, feed)
+    feed = await feeds.start(api_request.memory)
+    events = _stream_events(dispatcher, request, api_request.memory, feed)
     return StreamingResponse(events, media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
 
 
@@ -105,9 +105,9 @@ ENDPOINTS = [
         "/v1/changes",
         None,
         "Changes as they happen: `change` with {path, kind}; `reset` when some were missed.",
-        takes=[Parameter("Last-Event-ID", TEXT, "Where to go on from.", "header")],
-        answers={200: Given("Server-sent events, until the token ends.", TEXT, MEDIA_TYPE)},
-        streams=stream_changes,
+        parameters=[Parameter("Last-Event-ID", TEXT, "Where to go on from.", "header")],
+        responses={200: ResponseSpec("Server-sent events, until the token ends.", TEXT, MEDIA_TYPE)},
+        respond=stream_changes,
         tag="history",
     ),
 ]

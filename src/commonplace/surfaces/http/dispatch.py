@@ -23,9 +23,9 @@ from ...server.auth import GRANT
 from ...server.service import MemoryService
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
-from .endpoints import JSON, MARKDOWN, Asked, Endpoint, Reply, given_to
+from .endpoints import JSON, MARKDOWN, ApiRequest, Endpoint, Reply, parse_parameters
 from .limits import READ_TIMEOUT_SECONDS, read_body
-from .problems import Problem, as_problem, problem
+from .problems import Problem, problem_response, to_problem
 
 Result = TypeVar("Result")
 
@@ -59,9 +59,9 @@ class Dispatcher:
             outcome = "ok" if response.status_code < 400 else "error"
             return response
         except (Problem, CommonplaceError) as error:
-            failure = error if isinstance(error, Problem) else as_problem(error)
+            failure = error if isinstance(error, Problem) else to_problem(error)
             outcome = "refused" if failure.status in (400, 403) else "error"
-            return failure.response()
+            return failure.to_response()
         finally:
             remote = request.client.host if request.client else ""
             await self.service.record_call(
@@ -69,30 +69,30 @@ class Dispatcher:
             )
 
     async def _run(self, endpoint: Endpoint, request: Request) -> Response:
-        if (endpoint.is_open or endpoint.means_no_memory) and endpoint.streams:
-            return await endpoint.streams(self, request, None)
-        asked = await self._read_request(endpoint, request)
-        if endpoint.streams:
-            return await endpoint.streams(self, request, asked)
+        if (endpoint.is_public or endpoint.opens_no_memory) and endpoint.respond:
+            return await endpoint.respond(self, request, None)
+        api_request = await self._read_request(endpoint, request)
+        if endpoint.respond:
+            return await endpoint.respond(self, request, api_request)
         run = endpoint.run
         assert run
         # A read is abandoned when its client goes away; a write is always finished.
-        limit = None if endpoint.changes or endpoint.waits else READ_TIMEOUT_SECONDS
+        limit = None if endpoint.is_write or endpoint.has_no_timeout else READ_TIMEOUT_SECONDS
         with anyio.move_on_after(limit) as timeout:
-            answer = await run_in_thread(lambda: run(asked), abandon=not endpoint.changes)
+            answer = await run_in_thread(lambda: run(api_request), abandon=not endpoint.is_write)
         if timeout.cancelled_caught:
             raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
         return make_response(answer)
 
-    async def _read_request(self, endpoint: Endpoint, request: Request) -> Asked:
+    async def _read_request(self, endpoint: Endpoint, request: Request) -> ApiRequest:
         """Return a request as its endpoint declares it, from a caller who may send it."""
         grant = grant_of(request)
         _require_role(grant, endpoint)
-        given = given_to(endpoint, request.query_params.multi_items(), request.path_params)
+        parameters = parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
         body = await parse_body(endpoint, request)
         caller = self.service.options.identify({}, request.headers, grant)
         memory = await self.service.open_memory(caller, grant)
-        return Asked(memory, caller, grant, given, body, request.headers)
+        return ApiRequest(memory, caller, grant, parameters, body, request.headers)
 
 
 def _operation_name(endpoint: Endpoint, request: Request) -> str:
@@ -124,8 +124,8 @@ async def parse_body(endpoint: Endpoint, request: Request) -> Any:
         await read_body(request)  # a body that is not expected is read and ignored
         return None
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if media not in endpoint.takes_media:
-        accepted = {"Accept": ", ".join(endpoint.takes_media)}
+    if media not in endpoint.body_media_types:
+        accepted = {"Accept": ", ".join(endpoint.body_media_types)}
         raise Problem(415, f"send the body as Content-Type: {endpoint.body_media}", accepted)
     data = await read_body(request)
     try:
@@ -186,8 +186,10 @@ def _route_handler(dispatcher: Dispatcher, methods: dict[str, Endpoint]) -> Call
     async def handle(request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method
         endpoint = methods[method]
-        if request.method == "HEAD" and endpoint.streams:  # it would stream to nobody
-            return problem(405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))})
+        if request.method == "HEAD" and endpoint.respond:  # it would stream to nobody
+            return problem_response(
+                405, "ask with GET: this is a stream", headers={"Allow": ", ".join(sorted(methods))}
+            )
         return await dispatcher.answer(endpoint, request)
 
     return handle
@@ -201,8 +203,8 @@ async def handle_http_error(request: Request, error: Any) -> Response:
     headers = dict(error.headers or {})
     if "Allow" in headers:
         headers["Allow"] = ", ".join(sorted(each.strip() for each in headers["Allow"].split(",")))
-    return problem(error.status_code, details.get(error.status_code, str(error.detail)), headers=headers)
+    return problem_response(error.status_code, details.get(error.status_code, str(error.detail)), headers=headers)
 
 
 async def _handle_server_error(request: Request, error: Exception) -> Response:
-    return problem(500, "this is an error of the server: its standard error says more")
+    return problem_response(500, "this is an error of the server: its standard error says more")

@@ -1,5 +1,5 @@
-"""How a part of the interface is declared: method, path, what it takes and gives. Requests are held to that, and the
-published schema is read off it."""
+"""How an endpoint is declared: method, path, parameters and responses. Requests are validated by that declaration, and
+the published schema is derived from it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Parameter(NamedTuple):
 
     @property
     def value_schema(self) -> Schema:
-        """What a value has to be. Text in an address has no null character, where nothing else says how it looks."""
+        """Return the schema of a value. Text in an address has no null character, unless a pattern says more."""
         schema = self.schema if self.where == "header" else _without_null_character(self.schema)
         return {"description": self.description, **schema}
 
@@ -51,13 +51,13 @@ def _without_null_character(schema: Schema) -> Schema:
     return {**schema, "pattern": NO_NULL_CHARACTER} if is_free else schema
 
 
-class Asked(NamedTuple):
-    """A request as an endpoint sees it: who asks of which memory, and what, as it was declared."""
+class ApiRequest(NamedTuple):
+    """A validated request: who asks, of which memory, with which parameters and body."""
 
     memory: Memory
     caller: Caller
     grant: Grant
-    given: Mapping[str, Any]
+    parameters: Mapping[str, Any]
     body: Any
     headers: Headers
 
@@ -75,61 +75,62 @@ class Reply(NamedTuple):
     media: str = JSON
 
 
-class Given(NamedTuple):
-    """What an endpoint answers with a status: of which kind, and what it looks like."""
+class ResponseSpec(NamedTuple):
+    """What an endpoint responds with one status: its media type and schema."""
 
     description: str
     schema: Schema | None = None
     media: str = JSON
     headers: Sequence[str] = ()
-    also: Sequence[str] = ()  # other media it may come as: text
+    other_media: Sequence[str] = ()  # other types it may have, as text
 
     @property
     def all_media(self) -> tuple[str, ...]:
-        return (self.media, *self.also)
+        return (self.media, *self.other_media)
 
 
 @dataclass(frozen=True)
 class Endpoint:
-    """`run` is called in a thread and may take its time. `needs`: the least role that may call it.
+    """`run` is called in a thread and may block. `needs`: the least role that may call it.
 
-    `streams` is called with the interface, the request and what it asks, where an answer is no single value.
+    `respond` makes a response of its own instead, such as a stream, from the dispatcher, the HTTP request and the
+    validated one.
     """
 
     method: str
     path: str
-    run: Callable[[Asked], Any] | None
+    run: Callable[[ApiRequest], Any] | None
     summary: str
-    takes: Sequence[Parameter] = ()
+    parameters: Sequence[Parameter] = ()
     body: Schema | None = None
     body_media: str = JSON
-    answers: Mapping[int, Given] = field(default_factory=dict)
+    responses: Mapping[int, ResponseSpec] = field(default_factory=dict)
     needs: Role = "read"
     tag: str = "memory"
     problems: Sequence[int] = ()
-    streams: Callable[[Any, Request, Asked | None], Awaitable[Response]] | None = None  # instead of `run`
-    is_open: bool = False  # to who has no token, and means no memory
-    means_no_memory: bool = False  # it looks at the token itself: no memory is opened for it
-    waits: bool = False  # for what may write after all: it is not given up
+    respond: Callable[[Any, Request, ApiRequest | None], Awaitable[Response]] | None = None
+    is_public: bool = False  # needs no token, and opens no memory
+    opens_no_memory: bool = False  # authenticates by itself
+    has_no_timeout: bool = False  # for reads that may turn out to write
 
     @property
     def name(self) -> str:
-        """What it is called in the log."""
+        """Return what the audit log calls it."""
         return f"{self.method} {self.path}"
 
     @property
-    def changes(self) -> bool:
+    def is_write(self) -> bool:
         return self.needs != "read"
 
     @property
-    def takes_media(self) -> tuple[str, ...]:
-        """The kinds of body that it takes."""
+    def body_media_types(self) -> tuple[str, ...]:
+        """Return the media types that a body may have."""
         return (MARKDOWN, "text/plain") if self.body_media == MARKDOWN else (self.body_media,)
 
 
-def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
+def parse_parameters(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping[str, str]) -> dict[str, Any]:
     """Return what the address gives, as the endpoint declares it; raise InvalidArgument for anything else."""
-    known = {each.name: each for each in endpoint.takes if each.where == "query"}
+    known = {each.name: each for each in endpoint.parameters if each.where == "query"}
     for name, _ in query:
         if name not in known:
             raise UnknownArgument(name, tuple(known))
@@ -142,7 +143,7 @@ def given_to(endpoint: Endpoint, query: Sequence[tuple[str, str]], path: Mapping
             raise InvalidArgument(f"the parameter {name} is given more than once", advice="give it once")
         if texts:
             values[name] = _read_value(parameter, texts)
-    for parameter in endpoint.takes:
+    for parameter in endpoint.parameters:
         if parameter.where == "path":
             values[parameter.name] = _read_value(parameter, [path[parameter.name]])
     return values
@@ -154,7 +155,7 @@ def _read_value(parameter: Parameter, texts: list[str]) -> Any:
 
 
 def _from_text(parameter: Parameter, text: str) -> Any:
-    """A value of the declared type, as text in an address has it."""
+    """Return a value of the declared type, parsed from text in an address."""
     kind = parameter.schema.get("type", "")
     try:
         if kind == "boolean":

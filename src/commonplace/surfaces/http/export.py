@@ -17,7 +17,7 @@ from ...home import Home
 from ...maintenance.backup import Format, export_to
 from ...schema import TEXT, one_of
 from .dispatch import Dispatcher, run_in_thread
-from .endpoints import Asked, Endpoint, Given, Parameter
+from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import Problem
 
 MAX_EXPORTS = 2  # at once
@@ -63,15 +63,15 @@ class ChunkPipe(io.RawIOBase):
         raise BrokenPipeError("nobody reads this any more")
 
 
-async def stream_export(dispatcher: Dispatcher, request: Request, asked: Asked | None) -> Response:
-    assert asked
-    if asked.grant.agents is not None:
+async def stream_export(dispatcher: Dispatcher, request: Request, api_request: ApiRequest | None) -> Response:
+    assert api_request
+    if api_request.grant.agents is not None:
         raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
-    format_: Format = asked.given.get("format", "tar")
+    format_: Format = api_request.parameters.get("format", "tar")
     if not _slots.acquire(blocking=False):
         raise Problem(503, f"{MAX_EXPORTS} exports are under way already: try again later", {"Retry-After": "30"})
     pipe = ChunkPipe()
-    threading.Thread(target=run_export, args=(asked.home, pipe, format_), name="export", daemon=True).start()
+    threading.Thread(target=run_export, args=(api_request.home, pipe, format_), name="export", daemon=True).start()
     first = await run_in_thread(pipe.take)
     if isinstance(first, Exception):  # nothing was sent yet: it can still be reported
         raise first
@@ -118,10 +118,12 @@ ENDPOINTS = [
         "/v1/export",
         None,
         "All of memory, of all agents, as it is at one moment.",
-        takes=[Parameter("format", one_of(*_MEDIA_TYPES), "tar, if not said.")],
-        answers={200: Given("A tar, or JSON lines.", TEXT, _MEDIA_TYPES["tar"], also=(_MEDIA_TYPES["jsonl"],))},
+        parameters=[Parameter("format", one_of(*_MEDIA_TYPES), "tar, if not said.")],
+        responses={
+            200: ResponseSpec("A tar, or JSON lines.", TEXT, _MEDIA_TYPES["tar"], other_media=(_MEDIA_TYPES["jsonl"],))
+        },
         needs="admin",
-        streams=stream_export,
+        respond=stream_export,
         problems=[422],
     ),
 ]

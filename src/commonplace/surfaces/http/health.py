@@ -12,7 +12,7 @@ from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
 from .browse import limit_counts
-from .endpoints import INTEGER_OR_NULL, Asked, Endpoint, Given
+from .endpoints import INTEGER_OR_NULL, ApiRequest, Endpoint, ResponseSpec
 from .page_access import page_title
 
 MAX_DAYS = 366
@@ -37,14 +37,14 @@ class Sizes(NamedTuple):
     index_bytes: int | None
 
 
-def get_health(asked: Asked) -> dict[str, Any]:
-    home = asked.home
+def get_health(request: ApiRequest) -> dict[str, Any]:
+    home = request.home
     notes: list[str] = []
     growth = measure_growth(home)
     return {
         "findings": _list_findings(home, notes),
-        "index": limit_counts(asked, home.index_status()),
-        "sizes": _limit_sizes(asked, measure_sizes(home, growth))._asdict(),
+        "index": limit_counts(request, home.index_status()),
+        "sizes": _limit_sizes(request, measure_sizes(home, growth))._asdict(),
         "growth": [day._asdict() for day in growth],
         "recalled": count_recalls(home),
         "notes": notes,
@@ -97,10 +97,10 @@ def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
     return Sizes(last.pages, last.bytes, home.storage.history.size(), _measure_index(home))
 
 
-def _limit_sizes(asked: Asked, sizes: Sizes) -> Sizes:
+def _limit_sizes(request: ApiRequest, sizes: Sizes) -> Sizes:
     """Return sizes without history and index, which hold other agents' pages too, if the caller may be only some
     agents."""
-    return sizes if asked.grant.agents is None else sizes._replace(history_bytes=None, index_bytes=None)
+    return sizes if request.grant.agents is None else sizes._replace(history_bytes=None, index_bytes=None)
 
 
 def _measure_index(home: Home) -> int | None:
@@ -161,6 +161,6 @@ ENDPOINTS = [
         "/v1/health",
         get_health,
         "What is wrong, how much there is, and what is recalled.",
-        answers={200: Given("How memory is doing.", _HEALTH)},
+        responses={200: ResponseSpec("How memory is doing.", _HEALTH)},
     ),
 ]

@@ -11,7 +11,7 @@ from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
 from ...storage.deltas import Change
 from ...storage.diff import opcodes
-from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter
+from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import require_writable
 
 DEFAULT_LIMIT = 100
@@ -20,34 +20,37 @@ MAX_COMPARED_LINES = 100_000  # of either side
 Hunks = list[dict[str, str]]
 
 
-def list_changes(asked: Asked) -> dict[str, Any]:
-    given = asked.given
+def list_changes(request: ApiRequest) -> dict[str, Any]:
+    parameters = request.parameters
     try:
         changes = timeline.list_changes(
-            asked.home, given.get("what", ""), agent=given.get("agent", ""), since=given.get("since", "")
+            request.home,
+            parameters.get("what", ""),
+            agent=parameters.get("agent", ""),
+            since=parameters.get("since", ""),
         )
     except NotFound:  # what has no history has no changes
         changes = []
-    newest = [change for change in reversed(changes) if _may_see_file(asked, change.path)]
-    if "before" in given:
+    newest = [change for change in reversed(changes) if _may_see_file(request, change.path)]
+    if "before" in parameters:
         ids = [change.id for change in newest]
-        if given["before"] not in ids:
-            raise NotFound(f"there is no change {given['before']} in this list: begin from the top")
-        newest = newest[ids.index(given["before"]) + 1 :]
-    limit = given.get("limit", DEFAULT_LIMIT)
+        if parameters["before"] not in ids:
+            raise NotFound(f"there is no change {parameters['before']} in this list: begin from the top")
+        newest = newest[ids.index(parameters["before"]) + 1 :]
+    limit = parameters.get("limit", DEFAULT_LIMIT)
     return {"changes": [_describe_change(change) for change in newest[:limit]], "more": len(newest) > limit}
 
 
-def _may_see_file(asked: Asked, path: str) -> bool:
+def _may_see_file(request: ApiRequest, path: str) -> bool:
     """Return whether the caller may see the history of a file: settings are for administrators of all agents."""
     if path != SETTINGS_FILE and not path.endswith("/agent.yaml"):
         return True
-    return asked.grant.agents is None and asked.grant.role == "admin"
+    return request.grant.agents is None and request.grant.role == "admin"
 
 
-def _find_change(asked: Asked, name: str) -> Change:
-    change = timeline.find_change(asked.home, name)
-    if not _may_see_file(asked, change.path):
+def _find_change(request: ApiRequest, name: str) -> Change:
+    change = timeline.find_change(request.home, name)
+    if not _may_see_file(request, change.path):
         raise NotFound(f"there is no change {name}: `commonplace log` lists them")
     return change
 
@@ -74,9 +77,9 @@ def _change_kind(change: Change) -> str:
     return "created" if change.before == ABSENT else "changed"
 
 
-def get_change(asked: Asked) -> dict[str, Any]:
-    change = _find_change(asked, asked.given["id"])
-    before, after = timeline.read_both_sides(asked.home, change)
+def get_change(request: ApiRequest) -> dict[str, Any]:
+    change = _find_change(request, request.parameters["id"])
+    before, after = timeline.read_both_sides(request.home, change)
     return {**_describe_change(change), "hunks": compute_hunks(before, after), "before": before, "after": after}
 
 
@@ -111,15 +114,15 @@ def _context_lines(lines: list[str], after_change: int, before_change: int) -> H
     ]
 
 
-def undo_changes(asked: Asked) -> dict[str, Any]:
+def undo_changes(request: ApiRequest) -> dict[str, Any]:
     """Undo changes and all that the same calls changed, as far as the caller may see them."""
-    home = asked.home
+    home = request.home
     timeline.record_outside_edits(home)
-    requested = [_find_change(asked, name) for name in dict.fromkeys(asked.body["changes"])]
+    requested = [_find_change(request, name) for name in dict.fromkeys(request.body["changes"])]
     chosen = [
         change
         for change in timeline.include_same_calls(home, requested)
-        if timeline.may_see(home, change.path) and _may_see_file(asked, change.path)
+        if timeline.may_see(home, change.path) and _may_see_file(request, change.path)
     ]
     rows = [
         {
@@ -133,12 +136,12 @@ def undo_changes(asked: Asked) -> dict[str, Any]:
     return {"undone": rows}
 
 
-def restore_page(asked: Asked) -> dict[str, Any]:
-    home = asked.home
-    path = asked.body["path"]
+def restore_page(request: ApiRequest) -> dict[str, Any]:
+    home = request.home
+    path = request.body["path"]
     try:
         require_writable(home, path)
-        changed = timeline.restore(home, path, asked.body["when"])
+        changed = timeline.restore(home, path, request.body["when"])
     except InvalidArgument as error:  # the request is valid, but this page has no such version
         raise NotFound(str(error)) from error
     try:
@@ -187,9 +190,9 @@ ENDPOINTS = [
         "/v1/history",
         list_changes,
         "Who changed what, newest first.",
-        takes=_LIST,
+        parameters=_LIST,
         tag="history",
-        answers={200: Given("Some changes.", object_of({"changes": array(_CHANGE), "more": BOOLEAN}))},
+        responses={200: ResponseSpec("Some changes.", object_of({"changes": array(_CHANGE), "more": BOOLEAN}))},
         problems=[404],
     ),
     Endpoint(
@@ -198,8 +201,8 @@ ENDPOINTS = [
         get_change,
         "One change, with what it did.",
         tag="history",
-        takes=[Parameter("id", _ID, "The id of a change.", "path", required=True)],
-        answers={200: Given("A change.", _ONE)},
+        parameters=[Parameter("id", _ID, "The id of a change.", "path", required=True)],
+        responses={200: ResponseSpec("A change.", _ONE)},
         problems=[404],
     ),
     Endpoint(
@@ -210,7 +213,7 @@ ENDPOINTS = [
         tag="history",
         body=_UNDO,
         needs="write",
-        answers={200: Given("What was done, page by page.", object_of({"undone": array(_UNDONE)}))},
+        responses={200: ResponseSpec("What was done, page by page.", object_of({"undone": array(_UNDONE)}))},
         problems=[404, 409],
     ),
     Endpoint(
@@ -221,7 +224,9 @@ ENDPOINTS = [
         tag="history",
         body=_RESTORE,
         needs="write",
-        answers={200: Given("Whether it changed.", object_of({"path": TEXT, "changed": BOOLEAN, "version": TEXT}))},
+        responses={
+            200: ResponseSpec("Whether it changed.", object_of({"path": TEXT, "changed": BOOLEAN, "version": TEXT}))
+        },
         problems=[404, 409, 412, 422],
     ),
 ]

@@ -19,7 +19,7 @@ from ...storage.tokens import Grant
 from . import HOMES_PATH
 from .auth import TOKENS_UNREADABLE, missing_token
 from .dispatch import Dispatcher, make_response, parse_body, run_in_thread
-from .endpoints import Asked, Endpoint, Given, given_to
+from .endpoints import ApiRequest, Endpoint, ResponseSpec, parse_parameters
 from .problems import Problem
 
 MAX_HOMES = 1000
@@ -34,10 +34,10 @@ class NamedHome(NamedTuple):
     default: bool
 
 
-async def list_homes(dispatcher: Dispatcher, request: Request, _: Asked | None) -> Response:
+async def list_homes(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
     """Answer everybody who may use one of the memories, even if it is not the one that the request means."""
     endpoint = ENDPOINTS[0]
-    given_to(endpoint, request.query_params.multi_items(), request.path_params)
+    parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
     await parse_body(endpoint, request)
     grants = await _find_grants(dispatcher, request.headers)
     await _record_call(dispatcher, request, [*grants.values()])
@@ -108,9 +108,9 @@ ENDPOINTS = [
         HOMES_PATH,
         None,
         "The memories of this server that you may use.",
-        answers={200: Given("By the name for the header Commonplace-Home.", _HOMES)},
-        streams=list_homes,
-        means_no_memory=True,
+        responses={200: ResponseSpec("By the name for the header Commonplace-Home.", _HOMES)},
+        respond=list_homes,
+        opens_no_memory=True,
         tag="access",
     ),
 ]

@@ -12,7 +12,7 @@ from ...formats.html import find_links
 from ...home import Home
 from ...model import Record
 from ...schema import INTEGER, TEXT, array, integer, object_of, one_of
-from .endpoints import Asked, Endpoint, Given, Parameter
+from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import index_link_names, page_title, record_folders, resolve_link
 
 MAX_NODES = 2000
@@ -51,8 +51,8 @@ class LinkGraph(NamedTuple):
     left_out: int
 
 
-def get_map(asked: Asked) -> dict[str, Any]:
-    graph = build_link_graph(asked.home, asked.given.get("limit", MAX_NODES))
+def get_map(request: ApiRequest) -> dict[str, Any]:
+    graph = build_link_graph(request.home, request.parameters.get("limit", MAX_NODES))
     return {
         "nodes": [node._asdict() for node in graph.nodes],
         "edges": [edge._asdict() for edge in graph.edges],
@@ -191,7 +191,7 @@ ENDPOINTS = [
         "/v1/map",
         get_map,
         "Which pages hang together: by links, keys and tags.",
-        takes=[Parameter("limit", integer(1, MAX_NODES), "How many pages at the most.")],
-        answers={200: Given("A graph.", _MAP)},
+        parameters=[Parameter("limit", integer(1, MAX_NODES), "How many pages at the most.")],
+        responses={200: ResponseSpec("A graph.", _MAP)},
     ),
 ]

@@ -1,4 +1,4 @@
-"""What the interface is, as OpenAPI 3.1: read off the endpoints and the catalog of tools, so that it can not lie."""
+"""The interface as an OpenAPI 3.1 document, derived from the endpoints and the catalog of tools."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import Parameter as Argument
-from .endpoints import JSON, Asked, Endpoint, Given, Parameter
-from .problems import MEDIA
+from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
+from .problems import MEDIA_TYPE
 from .tools import CALL
 
 _PROBLEM = object_of(
     {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT
 )
-_WHO = [
+_CALLER_HEADERS = [
     Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")
     for name, description in (
         ("Agent", "Who asks; main, if not said."),
@@ -27,25 +27,34 @@ _WHO = [
     )
 ]
 _ALWAYS = (400, 401, 403, 408, 413, 414, 421, 503)
-_SAID = {
-    400: "Not understood; the sentence says what would be.", 401: "No token, or none that holds.",
-    403: "Not allowed with this token, or from this page.", 404: "Not there.", 408: "The body came too slowly.",
-    409: "Not as you believed it to be.", 412: "Somebody was faster.", 413: "Too large.", 414: "Too long an address.",
-    415: "Send another media type.", 421: "Not a name of this server.", 422: "Not text, or it holds a secret.",
-    428: "If-Match or If-None-Match is missing.", 503: "Not now: busy, or too slow.",
-}  # fmt: skip
+_DESCRIPTIONS = {
+    400: "Not understood; the sentence says what would be.",
+    401: "No token, or none that holds.",
+    403: "Not allowed with this token, or from this page.",
+    404: "Not there.",
+    408: "The body came too slowly.",
+    409: "Not as you believed it to be.",
+    412: "Somebody was faster.",
+    413: "Too large.",
+    414: "Too long an address.",
+    415: "Send another media type.",
+    421: "Not a name of this server.",
+    422: "Not text, or it holds a secret.",
+    428: "If-Match or If-None-Match is missing.",
+    503: "Not now: busy, or too slow.",
+}
 
 
 @cache
-def document() -> dict[str, Any]:
+def build_document() -> dict[str, Any]:
     from .app import ENDPOINTS
 
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
         if endpoint is not CALL:
-            paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint)
+            paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _describe_operation(endpoint)
     for offer in catalog.offers():
-        paths[f"/v1/tools/{offer.name}"] = {"post": _tool(CALL, offer)}
+        paths[f"/v1/tools/{offer.name}"] = {"post": _describe_tool(offer)}
     return {
         "openapi": "3.1.0",
         "info": {
@@ -62,74 +71,82 @@ def document() -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
-    takes = [*endpoint.takes, *([] if endpoint.is_open or endpoint.means_no_memory else _WHO)]
-    said: dict[str, Any] = {
-        "operationId": _name(endpoint),
+def _describe_operation(endpoint: Endpoint) -> dict[str, Any]:
+    parameters = [*endpoint.parameters]
+    if not (endpoint.is_public or endpoint.opens_no_memory):
+        parameters += _CALLER_HEADERS
+    responses = {str(status): _describe_response(spec) for status, spec in endpoint.responses.items()}
+    operation: dict[str, Any] = {
+        "operationId": _operation_id(endpoint),
         "summary": endpoint.summary,
         "tags": [endpoint.tag],
-        "parameters": [_parameter(each) for each in takes],
-        "responses": {str(status): _answer(given) for status, given in endpoint.answers.items()} | _problems(endpoint),
+        "parameters": [_describe_parameter(each) for each in parameters],
+        "responses": responses | _describe_problems(endpoint),
     }
     if endpoint.body is not None:
-        content = {media: {"schema": endpoint.body} for media in endpoint.takes_media}
-        said["requestBody"] = {"required": True, "content": content}
-    if endpoint.is_open:
-        said["security"] = []
-    return said
+        content = {media: {"schema": endpoint.body} for media in endpoint.body_media_types}
+        operation["requestBody"] = {"required": True, "content": content}
+    if endpoint.is_public:
+        operation["security"] = []
+    return operation
 
 
-def _name(endpoint: Endpoint) -> str:
+def _operation_id(endpoint: Endpoint) -> str:
     parts = endpoint.path.removeprefix("/v1/").replace("{", "by_").replace("}", "").replace(".", "_").split("/")
     return "_".join([endpoint.method.lower(), *parts])
 
 
-def _parameter(each: Parameter) -> dict[str, Any]:
-    said: dict[str, Any] = {
-        "name": each.name, "in": each.where, "required": each.required, "description": each.description,
-        "schema": {name: value for name, value in each.value_schema.items() if name != "description"},
-    }  # fmt: skip
-    return said | ({"style": "form", "explode": True} if each.repeats else {})
+def _describe_parameter(parameter: Parameter) -> dict[str, Any]:
+    description: dict[str, Any] = {
+        "name": parameter.name,
+        "in": parameter.where,
+        "required": parameter.required,
+        "description": parameter.description,
+        "schema": {name: value for name, value in parameter.value_schema.items() if name != "description"},
+    }
+    if parameter.repeats:
+        description |= {"style": "form", "explode": True}
+    return description
 
 
-def _answer(given: Given) -> dict[str, Any]:
-    said: dict[str, Any] = {"description": given.description}
-    if given.schema is not None:
-        said["content"] = {
-            media: {"schema": given.schema if media == given.media else TEXT} for media in given.all_media
+def _describe_response(spec: ResponseSpec) -> dict[str, Any]:
+    description: dict[str, Any] = {"description": spec.description}
+    if spec.schema is not None:
+        description["content"] = {
+            media: {"schema": spec.schema if media == spec.media else TEXT} for media in spec.all_media
         }
-    if given.headers:
-        said["headers"] = {name: {"schema": TEXT, "required": True} for name in given.headers}
-    return said
+    if spec.headers:
+        description["headers"] = {name: {"schema": TEXT, "required": True} for name in spec.headers}
+    return description
 
 
-def _problems(endpoint: Endpoint, also: Iterable[str] = ()) -> dict[str, Any]:
-    statuses = [*_ALWAYS, *endpoint.problems, *([415] if endpoint.body is not None else [])]
+def _describe_problems(endpoint: Endpoint, other_media: Iterable[str] = ()) -> dict[str, Any]:
+    statuses = {*_ALWAYS, *endpoint.problems}
+    if endpoint.body is not None:
+        statuses.add(415)
     problem: Schema = {"schema": {"$ref": "#/components/schemas/Problem"}}
-    content = {MEDIA: problem, **{media: {"schema": {"type": "object"}} for media in also}}
-    return {str(status): {"description": _SAID[status], "content": content} for status in sorted({*statuses})}
+    content = {MEDIA_TYPE: problem, **{media: {"schema": {"type": "object"}} for media in other_media}}
+    return {str(status): {"description": _DESCRIPTIONS[status], "content": content} for status in sorted(statuses)}
 
 
-def _tool(call: Endpoint, offer: catalog.Offer) -> dict[str, Any]:
-    """A tool under its own path; one whose plain name is another's here has that of its toolset before it."""
+def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:
+    """Return a tool under its own path; a name that several toolsets share has the toolset's name before it."""
     schema = offer.tool.schema()
-    body = {**schema, "properties": {each.name: _argument(each) for each in offer.tool.parameters}}
+    body = {**schema, "properties": {each.name: _describe_argument(each) for each in offer.tool.parameters}}
+    answer = {"description": "The tool's own answer.", "content": {JSON: {"schema": offer.tool.answer.schema()}}}
     return {
         "operationId": f"call_{offer.name}",
         "summary": offer.tool.description.partition("\n")[0],
         "description": offer.description,
         "tags": ["tools", offer.toolset.name],
-        "parameters": [_parameter(each) for each in _WHO],
+        "parameters": [_describe_parameter(each) for each in _CALLER_HEADERS],
         "requestBody": {"required": True, "content": {JSON: {"schema": body}}},
-        "responses": {
-            "200": {"description": "The tool's own answer.", "content": {JSON: {"schema": offer.tool.answer.schema()}}},
-            **_problems(call, [JSON]),
-        },
+        "responses": {"200": answer, **_describe_problems(CALL, [JSON])},
     }
 
 
-def _argument(argument: Argument) -> Schema:
-    """An argument as it is taken: null counts as not given, a number out of range as the nearest one in it."""
+def _describe_argument(argument: Argument) -> Schema:
+    """Return an argument as it is accepted: null counts as left out, a number out of range as the nearest one in it."""
     schema = argument.schema()
     if argument.clamp:
         del schema["minimum"]
@@ -142,16 +159,16 @@ def _argument(argument: Argument) -> Schema:
     return schema
 
 
-def openapi(_: Asked) -> dict[str, Any]:
-    return document()
+def get_document(_: ApiRequest) -> dict[str, Any]:
+    return build_document()
 
 
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/openapi.json",
-        openapi,
+        get_document,
         "This description.",
-        answers={200: Given("OpenAPI 3.1.", {"type": "object"})},
+        responses={200: ResponseSpec("OpenAPI 3.1.", {"type": "object"})},
     ),
 ]

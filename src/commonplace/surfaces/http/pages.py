@@ -18,7 +18,18 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, obj
 from ...storage.base import ABSENT
 from ...storage.deltas import as_text
 from ...storage.merge import Part, parts
-from .endpoints import JSON, MARKDOWN, MAX_PATH_CHARACTERS, MOMENT, PAGE, Asked, Endpoint, Given, Parameter, Reply
+from .endpoints import (
+    JSON,
+    MARKDOWN,
+    MAX_PATH_CHARACTERS,
+    MOMENT,
+    PAGE,
+    ApiRequest,
+    Endpoint,
+    Parameter,
+    Reply,
+    ResponseSpec,
+)
 from .page_access import (
     LinkResolver,
     ResolvedPage,
@@ -55,14 +66,14 @@ class MergedPage(NamedTuple):
     parts: list[dict[str, Any]]
 
 
-def list_pages(asked: Asked) -> dict[str, Any]:
-    given = asked.given
+def list_pages(request: ApiRequest) -> dict[str, Any]:
+    parameters = request.parameters
     rows, cursor = _list_rows(
-        asked.home,
-        prefix=given.get("prefix", ""),
-        kind=given.get("kind", ""),
-        limit=given.get("limit", DEFAULT_LIST_LIMIT),
-        after=given.get("after", ""),
+        request.home,
+        prefix=parameters.get("prefix", ""),
+        kind=parameters.get("kind", ""),
+        limit=parameters.get("limit", DEFAULT_LIST_LIMIT),
+        after=parameters.get("after", ""),
     )
     return {"pages": rows, "next": cursor or None}
 
@@ -115,29 +126,29 @@ def _parse_cursor(cursor: str) -> tuple[str, str] | None:
     return at, path
 
 
-def get_page(asked: Asked) -> Reply:
-    path = asked.given["path"]
-    resolved = resolve_page(asked.home, path)
-    if "at" in asked.given:
-        return _get_page_as_of(asked, resolved)
-    page = read_page(asked.home, path)
+def get_page(request: ApiRequest) -> Reply:
+    path = request.parameters["path"]
+    resolved = resolve_page(request.home, path)
+    if "at" in request.parameters:
+        return _get_page_as_of(request, resolved)
+    page = read_page(request.home, path)
     headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
-    if _matches_etag(page.version, asked.headers.get("if-none-match", "")):
+    if _matches_etag(page.version, request.headers.get("if-none-match", "")):
         return Reply(b"", 304, headers, MARKDOWN)
     page = page._replace(text=_readable_text(page.text, resolved))
-    if not _wants_json(asked):
+    if not _wants_json(request):
         return Reply(page.text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
-    body = _describe_page(asked.home, page, resolved)
-    return Reply({**body, "version": page.version, "at": modified_timestamp(asked.home, path) or ""}, headers=headers)
+    body = _describe_page(request.home, page, resolved)
+    return Reply({**body, "version": page.version, "at": modified_timestamp(request.home, path) or ""}, headers=headers)
 
 
-def _get_page_as_of(asked: Asked, resolved: ResolvedPage) -> Reply:
-    when = asked.given["at"]
-    text = _readable_text(timeline.read_page_as_of(asked.home, resolved.path, when), resolved)
+def _get_page_as_of(request: ApiRequest, resolved: ResolvedPage) -> Reply:
+    when = request.parameters["at"]
+    text = _readable_text(timeline.read_page_as_of(request.home, resolved.path, when), resolved)
     headers = {"Vary": "Accept"}
-    if not _wants_json(asked):
+    if not _wants_json(request):
         return Reply(text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
-    body = _describe_page(asked.home, Page(resolved.path, text, ABSENT), resolved)
+    body = _describe_page(request.home, Page(resolved.path, text, ABSENT), resolved)
     return Reply({**body, "as_of": when}, headers=headers)
 
 
@@ -146,8 +157,8 @@ def _readable_text(text: str, resolved: ResolvedPage) -> str:
     return "\n".join(render_lines(text.split("\n"))) if resolved.kind == "session" else text
 
 
-def _wants_json(asked: Asked) -> bool:
-    return JSON in asked.headers.get("accept", "").lower()
+def _wants_json(request: ApiRequest) -> bool:
+    return JSON in request.headers.get("accept", "").lower()
 
 
 def _describe_page(home: Home, page: Page, resolved: ResolvedPage) -> dict[str, Any]:
@@ -191,15 +202,15 @@ def _list_links(page: Page, resolver: LinkResolver) -> list[dict[str, Any]]:
     return rows
 
 
-def put_page(asked: Asked) -> Reply:
-    path = asked.given["path"]
-    expected = _expected_version(asked)
-    if asked.headers.get("if-match", "*").strip() != "*":  # a caller that names a version has read it
-        asked.home.storage.pages.mark_read(Page(path, "", expected))
+def put_page(request: ApiRequest) -> Reply:
+    path = request.parameters["path"]
+    expected = _expected_version(request)
+    if request.headers.get("if-match", "*").strip() != "*":  # a caller that names a version has read it
+        request.home.storage.pages.mark_read(Page(path, "", expected))
     try:
-        saved = save_page(asked.home, path, asked.body, expected, asked.caller.session)
+        saved = save_page(request.home, path, request.body, expected, request.caller.session)
     except StaleVersion as error:
-        current = _current_version(asked, path)
+        current = _current_version(request, path)
         raise _page_exists(path, current) if current and expected == ABSENT else _stale(path, current) from error
     is_new = expected == ABSENT
     body: dict[str, Any] = {"path": path, "version": saved.version, "created": is_new}
@@ -222,32 +233,32 @@ def save_page(home: Home, path: str, text: str, version: str, session: str = "")
     return SavedPage(new_version, "; ".join(outcome.warnings), "; ".join(outcome.conflicts))
 
 
-def delete_page(asked: Asked) -> Reply:
-    home = asked.home
-    path = asked.given["path"]
-    expected = _expected_version(asked)
+def delete_page(request: ApiRequest) -> Reply:
+    home = request.home
+    path = request.parameters["path"]
+    expected = _expected_version(request)
     if expected == ABSENT:
         raise PageNotFound(path)
     require_writable(home, path)
     try:
-        with home.writer.session("remove", session=asked.caller.session):
+        with home.writer.session("remove", session=request.caller.session):
             home.writer.remove(path, if_version=expected)
     except StaleVersion as error:
-        raise _stale(path, _current_version(asked, path)) from error
+        raise _stale(path, _current_version(request, path)) from error
     return Reply(b"", 204, media=MARKDOWN)
 
 
-def _expected_version(asked: Asked) -> str:
+def _expected_version(request: ApiRequest) -> str:
     """Return the version that the page must have by the request's condition; Problem if there is none, or if the
     page has another."""
-    match = asked.headers.get("if-match")
-    none_match = asked.headers.get("if-none-match")
+    match = request.headers.get("if-match")
+    none_match = request.headers.get("if-none-match")
     if (match is None) == (none_match is None):
         raise Problem(
             428, 'say which version you mean: If-Match: "VERSION" as you read it, or If-None-Match: * for a new page'
         )
-    path = asked.given["path"]
-    current = _current_version(asked, path)
+    path = request.parameters["path"]
+    current = _current_version(request, path)
     if none_match is not None:
         if none_match.strip() != "*":
             raise Problem(400, "If-None-Match is * when a page is written: it must not be there yet")
@@ -259,10 +270,10 @@ def _expected_version(asked: Asked) -> str:
     return current
 
 
-def _current_version(asked: Asked, path: str) -> str:
-    resolve_page(asked.home, path)
+def _current_version(request: ApiRequest, path: str) -> str:
+    resolve_page(request.home, path)
     try:
-        return read_page(asked.home, path).version
+        return read_page(request.home, path).version
     except PageNotFound:
         return ABSENT
 
@@ -292,9 +303,9 @@ def _precondition_failed(path: str, current: str, detail: str) -> Problem:
     return Problem(412, detail, headers, current=current, path=path, code=StaleVersion.code)
 
 
-def merge_page(asked: Asked) -> dict[str, Any]:
-    body = asked.body
-    return merge_texts(asked.home, body["path"], body["base"], body["text"])._asdict()
+def merge_page(request: ApiRequest) -> dict[str, Any]:
+    body = request.body
+    return merge_texts(request.home, body["path"], body["base"], body["text"])._asdict()
 
 
 def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPage:
@@ -374,16 +385,18 @@ _LISTING = [
     Parameter("limit", integer(1, 1000), "How many at the most; 200 if not said."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
-_AS_MARKDOWN = Given("The page; with Accept: application/json also what it is.", _PAGE, also=(MARKDOWN,))
+_AS_MARKDOWN = ResponseSpec("The page; with Accept: application/json also what it is.", _PAGE, other_media=(MARKDOWN,))
 ENDPOINTS = [
     Endpoint(
         "GET",
         "/v1/pages",
         list_pages,
         "The pages you may see, newest first.",
-        takes=_LISTING,
+        parameters=_LISTING,
         tag="pages",
-        answers={200: Given("Some pages.", object_of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))},
+        responses={
+            200: ResponseSpec("Some pages.", object_of({"pages": array(_LISTED), "next": {"type": ["string", "null"]}}))
+        },
         problems=[404],
     ),
     Endpoint(
@@ -392,12 +405,12 @@ ENDPOINTS = [
         get_page,
         "A page, now or as of a time.",
         tag="pages",
-        takes=[
+        parameters=[
             _PATH,
             Parameter("at", MOMENT, "As it was at a time."),
             _CONDITIONS[1]._replace(description="An ETag: 304 if it still holds."),
         ],
-        answers={200: _AS_MARKDOWN, 304: Given("As you know it.", None, headers=("ETag",))},
+        responses={200: _AS_MARKDOWN, 304: ResponseSpec("As you know it.", None, headers=("ETag",))},
         problems=[404, 422],
     ),
     Endpoint(
@@ -406,11 +419,14 @@ ENDPOINTS = [
         put_page,
         "Write a page whole, if it is as you read it.",
         tag="pages",
-        takes=[_PATH, *_CONDITIONS],
+        parameters=[_PATH, *_CONDITIONS],
         body=plain_text("The whole page."),
         body_media=MARKDOWN,
         needs="write",
-        answers={200: Given("Written.", _WRITTEN, headers=("ETag",)), 201: Given("Made.", _WRITTEN, headers=("ETag",))},
+        responses={
+            200: ResponseSpec("Written.", _WRITTEN, headers=("ETag",)),
+            201: ResponseSpec("Made.", _WRITTEN, headers=("ETag",)),
+        },
         problems=[404, 409, 412, 422, 428],
     ),
     Endpoint(
@@ -419,9 +435,9 @@ ENDPOINTS = [
         delete_page,
         "Remove a page, if it is as you read it.",
         tag="pages",
-        takes=[_PATH, *_CONDITIONS],
+        parameters=[_PATH, *_CONDITIONS],
         needs="write",
-        answers={204: Given("Removed.", None)},
+        responses={204: ResponseSpec("Removed.", None)},
         problems=[404, 412, 428],
     ),
     Endpoint(
@@ -431,7 +447,7 @@ ENDPOINTS = [
         "Your change and theirs in one text, for who was not the first.",
         tag="pages",
         body=_MERGE,
-        answers={200: Given("Both, with what meets.", _MERGED)},
+        responses={200: ResponseSpec("Both, with what meets.", _MERGED)},
         problems=[404, 422],
     ),
 ]

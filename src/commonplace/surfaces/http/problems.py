@@ -25,8 +25,8 @@ from ...errors import (
 )
 from ...formats.json_text import replace_surrogates
 
-MEDIA = "application/problem+json"
-# The first kind that an error is of decides.
+MEDIA_TYPE = "application/problem+json"
+# The first class that an error is an instance of decides.
 _STATUSES: tuple[tuple[type[CommonplaceError], int, str], ...] = (
     (InvalidArgument, 400, "Not understood"),
     (OutsideHome, 403, "Outside of memory"),
@@ -61,33 +61,41 @@ _TITLES = {
 
 
 class Problem(Exception):
-    """An answer that is no answer. `more` stands beside what every problem says."""
+    """An error response. `fields` are added to those that every problem has."""
 
-    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None, **more: Any) -> None:
+    def __init__(self, status: int, detail: str, headers: Mapping[str, str] | None = None, **fields: Any) -> None:
         super().__init__(detail)
-        self.status, self.detail, self.headers, self.more = status, detail, headers, more
+        self.status = status
+        self.detail = detail
+        self.headers = headers
+        self.fields = fields
 
-    def response(self) -> Response:
-        return problem(self.status, self.detail, headers=self.headers, **self.more)
+    def to_response(self) -> Response:
+        return problem_response(self.status, self.detail, headers=self.headers, **self.fields)
 
 
 def status_of(error: CommonplaceError) -> int:
     return _status_and_title(error)[0]
 
 
-def as_problem(error: CommonplaceError) -> Problem:
+def to_problem(error: CommonplaceError) -> Problem:
     status, title = _status_and_title(error)
     return Problem(status, str(error), title=title, code=error.code)
 
 
 def _status_and_title(error: CommonplaceError) -> tuple[int, str]:
-    found = ((status, title) for kind, status, title in _STATUSES if isinstance(error, kind))
-    return next(found, (500, _TITLES[500]))
+    matches = ((status, title) for kind, status, title in _STATUSES if isinstance(error, kind))
+    return next(matches, (500, _TITLES[500]))
 
 
-def problem(
-    status: int, detail: str, *, title: str = "", headers: Mapping[str, str] | None = None, **more: Any
+def problem_response(
+    status: int, detail: str, *, title: str = "", headers: Mapping[str, str] | None = None, **fields: Any
 ) -> Response:
-    said = {"type": "about:blank", "title": title or _TITLES.get(status, "Refused"), "status": status}
-    said |= {"detail": replace_surrogates(detail), **more}
-    return JSONResponse(said, status, headers, MEDIA)
+    body = {
+        "type": "about:blank",
+        "title": title or _TITLES.get(status, "Refused"),
+        "status": status,
+        "detail": replace_surrogates(detail),
+        **fields,
+    }
+    return JSONResponse(body, status, headers, MEDIA_TYPE)

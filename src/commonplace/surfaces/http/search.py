@@ -12,7 +12,7 @@ from ...search.explain import explain_hit
 from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
 from ...tools.retrieval import hit_row
-from .endpoints import DAY, INTEGER_OR_NULL, Asked, Endpoint, Given, Parameter
+from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import page_title
 
 _HIT = object_of(
@@ -85,29 +85,29 @@ _PARAMETERS = [
 ]
 
 
-def search_pages(asked: Asked) -> dict[str, Any]:
+def search_pages(request: ApiRequest) -> dict[str, Any]:
     started = time.perf_counter()
-    given = asked.given
-    filters = asked.home.filters(
-        scope=given.get("scope"),
-        agent=given.get("agent_filter"),
-        channel=given.get("channel"),
-        tags=given.get("tag"),
-        since=given.get("since"),
-        until=given.get("until"),
-        source=given.get("source"),
-        path=given.get("path"),
+    parameters = request.parameters
+    filters = request.home.filters(
+        scope=parameters.get("scope"),
+        agent=parameters.get("agent_filter"),
+        channel=parameters.get("channel"),
+        tags=parameters.get("tag"),
+        since=parameters.get("since"),
+        until=parameters.get("until"),
+        source=parameters.get("source"),
+        path=parameters.get("path"),
     )
     with unnoted():  # looking around does not count as recalling
-        result = asked.home.search(
-            given["q"],
-            given.get("limit"),
-            given.get("min_score"),
+        result = request.home.search(
+            parameters["q"],
+            parameters.get("limit"),
+            parameters.get("min_score"),
             filters=filters,
-            mode="keyword" if given.get("keyword") else None,
+            mode="keyword" if parameters.get("keyword") else None,
         )
     return {
-        "hits": _describe_hits(asked, result),
+        "hits": _describe_hits(request, result),
         "provider": result.provider,
         "model": result.model,
         "mode": result.mode,
@@ -118,28 +118,28 @@ def search_pages(asked: Asked) -> dict[str, Any]:
     }
 
 
-def _describe_hits(asked: Asked, result: SearchResult) -> list[dict[str, Any]]:
-    rows = [_describe_hit(asked, hit) for hit in result.hits]
-    if asked.given.get("explain", True):
+def _describe_hits(request: ApiRequest, result: SearchResult) -> list[dict[str, Any]]:
+    rows = [_describe_hit(request, hit) for hit in result.hits]
+    if request.parameters.get("explain", True):
         rows = [{**row, "why": explain_hit(each)} for row, each in zip(rows, result.ranked, strict=True)]
     return rows
 
 
-def _describe_hit(asked: Asked, hit: Hit) -> dict[str, Any]:
-    place = asked.home.index.scope.place(hit.path)
-    title = hit.key or (page_title(asked.home, hit.path, place) if place else hit.path)
-    spans = to_utf16(hit.text, find_marks(hit.text, asked.given["q"]))
+def _describe_hit(request: ApiRequest, hit: Hit) -> dict[str, Any]:
+    place = request.home.index.scope.place(hit.path)
+    title = hit.key or (page_title(request.home, hit.path, place) if place else hit.path)
+    spans = to_utf16(hit.text, find_marks(hit.text, request.parameters["q"]))
     return {**hit_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
 
-def get_context(asked: Asked) -> dict[str, Any]:
-    given = asked.given
+def get_context(request: ApiRequest) -> dict[str, Any]:
+    parameters = request.parameters
     with unnoted():
-        context = asked.memory.context(
-            user=asked.caller.choose("user", given.get("user")),
-            channel=asked.caller.choose("channel", given.get("channel")),
-            budget=given.get("budget"),
-            query=given.get("query") or None,
+        context = request.memory.context(
+            user=request.caller.choose("user", parameters.get("user")),
+            channel=request.caller.choose("channel", parameters.get("channel")),
+            budget=parameters.get("budget"),
+            query=parameters.get("query") or None,
         )
     return {"text": context.text, "receipt": context.receipt}
 
@@ -150,20 +150,20 @@ ENDPOINTS = [
         "/v1/search",
         search_pages,
         "The passages that answer a question, best first.",
-        takes=_PARAMETERS,
-        answers={200: Given("What was found.", _FOUND)},
+        parameters=_PARAMETERS,
+        responses={200: ResponseSpec("What was found.", _FOUND)},
     ),
     Endpoint(
         "GET",
         "/v1/context",
         get_context,
         "What a model should read first, and what it is made of.",
-        takes=[
+        parameters=[
             Parameter("user", _NAME, "For whom."),
             Parameter("channel", _NAME, "In which channel."),
             Parameter("budget", integer(0, 10**9), "How many tokens at the most."),
             Parameter("query", {"type": "string", "maxLength": 2000}, "What is recalled for it."),
         ],
-        answers={200: Given("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))},
+        responses={200: ResponseSpec("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))},
     ),
 ]

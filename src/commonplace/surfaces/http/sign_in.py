@@ -19,7 +19,7 @@ from ...schema import TEXT, closed_object, object_of, plain_text
 from ...storage.tokens import Grant, hash_secret
 from . import SESSION_PATH
 from .dispatch import Dispatcher, make_response, parse_body
-from .endpoints import Asked, Endpoint, Given, Reply
+from .endpoints import ApiRequest, Endpoint, Reply, ResponseSpec
 from .problems import Problem
 
 KEY_PREFIX = "cpk_"
@@ -64,7 +64,7 @@ class SignInKeys:
         return Grant(name) if name else None
 
 
-async def create_session(dispatcher: Dispatcher, request: Request, _: Asked | None) -> Response:
+async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:
     code = (await parse_body(ENDPOINTS[0], request))["code"]
     key = dispatcher.exchange_code(code)
     if key is None:
@@ -81,9 +81,9 @@ ENDPOINTS = [
         None,
         "A key for a code that `commonplace web` put into the address; good for as long as the server runs.",
         body=closed_object({"code": plain_text("From the address.", min_length=1, max_length=200)}),
-        answers={200: Given("Send it as Authorization: Bearer.", object_of({"key": TEXT}))},
-        streams=create_session,
-        is_open=True,
+        responses={200: ResponseSpec("Send it as Authorization: Bearer.", object_of({"key": TEXT}))},
+        respond=create_session,
+        is_public=True,
         tag="access",
     ),
 ]

@@ -6,38 +6,38 @@ from typing import Any
 
 from ...schema import ANY, TEXT, array, object_of, one_of
 from ...tools import catalog, schemas
-from .endpoints import Asked, Endpoint, Given, Parameter, Reply
+from .endpoints import ApiRequest, Endpoint, Parameter, Reply, ResponseSpec
 from .problems import Problem, status_of
 
 _TOOLSET = Parameter("toolset", one_of(*catalog.TOOLSETS), "Whose tool is meant, of a shared name.")
 _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outputSchema": ANY, "annotations": ANY})
 
 
-def list_tools(asked: Asked) -> dict[str, Any]:
+def list_tools(request: ApiRequest) -> dict[str, Any]:
     """Return the tools that this caller may call."""
-    toolsets = _chosen_toolsets(asked)
-    tools = schemas.describe("mcp", toolsets, asked.home)
-    return {"tools": [tool for tool in tools if _may_call(asked, tool["name"], toolsets)]}
+    toolsets = _chosen_toolsets(request)
+    tools = schemas.describe("mcp", toolsets, request.home)
+    return {"tools": [tool for tool in tools if _may_call(request, tool["name"], toolsets)]}
 
 
-def _may_call(asked: Asked, name: str, toolsets: tuple[str, ...]) -> bool:
-    return asked.grant.may_write or catalog.only_reads(name, toolsets)
+def _may_call(request: ApiRequest, name: str, toolsets: tuple[str, ...]) -> bool:
+    return request.grant.may_write or catalog.only_reads(name, toolsets)
 
 
-def _chosen_toolsets(asked: Asked) -> tuple[str, ...]:
-    return (asked.given["toolset"],) if "toolset" in asked.given else catalog.TOOLSETS
+def _chosen_toolsets(request: ApiRequest) -> tuple[str, ...]:
+    return (request.parameters["toolset"],) if "toolset" in request.parameters else catalog.TOOLSETS
 
 
-def call_tool(asked: Asked) -> Reply:
-    name = asked.given["name"]
-    toolsets = _chosen_toolsets(asked)
+def call_tool(request: ApiRequest) -> Reply:
+    name = request.parameters["name"]
+    toolsets = _chosen_toolsets(request)
     names = [offer.name for offer in catalog.offers(toolsets)]
     if name not in names:
-        allowed = [each for each in names if _may_call(asked, each, toolsets)]
+        allowed = [each for each in names if _may_call(request, each, toolsets)]
         raise Problem(404, f"there is no tool {name!a}: there are {', '.join(allowed)}")
-    if not _may_call(asked, name, toolsets):
+    if not _may_call(request, name, toolsets):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
-    outcome = asked.memory.attempt(name, asked.body, toolsets, session=asked.caller.session)
+    outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)
 
 
@@ -48,13 +48,13 @@ CALL = Endpoint(
     "Call a tool.",
     tag="tools",
     body={"type": "object"},
-    takes=[
+    parameters=[
         Parameter("name", {"type": "string", "maxLength": 200}, "The name of the tool.", "path", required=True),
         _TOOLSET,
     ],
-    answers={200: Given("The tool's own answer.", {"type": "object"})},
+    responses={200: ResponseSpec("The tool's own answer.", {"type": "object"})},
     problems=[404, 409, 422],
-    waits=True,
+    has_no_timeout=True,
 )
 ENDPOINTS = [
     Endpoint(
@@ -62,9 +62,9 @@ ENDPOINTS = [
         "/v1/tools",
         list_tools,
         "The tools you may call, with their schemas.",
-        takes=[_TOOLSET],
+        parameters=[_TOOLSET],
         tag="tools",
-        answers={200: Given("The tools.", object_of({"tools": array(_TOOL)}))},
+        responses={200: ResponseSpec("The tools.", object_of({"tools": array(_TOOL)}))},
     ),
     CALL,
 ]

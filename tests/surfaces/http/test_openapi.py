@@ -14,7 +14,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.openapi import document
+from commonplace.surfaces.http.openapi import build_document
 
 from ...examples import examples
 
@@ -32,7 +32,7 @@ class Later:
 
 
 later = Later()
-schema = schemathesis.openapi.from_dict(document()).exclude(path="/v1/changes")  # a stream that does not end
+schema = schemathesis.openapi.from_dict(build_document()).exclude(path="/v1/changes")  # a stream that does not end
 schema.app = later
 schema.config.update(base_url="http://localhost")
 
@@ -56,7 +56,7 @@ def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None
 
 
 def test_the_description_is_openapi() -> None:
-    said = document()
+    said = build_document()
     assert {"GET /v1/search", "PUT /v1/pages/{path}"} <= {
         f"{method.upper()} {path}" for path, methods in said["paths"].items() for method in methods
     }
