@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from commonplace.home import utc_now
-from commonplace.storage.folder.history import History
+from commonplace.storage.folder.history import FolderHistory
 from commonplace.storage.folder.pages import FolderPages
 
 Write = Callable[[FolderPages, int], object]
@@ -45,7 +45,7 @@ def main() -> None:
 
 
 def _opened(root: Path, *, history: bool) -> FolderPages:
-    kept = History(str(root / ".history"), str(root / ".locks"), utc_now) if history else None
+    kept = FolderHistory(str(root / ".history"), str(root / ".locks"), utc_now) if history else None
     pages = FolderPages(str(root), history=kept)
     pages.write("day.md", "An earlier entry.\n" * 1_100)
     return pages

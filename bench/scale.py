@@ -34,7 +34,7 @@ from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.settings import SearchSettings
 from commonplace.storage.backends import in_database
-from commonplace.storage.deltas import version_of
+from commonplace.storage.history import version_of
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
 from commonplace.storage.postgres.migrate import migrate

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.folder.history import History
+from commonplace.storage.folder.history import FolderHistory
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.testing import FrozenClock
 
@@ -102,7 +102,7 @@ def test_a_stale_save_by_hand_stands_and_what_it_left_out_is_said(memory: Memory
 
 
 def kept_pages(root: Path) -> FolderPages:
-    return FolderPages(str(root), history=History(str(root / ".history"), str(root / ".locks"), FrozenClock()))
+    return FolderPages(str(root), history=FolderHistory(str(root / ".history"), str(root / ".locks"), FrozenClock()))
 
 
 def test_an_editor_that_renames_its_save_into_place_in_the_last_instant_is_not_lost(

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import HoldsSecret
 from .secrets import Secret, find, redact, warning
-from .storage.author import Author, WriteContext, current_write, write_as
+from .storage.history import Author, WriteContext, current_write, write_as
 
 if TYPE_CHECKING:
     from .index.handle import IndexHandle

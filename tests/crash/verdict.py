@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from commonplace import Memory
-from commonplace.storage.deltas import version_of
+from commonplace.storage.history import version_of
 
 from .cases import OPENING, Case, Contents, Outcome, Reply, contents, copy, opened, play, prepare, succeeded
 from .scenes import READS, Proof, Scene, Step

@@ -15,7 +15,7 @@ from commonplace import Memory
 from commonplace.errors import InvalidArgument
 from commonplace.formats import blocks
 from commonplace.maintenance.forget import Selection, find_traces, forget
-from commonplace.storage.deltas import contents, lines
+from commonplace.storage.history import parse_lines, replay
 from commonplace.testing import FrozenClock
 
 SECRET = "xylophone-quartz-7731"
@@ -26,11 +26,11 @@ def everything(home: Path) -> dict[str, bytes]:
     found = {str(path.relative_to(home)): path.read_bytes() for path in home.rglob("*") if path.is_file()}
     for path in (home / ".history").glob("*.jsonl"):
         by_page: dict[str, list[object]] = {}
-        kept = list(lines(path.read_bytes()))
+        kept = list(parse_lines(path.read_bytes()))
         for line in kept:
             by_page.setdefault(line.change.path, []).append(line)
         for name in by_page:
-            versions = [data for _, data in contents(line for line in kept if line.change.path == name)]
+            versions = [data for _, data in replay(line for line in kept if line.change.path == name)]
             found[f".history of {name}"] = b"\n".join(data for data in versions if data)
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from commonplace.errors import PageNotFound
 from commonplace.storage.bulk import PRIVATE_MODE
-from commonplace.storage.deltas import written
+from commonplace.storage.history import format_line
 from commonplace.storage.postgres.bulk import MICROSECONDS, read_history_files
 from commonplace.storage.postgres.pages import PostgresPages
 
@@ -106,7 +106,7 @@ class Place:
             for path, data, modified in connection.execute(asked):
                 found[path] = data, PRIVATE_MODE, modified * 1000
             for path, lines in read_history_files(connection, database.tenant) if history else ():
-                found[path] = b"".join(map(written, lines)), PRIVATE_MODE, 0
+                found[path] = b"".join(map(format_line, lines)), PRIVATE_MODE, 0
         return found
 
     def stat(self) -> SimpleNamespace:

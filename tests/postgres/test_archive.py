@@ -15,7 +15,7 @@ from commonplace import Memory
 from commonplace.errors import StaleVersion, StorageError
 from commonplace.home import Home
 from commonplace.maintenance.backup import export_to, import_from
-from commonplace.storage.deltas import Change, Line, written
+from commonplace.storage.history import Change, Line, format_line
 from commonplace.storage.postgres.bulk import PostgresBulk
 from commonplace.testing import FrozenClock
 
@@ -144,7 +144,7 @@ def test_history_that_can_be_none_is_left_out_and_told(opened: Open) -> None:
         good._replace(depth=1 << 40),
         good._replace(span=(-1, 2)),
     ]
-    lines = b"".join(map(written, [good, *bad])).decode() + '\n{"id": 7, "at": [], "path": {}, "depth": 0}\n'
+    lines = b"".join(map(format_line, [good, *bad])).decode() + '\n{"id": 7, "at": [], "path": {}, "depth": 0}\n'
     archive = "\n".join(
         json.dumps(each)
         for each in (

@@ -8,12 +8,12 @@ import pytest
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.storage.author import Author, write_as
-from commonplace.storage.base import ABSENT, HistoryStore, Retention, Versions
+from commonplace.storage.base import ABSENT, HistoryStore, Retention
+from commonplace.storage.history import Author, Versions, write_as
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
-from commonplace.storage.undo import as_of, restore, undo
+from commonplace.storage.undo import read_as_of, restore, undo
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
@@ -87,13 +87,13 @@ def test_a_page_is_what_it_was_at_a_time(pages: PostgresPages, history: Postgres
     then = format_timestamp(clock())
     clock.advance(minutes=1)
     pages.write("memory/a.md", "two")
-    assert as_of(history, "memory/a.md", before) is None
-    assert as_of(history, "memory/a.md", then) == b"one"
-    assert restore(pages, "memory/a.md", as_of(history, "memory/a.md", then))
+    assert read_as_of(history, "memory/a.md", before) is None
+    assert read_as_of(history, "memory/a.md", then) == b"one"
+    assert restore(pages, "memory/a.md", read_as_of(history, "memory/a.md", then))
     assert pages.read("memory/a.md").text == "one"
     assert not restore(pages, "memory/a.md", b"one")
     with pytest.raises(NotFound):
-        as_of(history, "memory/unknown.md", then)
+        read_as_of(history, "memory/unknown.md", then)
 
 
 def test_a_whole_page_is_written_over_what_others_changed_and_both_are_in_it(

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.errors import NotFound
-from commonplace.storage.author import Author, write_as
 from commonplace.storage.base import Retention
-from commonplace.storage.folder.history import History, slot_bytes
+from commonplace.storage.folder.history import FolderHistory, slot_bytes
 from commonplace.storage.folder.pages import FolderPages
-from commonplace.storage.merge import lost, merge
-from commonplace.storage.undo import as_of, restore, undo
+from commonplace.storage.history import Author, write_as
+from commonplace.storage.merge import loses_changes, merge
+from commonplace.storage.undo import read_as_of, restore, undo
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -28,8 +28,8 @@ CLOCK = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
 def opened(
     root: Path, clock: FrozenClock | None = None, bounds: Retention | None = None
-) -> tuple[FolderPages, History]:
-    history = History(str(root / ".history"), str(root / ".locks"), clock or FrozenClock(CLOCK), bounds)
+) -> tuple[FolderPages, FolderHistory]:
+    history = FolderHistory(str(root / ".history"), str(root / ".locks"), clock or FrozenClock(CLOCK), bounds)
     return FolderPages(str(root), history=history), history
 
 
@@ -38,7 +38,7 @@ def clock() -> FrozenClock:
     return FrozenClock(CLOCK)
 
 
-def texts(history: History, path: str) -> list[str | None]:
+def texts(history: FolderHistory, path: str) -> list[str | None]:
     return [None if data is None else data.decode() for _, data in history.versions(path)]
 
 
@@ -292,11 +292,11 @@ def test_a_page_as_it_was_at_a_time(tmp_path: Path, clock: FrozenClock) -> None:
     pages.write("a.md", "morning\n")
     clock.advance(hours=2)
     pages.write("a.md", "noon\n")
-    assert as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
-    assert as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
-    assert as_of(history, "a.md", "2026-03-13") is None
+    assert read_as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
+    assert read_as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
+    assert read_as_of(history, "a.md", "2026-03-13") is None
     with pytest.raises(NotFound, match="does not know"):
-        as_of(history, "b.md", "2026-03-14")
+        read_as_of(history, "b.md", "2026-03-14")
     assert restore(pages, "a.md", b"morning\n")
     assert not restore(pages, "a.md", b"morning\n")
     assert restore(pages, "a.md", None)
@@ -318,8 +318,8 @@ def test_what_is_merged_holds_what_both_added(base: str, theirs: str, ours: str)
     merged = merge(base, theirs, ours)
     if merged is not None and theirs != ours:
         assert merge(base, ours, theirs) == merged
-        assert not lost(base, theirs, merged)
-        assert not lost(base, ours, merged)
+        assert not loses_changes(base, theirs, merged)
+        assert not loses_changes(base, ours, merged)
 
 
 def test_changes_that_touch_are_not_merged() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.storage.author import Author, write_as
+from commonplace.storage.history import Author, write_as
 
 from .looking import Look
 from .serving import served

@@ -15,7 +15,7 @@ from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, St
 from ..home import Home
 from ..storage.base import ABSENT
 from ..storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool, SpooledFile, path_problem
-from ..storage.deltas import version_of
+from ..storage.history import version_of
 from ..storage.skills import PAGE as SKILL_PAGE
 from .placement import File, FileKind, list_other_pages, make_files, second_fallback_path
 from .values import Item, Skipped

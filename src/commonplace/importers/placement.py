@@ -22,7 +22,7 @@ from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
 from ..model import Clock, Page
 from ..storage.base import Pages, Paths
-from ..storage.deltas import version_of
+from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import file_name
 from ..storage.records import Channels, Globals, Shelf

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Sequence
 
 from ..model import Filters, Viewer
-from ..storage.globs import compile_glob
+from ..storage.names import compile_glob
 
 Sql = tuple[str, list[str | int]]
 

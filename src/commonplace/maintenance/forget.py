@@ -15,11 +15,9 @@ from ..errors import InvalidArgument
 from ..formats import blocks
 from ..formats.structure import end_of_line, escape_unprintable
 from ..home import Home
-from ..storage.base import Versions
-from ..storage.deltas import Change, version_of
-from ..storage.globs import compile_glob
+from ..storage.history import Change, Versions, version_of
 from ..storage.layout import Place
-from ..storage.names import file_name
+from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
 
 Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends

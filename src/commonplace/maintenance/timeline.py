@@ -12,9 +12,9 @@ from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
 from ..storage.base import Retention
-from ..storage.deltas import Change, as_text
+from ..storage.history import Change, as_text
 from ..storage.names import file_name
-from ..storage.undo import Undone, as_of
+from ..storage.undo import UndoResult, read_as_of
 from ..storage.undo import restore as restore_page
 from ..storage.undo import undo as undo_changes
 
@@ -78,7 +78,7 @@ def read_both_sides(home: Home, change: Change) -> tuple[str, str]:
 def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> str:
     """Return a page as it was at a time; PageNotFound when it did not exist then."""
     path = _require_history(home, path, everyone=everyone)
-    data = as_of(home.storage.history, path, parse_moment(home, when, last=True))
+    data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
     return as_text(data)
@@ -91,7 +91,7 @@ def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
     return [change for change in home.storage.history.changes() if change.call in calls or change.id in names]
 
 
-def undo(home: Home, some: Sequence[Change]) -> list[Undone]:
+def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
     """Undo changes, each page on its own."""
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
     with home.writer.session("undo", why=f"takes back {names}"):
@@ -107,7 +107,7 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
             raise InvalidArgument(f"{when} is a change of {found.path}, not of {path}")
         data = home.storage.history.read_version(path, found.version)
     else:
-        data = as_of(home.storage.history, path, parse_moment(home, when, last=True))
+        data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     with home.writer.session("restore", why=f"as of {when}"):
         return restore_page(home.storage.pages, path, data)
 

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Page
 from ..settings import INTERNAL_FOLDERS, Settings
-from .author import Author
-from .deltas import ABSENT, Change
+from .history import ABSENT, Author, Change, ChooseVersions, Versions
 
 if TYPE_CHECKING:
     from ..errors import CommonplaceError
@@ -36,9 +35,6 @@ Texts = list[tuple[str, str]]  # paths and the texts of their pages
 OnWrite = Callable[[str, int], None]  # called with a page's path and size in bytes (0: removed) after a write
 
 UNSURE = -1  # the stamp of a page that may change again without changing its stamp
-
-Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed
-ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
 
 
 def ignore_write(path: str, size: int) -> None:

@@ -9,8 +9,8 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, NamedTuple, TypeVar
 
 from ..formats.json_text import is_unicode
-from .base import ABSENT, Root, Versions
-from .deltas import Change
+from .base import ABSENT, Root
+from .history import Change, Versions
 
 CHUNK_BYTES = 1 << 20
 PRIVATE_MODE = 0o600

@@ -1,16 +1,49 @@
-"""Conflict detection: compares what a handle has read of a page with what history knows, so that no change by
-somebody else is lost without a word."""
+"""What every backend does with a page's bytes around a write: decode, edit, and detect conflicts.
+
+Conflict detection compares what a handle has read of a page with what history knows, so that no change by somebody
+else is lost without a word.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from ..errors import NotFound, StorageError
-from .author import current_write
+from ..errors import NotFound, NotText, StaleVersion, StorageError
 from .base import HistoryStore
-from .deltas import as_text, version_of
-from .merge import lost, merge
+from .history import as_text, current_write, version_of
+from .merge import loses_changes, merge
+
+ByteChange = Callable[[bytes | None], bytes | None]  # None: there is no page, or none is to be written
+
+
+def decode_text(data: bytes, path: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8 text (byte {error.start})"
+        raise NotText(problem, path=path, advice="save it as UTF-8") from error
+
+
+def replace_text(path: str, text: str, if_version: str | None) -> Callable[[bytes | None], bytes]:
+    """Return a change to a new text; it raises StaleVersion when the page is not at `if_version`."""
+
+    def change(old: bytes | None) -> bytes:
+        if if_version is not None and version_of(old) != if_version:
+            raise StaleVersion(path)
+        return text.encode()
+
+    return change
+
+
+def edit_text(path: str, change: Callable[[str], str]) -> ByteChange:
+    """Return a change of the page's text; a page that is absent and would be empty is not created."""
+
+    def change_bytes(old: bytes | None) -> bytes | None:
+        new = change("" if old is None else decode_text(old, path)).encode()
+        return new if new or old is not None else None
+
+    return change_bytes
 
 
 class ConflictDetector:
@@ -55,7 +88,7 @@ class ConflictDetector:
     def report_lost_changes(self, path: str, old: bytes | None, new: bytes) -> None:
         """Report a conflict if the new text drops something that others wrote since this handle read the page."""
         base = self._base(path, old)
-        if base is not None and old is not None and lost(base, as_text(old), as_text(new)):
+        if base is not None and old is not None and loses_changes(base, as_text(old), as_text(new)):
             _report_conflict(path, "had changed since you read it, and some of that is not in it any more")
 
     def _base(self, path: str, old: bytes | None) -> str | None:

@@ -1,31 +1,195 @@
-"""What every backend's history shares: which versions are kept, and how kept versions become lines again."""
+"""History: who changed a page and when, and every version as one line, whole or as a delta of the line before.
+
+A version is named by the hash of its bytes; what no longer has that hash is not trusted. The backends store the lines;
+how lines are made and read, and which are kept, is the same for all of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import base64
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import lru_cache
+from typing import Any, NamedTuple
 
-from .base import ChooseVersions, Versions
-from .deltas import Change, Line, line_of
+from ..errors import NotFound
+
+ABSENT = ""  # the version of a page that is not there
+MAX_DELTA_DEPTH = 50  # lines to replay for a version
+_MAX_DELTA_RATIO = 0.5  # of the page: if more than this changed, the version is stored whole
+_COMPARED_BYTES = 1 << 16  # at once, when two versions are compared
 
 
-def rebuild_lines(kept: Iterable[tuple[Change, bytes | None]]) -> list[Line]:
-    """Encode versions as lines again, since lines they were deltas of may be gone."""
-    out: list[Line] = []
+class Author(NamedTuple):
+    """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`."""
+
+    tool: str = "library"
+    agent: str = ""
+    session: str = ""
+    why: str = ""
+    call: str = ""
+
+
+class WriteContext:
+    """A call in progress: its author, and the conflicts and warnings to report when it is done."""
+
+    def __init__(self, author: Author) -> None:
+        self.author = author
+        self.conflicts: list[str] = []
+        self.warnings: list[str] = []
+
+
+_current: ContextVar[WriteContext | None] = ContextVar("write_context", default=None)
+
+
+@contextmanager
+def write_as(author: Author) -> Iterator[WriteContext]:
+    """Make `author` the author of every write inside the block."""
+    context = WriteContext(author._replace(call=author.call or os.urandom(5).hex()))
+    token = _current.set(context)
+    try:
+        yield context
+    finally:
+        _current.reset(token)
+
+
+def current_write() -> WriteContext:
+    """Return the context of the call in progress, or an anonymous one."""
+    return _current.get() or WriteContext(Author())
+
+
+class Change(NamedTuple):
+    """A page became another: the version before and after, and who did it. An empty version is an absent page."""
+
+    id: str
+    at: str
+    path: str
+    version: str
+    before: str
+    tool: str = ""  # empty for a change made outside of this program
+    agent: str = ""
+    session: str = ""
+    why: str = ""
+    call: str = ""  # the same for all pages that one call changed
+
+    @property
+    def by(self) -> str:
+        """Return the author in words."""
+        if not self.tool:
+            return "hand"
+        return f"{self.agent} ({self.tool})" if self.agent else self.tool
+
+
+Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed
+ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
+
+
+class Line(NamedTuple):
+    """A change and how its new version is stored. `depth`: how many lines before it must be replayed first."""
+
+    change: Change
+    depth: int
+    span: tuple[int, int] | None  # of the previous bytes that were replaced; None: the version is stored whole
+    data: str
+
+
+@lru_cache(maxsize=8)  # one write asks several times for the same two versions
+def version_of(data: bytes | None) -> str:
+    """Return the version that names these bytes."""
+    return ABSENT if data is None else hashlib.blake2b(data, digest_size=16).hexdigest()
+
+
+def as_text(data: bytes | None) -> str:
+    """Return a version as people read it, valid text or not; an absent one is empty."""
+    return "" if data is None else data.decode("utf-8", "replace")
+
+
+def make_line(change: Change, old: bytes | None, new: bytes | None, depth: int) -> Line:
+    """Encode a version. `depth` is that of the line before, which holds `old`; -1 when there is none."""
+    if new is None:
+        return Line(change, 0, None, "")
+    if old is not None and 0 <= depth < MAX_DELTA_DEPTH:
+        start, end, middle = _find_difference(old, new)
+        if len(middle) <= _MAX_DELTA_RATIO * len(new):
+            return Line(change, depth + 1, (start, end), _compress(middle))
+    return Line(change, 0, None, _compress(new))
+
+
+def format_line(line: Line) -> bytes:
+    """Return a line as it is stored. It begins with a line break too, so that a truncated one spoils no other."""
+    fields: dict[str, Any] = {name: value for name, value in line.change._asdict().items() if value}
+    fields |= {"depth": line.depth, "span": line.span, "data": line.data}
+    return f"\n{json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n".encode()
+
+
+def parse_line(text: bytes) -> Line | None:
+    """Return a line, or None for one that was truncated or is not ours."""
+    try:
+        fields = json.loads(text)
+        span = fields.pop("span")
+        depth = int(fields.pop("depth"))
+        data = str(fields.pop("data"))
+        change = Change(**{"version": ABSENT, "before": ABSENT, **fields})
+        return Line(change, depth, None if span is None else (int(span[0]), int(span[1])), data)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def parse_lines(raw: bytes) -> Iterator[Line]:
+    return (line for each in raw.split(b"\n") if each and (line := parse_line(each)))
+
+
+def replay(lines: Iterable[Line]) -> Iterator[tuple[Change, bytes | None]]:
+    """Yield the versions of one page in order, without those that cannot be decoded any more."""
     last: bytes | None = None
-    for change, data in kept:
-        before = out[-1].change.version if out else change.before
-        line = line_of(change._replace(before=before), last, data, out[-1].depth if out else -1)
-        out.append(line)
+    for line in lines:
+        data = _decode(line, last)
+        if version_of(data) == line.change.version:
+            yield line.change, data
+            last = data
+        else:
+            last = None
+
+
+def replay_sizes(lines: Iterable[Line]) -> Iterator[tuple[Change, int]]:
+    """Yield changes of any pages with the page's size in bytes; -1 when it was absent or cannot be decoded."""
+    sizes: dict[str, int] = {}
+    for line in lines:
+        size = _decode_size(line, sizes.get(line.change.path, -1))
+        sizes[line.change.path] = size
+        yield line.change, size
+
+
+def find_version(lines: list[Line], version: str, path: str) -> bytes | None:
+    """Return one version of a page; NotFound when the lines no longer hold it."""
+    for change, data in replay(_needed_lines(lines, version)):
+        if change.version == version:
+            return data
+    raise NotFound(f"history does not hold this version of {path} any more")
+
+
+def rebuild_lines(versions: Iterable[tuple[Change, bytes | None]]) -> list[Line]:
+    """Encode versions as lines again, since lines they were deltas of may be gone."""
+    lines: list[Line] = []
+    last: bytes | None = None
+    for change, data in versions:
+        before = lines[-1].change.version if lines else change.before
+        lines.append(make_line(change._replace(before=before), last, data, lines[-1].depth if lines else -1))
         last = data
-    return out
+    return lines
 
 
 def keep_since(moment: str) -> ChooseVersions:
     """Keep what is newer than a moment, and the latest version of every page that exists."""
 
     def choose(_path: str, versions: Versions) -> Versions:
-        young = [each for each in versions if each[0].at >= moment]
-        return young or [each for each in versions[-1:] if each[1] is not None]
+        newer = [each for each in versions if each[0].at >= moment]
+        return newer or [each for each in versions[-1:] if each[1] is not None]
 
     return choose
 
@@ -39,3 +203,61 @@ def oldest_that_fits(sizes: Iterable[tuple[str, int]], limit: int) -> str:
             return moment or at
         moment = at
     return ""
+
+
+def _needed_lines(lines: list[Line], version: str) -> list[Line]:
+    """Return the lines to replay for a version, its own last."""
+    last = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].change.version == version), None)
+    if last is None:
+        return []
+    return lines[max(0, last - lines[last].depth) : last + 1]
+
+
+def _decode(line: Line, before: bytes | None) -> bytes | None:
+    if line.change.version == ABSENT:
+        return None
+    try:
+        data = zlib.decompress(base64.b64decode(line.data))
+    except (ValueError, zlib.error):
+        return None
+    if line.span is None:
+        return data
+    return None if before is None else before[: line.span[0]] + data + before[line.span[1] :]
+
+
+def _decode_size(line: Line, before: int) -> int:
+    if line.change.version == ABSENT or (line.span and before < 0):
+        return -1
+    try:
+        own = len(zlib.decompress(base64.b64decode(line.data)))
+    except (ValueError, zlib.error):
+        return -1
+    return own if line.span is None else before - (line.span[1] - line.span[0]) + own
+
+
+def _compress(data: bytes) -> str:
+    return base64.b64encode(zlib.compress(data, 1)).decode()
+
+
+def _find_difference(old: bytes, new: bytes) -> tuple[int, int, bytes]:
+    """Return the span of the old bytes that was replaced, and the bytes that replaced it."""
+    shorter = min(len(old), len(new))
+    start = _common_prefix(old, new, shorter)
+    same_end = _common_prefix(old[start:][::-1], new[start:][::-1], shorter - start) if start < shorter else 0
+    return start, len(old) - same_end, new[start : len(new) - same_end]
+
+
+def _common_prefix(one: bytes, other: bytes, limit: int) -> int:
+    """Return how many bytes two texts have in common at the start, at most `limit`."""
+    at = 0
+    while at < limit and one[at : at + _COMPARED_BYTES] == other[at : at + _COMPARED_BYTES]:
+        at += _COMPARED_BYTES
+    low = min(at, limit)
+    high = min(at + _COMPARED_BYTES, limit)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if one[low:middle] == other[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -15,8 +15,7 @@ from typing import Literal, NamedTuple
 
 from ..model import Scope, ScopeKind, Source
 from .base import Root
-from .globs import compile_glob, fixed_folder
-from .names import file_name, is_code, topic_file
+from .names import compile_glob, file_name, fixed_folder, is_code, topic_file
 
 MAIN = "main"
 FIXED_PAGES = {

@@ -1,4 +1,4 @@
-"""Readable, collision-free file names for any key, channel, category, agent or skill.
+"""Readable, collision-free file names for any key, channel, category, agent or skill; and path patterns.
 
 A name that every file system keeps apart from all others stands as itself. Any other is a readable slug, a tilde and
 a hash of the exact name; a tilde never stands in the first kind, so the two kinds never meet.
@@ -109,3 +109,19 @@ def _ascii(name: str) -> str:
 
 def _digest(name: str) -> str:
     return b32encode(hashlib.sha256(name.encode()).digest()[:10]).decode().lower()
+
+
+@lru_cache(256)
+def compile_glob(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern: `*` within a folder, `**` across folders, `?` for one character."""
+    out = []
+    for piece in re.split(r"(\*\*/|\*\*|\*|\?)", pattern):
+        out.append({"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(piece, re.escape(piece)))
+    return re.compile("".join(out))
+
+
+def fixed_folder(pattern: str) -> str:
+    """Return the folder that everything matching a pattern lies below."""
+    whole = pattern.split("/")
+    fixed = next((i for i, part in enumerate(whole) if "*" in part or "?" in part), len(whole) - 1)
+    return "/".join(whole[:fixed])

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
 from .base import ABSENT, Pages
-from .deltas import Change
+from .history import Change
 
 Kind = Literal["file", "folder", "link", "other"]
 DEFAULT_FOLDER_BYTES = 4096  # the size of a folder where the backend has none, as most file systems say

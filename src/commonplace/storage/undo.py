@@ -1,5 +1,4 @@
-"""Back to what a page was: one change taken back, or a page as it was at a time. Both are changes like any other, and
-can be taken back themselves."""
+"""Undo single changes, or restore a page as it was at a time. Both are changes like any other and can be undone."""
 
 from __future__ import annotations
 
@@ -8,28 +7,28 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, NotFound, NotText
 from .base import ABSENT, HistoryStore, Pages
-from .deltas import Change
+from .history import Change
 from .merge import merge
 
 
-class Undone(NamedTuple):
-    """What came of taking back some changes of a page. `problem`: why it stays as it is."""
+class UndoResult(NamedTuple):
+    """The outcome for one page. `problem`: why it was left as it is."""
 
     path: str
     changes: tuple[Change, ...]
     problem: str = ""
 
 
-def undo(pages: Pages, history: HistoryStore, changes: Iterable[Change]) -> list[Undone]:
-    """Take back some changes, page by page. One that can not be taken back keeps no other from it."""
+def undo(pages: Pages, history: HistoryStore, changes: Iterable[Change]) -> list[UndoResult]:
+    """Undo changes, page by page. One that cannot be undone does not keep the others from it."""
     by_page: dict[str, list[Change]] = {}
     for change in changes:
         by_page.setdefault(change.path, []).append(change)
-    return [_undone(pages, history, path, some) for path, some in by_page.items()]
+    return [_undo_page(pages, history, path, of_page) for path, of_page in by_page.items()]
 
 
-def as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
-    """What a page was at a moment; None when it was not there."""
+def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
+    """Return what a page was at a moment; None when it was absent."""
     known = history.changes(path)
     before = [change for change in known if change.at <= moment]
     if before:
@@ -40,7 +39,7 @@ def as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
 
 
 def restore(pages: Pages, path: str, data: bytes | None) -> bool:
-    """Let a page be what it was; False when it is that already."""
+    """Write a page as it was; return False when it is that already."""
     text = None if data is None else _text(data, path)
     try:
         now = pages.read(path)
@@ -56,17 +55,17 @@ def restore(pages: Pages, path: str, data: bytes | None) -> bool:
     return text != now.text
 
 
-def _undone(pages: Pages, history: HistoryStore, path: str, changes: list[Change]) -> Undone:
+def _undo_page(pages: Pages, history: HistoryStore, path: str, changes: list[Change]) -> UndoResult:
     try:
         for run in reversed(_runs(changes, history.changes(path))):
-            _take_back(pages, history, path, run)
+            _undo_run(pages, history, path, run)
     except CommonplaceError as error:
-        return Undone(path, tuple(changes), str(error))
-    return Undone(path, tuple(changes))
+        return UndoResult(path, tuple(changes), str(error))
+    return UndoResult(path, tuple(changes))
 
 
 def _runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
-    """From which version to which: changes that follow each other, with nobody's between, are one."""
+    """Return the versions before and after each run of changes; a run has no other changes in between."""
     wanted = {change.id for change in changes}
     runs: list[tuple[str, str]] = []
     joined = False
@@ -79,7 +78,7 @@ def _runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
     return runs
 
 
-def _take_back(pages: Pages, history: HistoryStore, path: str, run: tuple[str, str]) -> None:
+def _undo_run(pages: Pages, history: HistoryStore, path: str, run: tuple[str, str]) -> None:
     was, made = (history.read_version(path, version) for version in run)
     try:
         now = pages.read(path)
@@ -94,7 +93,7 @@ def _take_back(pages: Pages, history: HistoryStore, path: str, run: tuple[str, s
 
 
 def _merge_back(pages: Pages, path: str, was: str, made: str) -> None:
-    """Others changed the page since: only what this change did goes."""
+    """Merge the undo into a page that others changed since."""
 
     def change(text: str) -> str:
         merged = merge(made, text, was)
@@ -112,4 +111,4 @@ def _text(data: bytes, path: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError as error:
-        raise NotText(f"that version of {path} is not UTF-8 text: it can not be put back as a page") from error
+        raise NotText(f"that version of {path} is not UTF-8 text: it cannot be put back as a page") from error

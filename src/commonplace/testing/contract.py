@@ -10,16 +10,10 @@ from typing import TYPE_CHECKING
 from .. import settings as settings_of
 from ..errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ..model import Page
-from ..storage.author import Author, write_as
-from ..storage.base import (
-    ABSENT,
-    Pages,
-    Root,
-    Storage,
-    Versions,
-)
+from ..storage.base import ABSENT, Pages, Root, Storage
+from ..storage.history import Author, Versions, write_as
 from ..storage.tokens import Call, Token
-from ..storage.undo import as_of, undo
+from ..storage.undo import read_as_of, undo
 
 if TYPE_CHECKING:
     pass
@@ -212,7 +206,7 @@ class StorageContract(PagesContract):
         middle = storage.history.changes("memory/a.md")[1]
         assert [done.problem for done in undo(storage.pages, storage.history, [middle])] == [""]
         assert storage.pages.read("memory/a.md").text == "one\n\ntwo\n\nTHREE\n"
-        assert as_of(storage.history, "memory/a.md", "9999") == b"one\n\ntwo\n\nTHREE\n"
+        assert read_as_of(storage.history, "memory/a.md", "9999") == b"one\n\ntwo\n\nTHREE\n"
 
     def test_a_page_that_others_changed_is_merged_and_a_loss_is_reported(self) -> None:
         storage = self.make_storage()

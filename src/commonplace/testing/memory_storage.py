@@ -17,12 +17,10 @@ from .. import settings as settings_of
 from ..errors import CommonplaceError, NotFound, OutsideHome, PageNotFound, SettingsError, StaleVersion
 from ..formats.timestamps import format_timestamp
 from ..model import Clock, Page
-from ..storage.author import Author
 from ..storage.backends import BACKENDS, SetupProblem
 from ..storage.base import (
     ABSENT,
     Changes,
-    ChooseVersions,
     Head,
     OnWrite,
     Paths,
@@ -31,14 +29,10 @@ from ..storage.base import (
     Sentences,
     Suffix,
     Texts,
-    Versions,
     ignore_write,
 )
-from ..storage.conflicts import ConflictDetector
-from ..storage.deltas import Change, version_of
-from ..storage.edits import Change as ByteChange
-from ..storage.edits import edited, text_of, whole
-from ..storage.history import keep_since, oldest_that_fits
+from ..storage.conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
+from ..storage.history import Author, Change, ChooseVersions, Versions, keep_since, oldest_that_fits, version_of
 from ..storage.names import require_inside
 from ..storage.tokens import Call, Token
 from ..storage.tree import PageSize, PageTree
@@ -74,7 +68,7 @@ class MemoryPages:
         data = self.read_bytes(path)
         if data is None:
             raise PageNotFound(path)
-        return Page(path, text_of(data, path), version_of(data))
+        return Page(path, decode_text(data, path), version_of(data))
 
     def read_bytes(self, path: str) -> bytes | None:
         require_inside(path)
@@ -82,10 +76,10 @@ class MemoryPages:
         return data
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self.change_bytes(path, whole(path, text, if_version))
+        return self.change_bytes(path, replace_text(path, text, if_version))
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self.change_bytes(path, edited(path, change))
+        return self.change_bytes(path, edit_text(path, change))
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)

@@ -15,10 +15,9 @@ from ... import settings
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotFound
 from ...formats.timestamps import format_timestamp
 from ...home import Home
-from ...storage.author import Author
-from ...storage.base import ABSENT, Sentences, Versions
+from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, any_covers
-from ...storage.deltas import Change, version_of
+from ...storage.history import Author, Change, Versions, version_of
 from .restore import is_untouched_directive
 from .scope import backup_scope
 

@@ -14,8 +14,8 @@ from ...home import Home, layout_of
 from ...settings import Settings
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers
-from ...storage.deltas import version_of
-from ...storage.edits import text_of
+from ...storage.conflicts import decode_text
+from ...storage.history import version_of
 from .scope import HISTORY_ROOT, backup_scope, is_history
 
 _MAX_PAGES_NAMED = 10
@@ -79,7 +79,7 @@ def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) ->
 
 def _scope_of_settings(brought: bytes, warnings: Sentences) -> list[Root]:
     try:
-        loaded = settings.load("", lambda _: text_of(brought, settings.FILE))
+        loaded = settings.load("", lambda _: decode_text(brought, settings.FILE))
     except (SettingsError, NotText) as error:
         raise StorageError(f"the archive's {error}: nothing was imported") from error
     _warn_of_providers(loaded, warnings)

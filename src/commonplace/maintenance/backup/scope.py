@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from ... import settings as settings_module
 from ...settings import Settings
 from ...storage.base import HISTORY_FOLDER, Root, Sentences
-from ...storage.globs import compile_glob, fixed_folder
 from ...storage.layout import Layout
+from ...storage.names import compile_glob, fixed_folder
 
 HISTORY_ROOT = Root(HISTORY_FOLDER, "")
 _MAX_NAMES_SHOWN = 5

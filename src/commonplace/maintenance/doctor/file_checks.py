@@ -14,7 +14,7 @@ from ...home import HISTORY_FOLDER, INDEX_FOLDER, Home
 from ...index.base import ignore_progress
 from ...index.inspection import IndexInspection, index_file_stem
 from ...settings import INTERNAL_FOLDERS
-from ...storage.deltas import Change
+from ...storage.history import Change
 from ...storage.skills import PAGE
 from ...storage.tree import FileEntry
 from .survey import Finding, Folder, Problem, Survey

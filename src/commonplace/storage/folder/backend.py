@@ -23,7 +23,7 @@ from ..base import (
     TokenStore,
 )
 from ..files import page_of_leftover, read_bytes_or_none, storage_errors
-from .history import History
+from .history import FolderHistory
 from .pages import FolderPages
 from .tokens import FolderTokens
 from .transcripts import FolderTranscript
@@ -52,7 +52,7 @@ class FolderStorage:
         retention = Retention(kept.days, kept.megabytes * 1_000_000)
         self._locks = os.path.join(self.folder, LOCKS_FOLDER)
         self._clock = clock
-        self._history = History(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
+        self._history = FolderHistory(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
         self.history: HistoryStore = self._history
         self.pages: Pages = FolderPages(self.folder, on_write, self._history)
         self.tokens: TokenStore = FolderTokens(self.folder)

@@ -17,7 +17,6 @@ from typing import NamedTuple
 from ...errors import CommonplaceError, PageNotFound, StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
-from ..author import current_write
 from ..base import HISTORY_FOLDER, LOCKS_FOLDER, Pages, Root, Sentences
 from ..bulk import (
     CHUNK_BYTES,
@@ -35,7 +34,6 @@ from ..bulk import (
     missing_versions,
     path_problem,
 )
-from ..deltas import version_of
 from ..file_locks import lock, lock_all
 from ..files import (
     APPEND_FLAGS,
@@ -55,7 +53,8 @@ from ..files import (
     write_all,
     write_file,
 )
-from .history import History
+from ..history import current_write, version_of
+from .history import FolderHistory
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -75,7 +74,7 @@ class _Copy(NamedTuple):
 
 
 class FolderBulk:
-    def __init__(self, folder: str, clock: Clock, pages: Pages, history: History) -> None:
+    def __init__(self, folder: str, clock: Clock, pages: Pages, history: FolderHistory) -> None:
         self._folder = folder
         self._clock = clock
         self._pages = pages

@@ -17,13 +17,29 @@ from typing import NamedTuple
 from ...errors import NotFound
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
-from ..author import Author
-from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
-from ..deltas import Change, Line, as_text, content, contents, line_of, lines, parsed, sized, version_of, written
+from ..base import ABSENT, Head, Retention
 from ..file_locks import lock_slot, slot_of
 from ..files import APPEND_FLAGS, make_folders, read_bytes_or_none, write_all, write_file
-from ..history import keep_since, oldest_that_fits, rebuild_lines
-from ..merge import left_out
+from ..history import (
+    Author,
+    Change,
+    ChooseVersions,
+    Line,
+    Versions,
+    as_text,
+    find_version,
+    format_line,
+    keep_since,
+    make_line,
+    oldest_that_fits,
+    parse_line,
+    parse_lines,
+    rebuild_lines,
+    replay,
+    replay_sizes,
+    version_of,
+)
+from ..merge import omits_changes
 
 _TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
 _SINCE_OPENED = timedelta(minutes=10)
@@ -43,7 +59,7 @@ def slot_bytes(retention: Retention) -> int:
     return max(1 << 18, retention.size // SLOTS)
 
 
-class History:
+class FolderHistory:
     """The methods that write are called by who holds the lock of the page; the others take it where they must."""
 
     def __init__(self, folder: str, locks: str, clock: Clock, retention: Retention | None = None) -> None:
@@ -78,7 +94,7 @@ class History:
             last = kept[-1]
             by = Author(*(getattr(last.change, name) for name in Author._fields))
             head = Head(last.change.version, last.depth, by, last.change.at)
-            self._append(slot, b"".join(map(written, kept)), path, head)
+            self._append(slot, b"".join(map(format_line, kept)), path, head)
 
     def _left_out(self, path: str, data: bytes, now: datetime) -> str:
         """Who saves what they opened some time ago may not know of what was written since: it is said, not guessed."""
@@ -86,7 +102,7 @@ class History:
         if len(known) < 2 or known[-1][0].at < format_timestamp(now - _SINCE_OPENED):
             return ""
         (_, base), (last, theirs) = known
-        return f"left out what {last.by} wrote" if left_out(as_text(base), as_text(theirs), as_text(data)) else ""
+        return f"left out what {last.by} wrote" if omits_changes(as_text(base), as_text(theirs), as_text(data)) else ""
 
     def head(self, path: str) -> Head | None:
         slot = slot_of(path)
@@ -102,11 +118,11 @@ class History:
         """All changes, of one page or of every page, oldest first."""
         if path is not None:
             return [line.change for line in self._lines(path)]
-        every = (line.change for slot in self._slots() for line in lines(self._raw(slot)))
+        every = (line.change for slot in self._slots() for line in parse_lines(self._raw(slot)))
         return sorted(every, key=lambda change: change.at)
 
     def page_sizes(self) -> list[tuple[Change, int]]:
-        every = (each for slot in self._slots() for each in sized(lines(self._raw(slot))))
+        every = (each for slot in self._slots() for each in replay_sizes(parse_lines(self._raw(slot))))
         return sorted(every, key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
@@ -120,19 +136,19 @@ class History:
 
     def read_version(self, path: str, version: str) -> bytes | None:
         """What a page was; None when it was not there. NotFound when history does not hold it any more."""
-        return None if version == ABSENT else content(self._lines(path), version, path)
+        return None if version == ABSENT else find_version(self._lines(path), version, path)
 
     def versions(self, path: str) -> Versions:
         """Every version of a page that can be made out, oldest first."""
-        return list(contents(self._lines(path)))
+        return list(replay(self._lines(path)))
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():
-            for path, some in _by_page(lines(self._raw(slot))).items():
-                yield path, list(contents(some))
+            for path, some in _by_page(parse_lines(self._raw(slot))).items():
+                yield path, list(replay(some))
 
     def paths(self) -> list[str]:
-        return sorted({line.change.path for slot in self._slots() for line in lines(self._raw(slot))})
+        return sorted({line.change.path for slot in self._slots() for line in parse_lines(self._raw(slot))})
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -141,7 +157,9 @@ class History:
     def prune(self, retention: Retention) -> int:
         """Let go of what is older, or more, than is to be kept; how many versions went."""
         oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
-        sizes = [(line.change.at, len(written(line))) for slot in self._slots() for line in lines(self._raw(slot))]
+        sizes = [
+            (line.change.at, len(format_line(line))) for slot in self._slots() for line in parse_lines(self._raw(slot))
+        ]
         return self.rewrite(keep_since(max(oldest, oldest_that_fits(sizes, retention.size))))
 
     def rewrite(self, choose: ChooseVersions) -> int:
@@ -154,12 +172,12 @@ class History:
 
     def _rewrite_slot(self, slot: str, choose: ChooseVersions) -> int:
         raw = self._raw(slot)
-        before = list(lines(raw))
+        before = list(parse_lines(raw))
         pages = _by_page(before).items()
-        after = [line for path, some in pages for line in rebuild_lines(choose(path, list(contents(some))))]
+        after = [line for path, some in pages for line in rebuild_lines(choose(path, list(replay(some))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
-        data = b"".join(map(written, after))
+        data = b"".join(map(format_line, after))
         if data != raw:
             self._known.pop(slot, None)
             self._replace(slot, data)
@@ -167,7 +185,7 @@ class History:
 
     def _trim(self, slot: str) -> None:
         """A slot that is full loses its older half."""
-        sizes = [(line.change.at, len(written(line))) for line in lines(self._raw(slot))]
+        sizes = [(line.change.at, len(format_line(line))) for line in parse_lines(self._raw(slot))]
         oldest = format_timestamp(self._clock() - timedelta(days=self._retention.days))
         self._rewrite_slot(slot, keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2))))
 
@@ -185,8 +203,8 @@ class History:
         name = slot + hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
         change = Change(name, at, path, version_of(new), before, *by)
         depth = head.depth if head and version_of(old) == before else -1
-        line = line_of(change, old, new, depth)
-        self._append(slot, written(line), path, Head(change.version, line.depth, by, at))
+        line = make_line(change, old, new, depth)
+        self._append(slot, format_line(line), path, Head(change.version, line.depth, by, at))
         return change
 
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
@@ -231,10 +249,10 @@ class History:
         return Head(change.version, line.depth, by, change.at)
 
     def _lines(self, path: str) -> list[Line]:
-        return [line for line in lines(self._raw(slot_of(path))) if line.change.path == path]
+        return [line for line in parse_lines(self._raw(slot_of(path))) if line.change.path == path]
 
     def _in_slot(self, slot: str, name: str) -> Iterator[Change]:
-        return (line.change for line in lines(self._raw(slot)) if line.change.id.startswith(name))
+        return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
 
     def _raw(self, slot: str, most: int = 0) -> bytes:
         if not most:
@@ -276,7 +294,7 @@ def _last(raw: bytes, path: str) -> Line | None:
     at = len(raw)
     while (at := raw.rfind(field, 0, at)) >= 0:
         start, end = raw.rfind(b"\n", 0, at) + 1, raw.find(b"\n", at)
-        line = parsed(raw[start:end]) if start and end >= 0 else None
+        line = parse_line(raw[start:end]) if start and end >= 0 else None
         if line:
             return line
     return None

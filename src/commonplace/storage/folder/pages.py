@@ -30,9 +30,7 @@ from ..base import (
     Texts,
     ignore_write,
 )
-from ..conflicts import ConflictDetector
-from ..deltas import version_of
-from ..edits import Change, edited, text_of, whole
+from ..conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
 from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
     TIMESTAMP_TICK_NANOSECONDS,
@@ -44,6 +42,7 @@ from ..files import (
     replace_file,
     storage_errors,
 )
+from ..history import version_of
 from ..names import require_inside
 
 Files = list["os.DirEntry[str]"]
@@ -66,13 +65,13 @@ class FolderPages:
     def read(self, path: str) -> Page:
         with storage_errors(path):
             data = read_bytes(self._locate(path), path)
-        return Page(path, text_of(data, path), version_of(data))
+        return Page(path, decode_text(data, path), version_of(data))
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self._change(path, whole(path, text, if_version))
+        return self._change(path, replace_text(path, text, if_version))
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self._change(path, edited(path, change))
+        return self._change(path, edit_text(path, change))
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
@@ -83,7 +82,7 @@ class FolderPages:
     def mark_read(self, page: Page) -> None:
         self._conflicts.mark_read(page.path, page.version)
 
-    def _change(self, path: str, change: Change) -> str:
+    def _change(self, path: str, change: ByteChange) -> str:
         """Read, change and replace a page; do nothing when `change` returns what is there or None."""
         place = self._locate(path)
         with storage_errors(path), self._lock("page", path):
@@ -100,7 +99,7 @@ class FolderPages:
         return version_of(new)
 
     def _replace(
-        self, path: str, place: str, old: bytes | None, new: bytes, change: Change
+        self, path: str, place: str, old: bytes | None, new: bytes, change: ByteChange
     ) -> tuple[bytes | None, bytes]:
         """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
         for attempt in range(_REPLACE_ATTEMPTS):
@@ -174,7 +173,7 @@ class FolderPages:
         for path in sorted(self._iterate_paths(folder, ".md", deep=True, warnings=warnings)):
             try:
                 # The walk follows no links, so the path lies inside the home and needs no second check.
-                page_text = text_of(read_bytes(os.path.join(self._real, path), path), path)
+                page_text = decode_text(read_bytes(os.path.join(self._real, path), path), path)
             except NotText as error:
                 warnings.append((path, str(error)))
             except OSError as error:

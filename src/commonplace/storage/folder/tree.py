@@ -9,9 +9,7 @@ from contextlib import suppress
 
 from ...errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ...formats.json_text import is_unicode
-from ..author import current_write
 from ..base import HISTORY_FOLDER, HistoryStore, Pages
-from ..deltas import Change, version_of
 from ..file_locks import lock, lock_slot
 from ..files import (
     Unsupported,
@@ -23,6 +21,7 @@ from ..files import (
     storage_errors,
     sync_folder,
 )
+from ..history import Change, current_write, version_of
 from ..tree import PRIVATE_FOLDER_MODE, FileEntry, FolderListing, Kind, Leftover, Link, ListFolder, move_page
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)

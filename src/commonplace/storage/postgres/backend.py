@@ -12,8 +12,8 @@ from ... import settings as settings_of
 from ...errors import OutsideHome, PageNotFound, SettingsError
 from ...model import Clock, Page
 from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
-from ..deltas import version_of
-from ..edits import text_of
+from ..conflicts import decode_text
+from ..history import version_of
 from .connection import Database
 from .history import PostgresHistory
 from .pages import PostgresPages
@@ -82,7 +82,7 @@ class PostgresStorage:
             data = fetched.pop(path, None)
             if data is None:  # removed since it was listed
                 return self.pages.read(path)
-            return Page(path, text_of(data, path), version_of(data))
+            return Page(path, decode_text(data, path), version_of(data))
 
         return read
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 from ...errors import CommonplaceError, Refused, StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...model import Clock
-from ..author import current_write
 from ..base import ABSENT, HISTORY_FOLDER, Root, Sentences
 from ..bulk import (
     PRIVATE_MODE,
@@ -33,10 +32,9 @@ from ..bulk import (
     missing_versions,
     path_problem,
 )
-from ..deltas import Change, Line, line_of, lines, version_of, written
 from ..file_locks import slot_of
 from ..folder.history import id_in
-from ..history import rebuild_lines
+from ..history import Change, Line, current_write, format_line, make_line, parse_lines, rebuild_lines, version_of
 from ..layout import Standing
 from .connection import Database
 from .history import INSERT_LINE, LINE_COLUMNS, PostgresHistory, line_values, new_change_id, parse_line
@@ -96,7 +94,7 @@ class PostgresBulk:
                 files = dict(_spool_pages(connection, tenant, spool, roots, other_paths))
                 if history:
                     for path, some in read_history_files(connection, tenant):
-                        files[path] = spool.add(PRIVATE_MODE, _latest_time(some), map(written, some))
+                        files[path] = spool.add(PRIVATE_MODE, _latest_time(some), map(format_line, some))
             prefix = f"{base}/" if base else ""
             names = (path.removeprefix(prefix).partition("/")[0] for path in other_paths if path.startswith(prefix))
             yield Snapshot(dict(sorted(files.items())), spool, 0.0, find_untracked(names, roots, base), ())
@@ -132,7 +130,7 @@ class PostgresBulk:
         """Return the versions of the history files that an export would have."""
         with self._database.transaction(timeout_ms=_STATEMENT_TIMEOUT_MS, snapshot=True) as connection:
             files = read_history_files(connection, self._database.tenant)
-            return {path: version_of(b"".join(map(written, some))) for path, some in files}
+            return {path: version_of(b"".join(map(format_line, some))) for path, some in files}
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         query = f"SELECT data, {MICROSECONDS} FROM commonplace.pages WHERE {_PAGE} AND data IS NOT NULL"
@@ -208,7 +206,7 @@ class _Put:
     def _archived_lines(self) -> list[Line]:
         """Return the lines of the history files in the batch that a database can hold: archives are not trusted."""
         files = [page.file for page in self._batch.pages if _is_history(page.path) and page.file]
-        every = [line for file in files for line in lines(self._batch.spool.read(file))]
+        every = [line for file in files for line in parse_lines(self._batch.spool.read(file))]
         valid = [line for line in every if _is_valid(line)]
         invalid = len(every) - len(valid)
         if invalid:
@@ -295,7 +293,7 @@ class _Put:
         if before == page.version:  # the history that comes along ends with it
             return []
         change = Change(new_change_id(), self._now, page.path, page.version, before, *current_write().author)
-        return [line_of(change, None, data, -1)]
+        return [make_line(change, None, data, -1)]
 
     def _with_free_ids(self, some: list[Line]) -> list[Line]:
         query = "SELECT id FROM commonplace.history WHERE tenant = %s AND id = ANY(%s)"

@@ -13,10 +13,22 @@ from typing import TYPE_CHECKING, Any
 from ...errors import NotFound, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
-from ..author import Author
-from ..base import ABSENT, ChooseVersions, Head, Retention, Versions
-from ..deltas import DEEPEST, Change, Line, content, contents, line_of, sized, version_of
-from ..history import keep_since, rebuild_lines
+from ..base import ABSENT, Head, Retention
+from ..history import (
+    MAX_DELTA_DEPTH,
+    Author,
+    Change,
+    ChooseVersions,
+    Line,
+    Versions,
+    find_version,
+    keep_since,
+    make_line,
+    rebuild_lines,
+    replay,
+    replay_sizes,
+    version_of,
+)
 from .connection import Database, Row
 
 if TYPE_CHECKING:
@@ -89,7 +101,7 @@ class PostgresHistory:
         head = _read_head(head_query or self.query_head(connection, path))
         before = head.version if head else ABSENT
         change = Change(change_id, format_timestamp(self._clock()), path, version_of(new), before, *by)
-        return line_of(change, old, new, head.depth if head and version_of(old) == before else -1)
+        return make_line(change, old, new, head.depth if head and version_of(old) == before else -1)
 
     def record_unrecorded(self, connection: Connection, path: str, data: bytes) -> None:
         """Record what a page holds if history does not have it: a transcript grows without history."""
@@ -132,7 +144,7 @@ class PostgresHistory:
 
     def page_sizes(self) -> list[tuple[Change, int]]:
         lines = map(parse_line, self._query(LINE_COLUMNS, "true ORDER BY seq"))
-        return sorted(sized(lines), key=lambda each: each[0].at)
+        return sorted(replay_sizes(lines), key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
         # Ids are hexadecimal: everything with the prefix sorts before the prefix with a tilde.
@@ -147,16 +159,16 @@ class PostgresHistory:
         if version == ABSENT:
             return None
         latest = "SELECT max(seq) FROM commonplace.history WHERE tenant = %s AND path = %s AND version = %s"
-        condition = f"path = %s AND seq <= ({latest}) ORDER BY seq DESC LIMIT {DEEPEST + 1}"
+        condition = f"path = %s AND seq <= ({latest}) ORDER BY seq DESC LIMIT {MAX_DELTA_DEPTH + 1}"
         rows = self._query(LINE_COLUMNS, condition, path, self._database.tenant, path, version)
-        return content([parse_line(row) for row in reversed(rows)], version, path)
+        return find_version([parse_line(row) for row in reversed(rows)], version, path)
 
     def versions(self, path: str) -> Versions:
-        return list(contents(parse_line(row) for row in self._query(LINE_COLUMNS, "path = %s ORDER BY seq", path)))
+        return list(replay(parse_line(row) for row in self._query(LINE_COLUMNS, "path = %s ORDER BY seq", path)))
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for path, lines in self._iterate_lines(self.paths()):
-            yield path, list(contents(lines))
+            yield path, list(replay(lines))
 
     def _iterate_lines(self, paths: list[str]) -> Iterator[tuple[str, list[Line]]]:
         for start in range(0, len(paths), _PAGES_PER_QUERY):
@@ -205,7 +217,7 @@ class PostgresHistory:
         """Rewrite pages that lose a version, locking one at a time so that writers of others do not wait."""
         dropped = 0
         for path, before in self._iterate_lines(paths):
-            after = rebuild_lines(choose(path, list(contents(before))))
+            after = rebuild_lines(choose(path, list(replay(before))))
             if after != before:
                 dropped += self._rewrite_page(path, choose, before, after)
         return dropped
@@ -220,7 +232,7 @@ class PostgresHistory:
                 (self._database.tenant, path),
             ).fetchall()
             before = [parse_line(row[1:]) for row in rows]
-            after = wanted if before == seen else rebuild_lines(choose(path, list(contents(before))))
+            after = wanted if before == seen else rebuild_lines(choose(path, list(replay(before))))
             if after != before:
                 self._replace_lines(connection, path, after, {row[1]: row[0] for row in rows})
             return len(before) - len(after)

@@ -15,11 +15,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...errors import InTheWay, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
 from ...model import Page
-from ..author import current_write
 from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
-from ..conflicts import ConflictDetector
-from ..deltas import version_of
-from ..edits import Change, edited, text_of, whole
+from ..conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
+from ..history import current_write, version_of
 from ..layout import Standing, folders_above
 from ..tree import PageSize
 from .connection import Database, Row
@@ -89,7 +87,7 @@ class PostgresPages:
         data = self.read_bytes(path)
         if data is None:
             raise PageNotFound(path)
-        return Page(path, text_of(data, path), version_of(data))
+        return Page(path, decode_text(data, path), version_of(data))
 
     def read_bytes(self, path: str) -> bytes | None:
         """Return the bytes of a page, text or not; None when it is not there."""
@@ -110,10 +108,10 @@ class PostgresPages:
         return str(rows[0][0]) if rows else ABSENT
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self.change_bytes(path, whole(path, text, if_version))
+        return self.change_bytes(path, replace_text(path, text, if_version))
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self.change_bytes(path, edited(path, change))
+        return self.change_bytes(path, edit_text(path, change))
 
     def append(self, path: str, text: str) -> str:
         return self.edit(path, lambda old: old + text)
@@ -130,7 +128,7 @@ class PostgresPages:
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Do nothing: no other program edits rows."""
 
-    def change_bytes(self, path: str, change: Change) -> str:
+    def change_bytes(self, path: str, change: ByteChange) -> str:
         """Read, change and write a page and return its version; nothing is written when `change` returns the same or
         None."""
         place = normalize_path(path)
@@ -260,7 +258,7 @@ class PostgresPages:
             if _is_hidden(path, folder):
                 continue
             try:
-                texts.append((path, text_of(data, path)))
+                texts.append((path, decode_text(data, path)))
             except NotText as error:
                 warnings.append(str(error))
         return texts, warnings

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ...index.base import BM25_K1, CONTEXT_WEIGHT
 from ...index.visibility import Sql, allowed, visible_rule
 from ...model import EVERYTHING, Filters, Viewer
-from ..globs import compile_glob
+from ..names import compile_glob
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors

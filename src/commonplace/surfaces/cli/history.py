@@ -11,9 +11,9 @@ import click
 from ...errors import Conflict, NotFound
 from ...home import Home
 from ...maintenance import timeline
-from ...storage.deltas import Change
+from ...storage.history import Change
 from ...storage.records import read_text
-from ...storage.undo import Undone
+from ...storage.undo import UndoResult
 from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _choose_changes(home: Home, names: tuple[str, ...], since: str | None, *, ev
     return ([change for change in found if change.tool != "init"] or found)[-1:]
 
 
-def _report_undo(pages: list[Undone]) -> None:
+def _report_undo(pages: list[UndoResult]) -> None:
     undone = [
         {"path": page.path, "changes": [change.id for change in page.changes], "problem": page.problem}
         for page in pages

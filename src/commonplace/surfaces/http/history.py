@@ -9,8 +9,8 @@ from ...maintenance import timeline
 from ...schema import BOOLEAN, TEXT, array, closed_object, integer, object_of, one_of
 from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
-from ...storage.deltas import Change
-from ...storage.diff import opcodes
+from ...storage.history import Change
+from ...storage.merge import diff_lines
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import require_writable
 
@@ -89,7 +89,7 @@ def compute_hunks(before: str, after: str) -> Hunks:
     new = after.splitlines()
     if max(len(old), len(new)) > MAX_COMPARED_LINES:
         return [{"op": "skip", "text": f"{len(old)} lines before, {len(new)} after: too many to compare"}]
-    operations = opcodes(old, new)
+    operations = diff_lines(old, new)
     hunks: Hunks = []
     for number, (tag, old_start, old_end, new_start, new_end) in enumerate(operations):
         if tag != "equal":

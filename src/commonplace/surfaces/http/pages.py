@@ -16,8 +16,8 @@ from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
 from ...storage.base import ABSENT
-from ...storage.deltas import as_text
-from ...storage.merge import Part, parts
+from ...storage.history import as_text
+from ...storage.merge import Part, merge_parts
 from .endpoints import (
     JSON,
     MARKDOWN,
@@ -317,7 +317,7 @@ def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPa
         page = read_page(home, path)
     except PageNotFound:
         page = Page(path, "", ABSENT)
-    merged = parts(base, page.text, text)
+    merged = merge_parts(base, page.text, text)
     return MergedPage(
         text="".join(_mark_conflict(part) for part in merged),
         conflicts=sum(part.kind == "conflict" for part in merged),
