@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..errors import InvalidArgument
-from ..formats.json_text import is_unicode
 from ..framing import estimate_tokens, weigh_tokens
 from ..home import Home
+from ..schema import TEXT, Schema, check
 from .sections import ORDER, Item, Request, Section
 
 _OVER_BUDGET = "over the budget"
@@ -51,16 +50,22 @@ class _FittedSection:
         return sum(weigh_tokens(part + "\n\n") for part in parts)
 
 
+ARGUMENTS: dict[str, Schema] = {
+    "user": TEXT,
+    "channel": TEXT,
+    "budget": {"type": "integer", "minimum": 0},
+    "query": TEXT,
+}
+
+
 def assemble(
     home: Home, *, user: str | None = None, channel: str | None = None, budget: int | None = None,
     query: str | None = None,
 ) -> Context:  # fmt: skip
     """Return the prompt context for a user and a channel. Same memory and clock, same bytes."""
-    if budget is not None and (isinstance(budget, bool) or not isinstance(budget, int) or budget < 0):
-        raise InvalidArgument(f"budget must be a whole number of tokens, 0 or more, not {budget!r}")
-    for name, value in (("user", user), ("channel", channel), ("query", query)):
-        if value is not None and not (isinstance(value, str) and is_unicode(value)):
-            raise InvalidArgument(f"{name} must be text, not {value!a}")
+    for name, value in (("user", user), ("channel", channel), ("budget", budget), ("query", query)):
+        if value is not None:
+            check(ARGUMENTS[name], value, name)
     home.storage.check()
     request = Request(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]

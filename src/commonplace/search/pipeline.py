@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from math import isfinite
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
@@ -19,6 +18,7 @@ from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Viewer
+from ..schema import NUMBER, check
 from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
     CROSS_ENCODER,
@@ -150,8 +150,8 @@ def _parse_query(
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument("the query is blank: say what you are looking for")
     for name, number in (("limit", limit), ("min_score", min_score)):
-        if number is not None and not (isinstance(number, (int, float)) and isfinite(number)):
-            raise InvalidArgument(f"{name} must be a number, not {number!r}")
+        if number is not None:
+            check(NUMBER, number, name)
     check_filters(filters)
     settings = home.search_settings
     most = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
