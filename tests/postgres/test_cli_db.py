@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from ..surfaces.test_cli import Shell
+from ..surfaces.cli.shell import Shell
 from .conftest import admin, on
 
 pytestmark = pytest.mark.slow

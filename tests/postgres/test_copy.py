@@ -19,7 +19,7 @@ from commonplace.maintenance.backup.copy import copy
 from commonplace.maintenance.backup.scope import backup_scope
 from commonplace.testing import FrozenClock
 
-from ..surfaces.test_cli import Shell
+from ..surfaces.cli.shell import Shell
 
 pytestmark = pytest.mark.slow
 Open = Callable[[str], Home]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_cli import Shell
+from .shell import Shell
 
 SAME = "### editor\n\nvim\n\n<!-- agentool-memory: at=2020-01-01T00:00:00.000000Z tags=tools -->\n\n"
 CHECKS = {"unread", "duplicate-notes", "index"}

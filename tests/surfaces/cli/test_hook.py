@@ -18,7 +18,7 @@ from commonplace import Memory
 from commonplace.storage.file_locks import lock
 from commonplace.surfaces.install.capture import extract_turns, merge_turns
 
-from .test_cli import Shell
+from .shell import Shell
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 6
 CLAUDE = [

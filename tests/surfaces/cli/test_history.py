@@ -9,7 +9,7 @@ import pytest
 from commonplace.home import Home
 from commonplace.tools import catalog
 
-from .test_cli import Shell
+from .shell import Shell
 
 
 @pytest.fixture

@@ -6,20 +6,21 @@ import os
 import pty
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-from ..importers.sources import chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put
-from .test_cli import Shell
-from .test_cli import shell as bare  # noqa: F401
+from ...importers.sources import chatgpt_talk, chatgpt_zip, mem0_file, notes_database, pages, put
+from .shell import Shell
 
 HOME = ".commonplace"
 
 
 @pytest.fixture
-def shell(bare: Shell) -> Shell:  # noqa: F811
-    bare.ok("init")
-    return bare
+def shell(tmp_path: Path) -> Shell:
+    shell = Shell(tmp_path)
+    shell.ok("init")
+    return shell
 
 
 @pytest.fixture
@@ -130,7 +131,7 @@ def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell
         (["import", "empty", "--from", "mem0"], 2, "name the file that is meant"),
         (["import", "empty", "--from", "sqlite"], 2, "name the file that is"),
         (["import", "empty", "--from", "chatgpt"], 6, "nothing was found"),
-        (["import", "junk.txt", "--from", "sqlite"], 6, "can not be read as a database"),
+        (["import", "junk.txt", "--from", "sqlite"], 6, "cannot be read as a database"),
         (["import", "-", "--from", "mem0"], 2, "only an archive comes from standard input"),
         (["import", "m.json", "--overwrite"], 2, "--overwrite is for archives"),
         (["import", "m.json", "--in-place"], 2, "can not be opened in place"),

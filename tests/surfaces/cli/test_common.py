@@ -12,7 +12,7 @@ from commonplace.maintenance.doctor import examine
 from commonplace.storage.backends import display_name, in_database
 from commonplace.surfaces.cli.common import absolute_home, find_home
 
-from .test_cli import Shell
+from .shell import Shell
 
 NOWHERE = "postgresql://ann:sesame@127.0.0.1:1/memory?tenant=acme"
 

@@ -11,8 +11,8 @@ import pytest
 
 from commonplace.testing import FrozenClock
 
-from ..search.test_filters import BY_WORDS, CHANNELS, DAYS, EXTRA, GLOBAL, SESSION, SHARED, SKILL, WORLD, fill
-from .test_cli import Shell, on_a_terminal
+from ...search.test_filters import BY_WORDS, CHANNELS, DAYS, EXTRA, GLOBAL, SESSION, SHARED, SKILL, WORLD, fill
+from .shell import Shell, on_a_terminal
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from ..maintenance.places import tree
-from .test_cli import Shell, shell, used  # noqa: F401
+from ...maintenance.places import tree
+from .shell import Shell
 
 HOME = ".commonplace"
 
 
-def run_bytes(shell: Shell, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:  # noqa: F811
+def run_bytes(shell: Shell, *arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     return subprocess.run(
         [sys.executable, "-m", "commonplace", *arguments],
         cwd=shell.folder,
@@ -33,7 +33,7 @@ def pages(folder: Path) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("name", ["b.tar", "b.tar.gz", "b.tgz", "b.jsonl", "b.jsonl.gz"])
-def test_a_memory_moves_by_a_file_of_any_name(used: Shell, name: str) -> None:  # noqa: F811
+def test_a_memory_moves_by_a_file_of_any_name(used: Shell, name: str) -> None:
     assert f"are in {name}" in used.ok("export", name)
     (used.folder / name).rename(used.folder / "nameless")
     dry = used.ok("--home", "new", "import", "nameless", "--dry-run")
@@ -45,7 +45,7 @@ def test_a_memory_moves_by_a_file_of_any_name(used: Shell, name: str) -> None:  
     assert used.ok("--home", "new", "import", "nameless").startswith("0 added, ")
 
 
-def test_a_memory_moves_through_a_pipe(used: Shell) -> None:  # noqa: F811
+def test_a_memory_moves_through_a_pipe(used: Shell) -> None:
     for arguments in (["export"], ["export", "-"], ["export", "-", "--format", "jsonl"], ["export", "/dev/stdout"]):
         sent = run_bytes(used, *arguments)
         assert (sent.returncode, sent.stderr) == (0, b"")
@@ -56,7 +56,7 @@ def test_a_memory_moves_through_a_pipe(used: Shell) -> None:  # noqa: F811
     assert run_bytes(used, "export").stdout == (used.folder / "b.tar").read_bytes()
 
 
-def test_a_pipe_that_is_cut_is_no_success(used: Shell) -> None:  # noqa: F811
+def test_a_pipe_that_is_cut_is_no_success(used: Shell) -> None:
     (used.folder / HOME / "memory/large.md").write_text("x" * 1_000_000)
     command = f"{sys.executable} -m commonplace export | head -c 1 >{os.devnull}; exit ${{PIPESTATUS[0]}}"
     done = subprocess.run(
@@ -66,7 +66,7 @@ def test_a_pipe_that_is_cut_is_no_success(used: Shell) -> None:  # noqa: F811
     assert b"not whole" in done.stderr
 
 
-def test_answers_in_json(used: Shell) -> None:  # noqa: F811
+def test_answers_in_json(used: Shell) -> None:
     made = used.json("export", "b.tar", "--json")
     assert made["file"] == str(used.folder / "b.tar")
     assert made["files"] == len(pages(used.folder / HOME))
@@ -80,7 +80,7 @@ def test_answers_in_json(used: Shell) -> None:  # noqa: F811
     }
 
 
-def test_pages_in_the_way_are_named_and_replaced_when_that_is_wanted(used: Shell) -> None:  # noqa: F811
+def test_pages_in_the_way_are_named_and_replaced_when_that_is_wanted(used: Shell) -> None:
     used.ok("export", "b.tar")
     used.ok("world", "people", "Ann moved to Bergen", "--json")
     done = used.run("import", "b.tar")
@@ -94,14 +94,14 @@ def test_pages_in_the_way_are_named_and_replaced_when_that_is_wanted(used: Shell
     assert used.ok("world", "people").strip() == "Ann lives in Oslo"
 
 
-def test_history_goes_along_when_asked(used: Shell) -> None:  # noqa: F811
+def test_history_goes_along_when_asked(used: Shell) -> None:
     used.ok("export", "plain.jsonl")
     used.ok("export", "whole.jsonl", "--history")
     assert ".history/" not in (used.folder / "plain.jsonl").read_text()
     assert '"path":".history/' in (used.folder / "whole.jsonl").read_text()
 
 
-def test_looking_writes_nothing_into_the_home(used: Shell) -> None:  # noqa: F811
+def test_looking_writes_nothing_into_the_home(used: Shell) -> None:
     (used.folder / HOME / "directives/memory.md").unlink()
     before = tree(used.folder / HOME, history=True)
     used.ok("export", "b.tar")
@@ -127,7 +127,7 @@ def test_looking_writes_nothing_into_the_home(used: Shell) -> None:  # noqa: F81
     ],
 )
 def test_errors_say_what_to_do_and_exit_with_their_status(
-    used: Shell,  # noqa: F811
+    used: Shell,
     arguments: list[str],
     status: int,
     words: str,
@@ -142,7 +142,7 @@ def test_errors_say_what_to_do_and_exit_with_their_status(
     assert tree(used.folder) == before
 
 
-def test_a_limit_can_be_raised_and_lowered(used: Shell) -> None:  # noqa: F811
+def test_a_limit_can_be_raised_and_lowered(used: Shell) -> None:
     (used.folder / HOME / "memory/large.md").write_text("x" * 2_000_000)
     used.ok("export", "b.tgz")
     done = used.run("--home", "new", "import", "b.tgz", "--max-size", "0.001")
@@ -151,14 +151,14 @@ def test_a_limit_can_be_raised_and_lowered(used: Shell) -> None:  # noqa: F811
     used.ok("--home", "new", "import", "b.tgz", "--max-size", "0.01")
 
 
-def test_force_replaces_the_file(used: Shell) -> None:  # noqa: F811
+def test_force_replaces_the_file(used: Shell) -> None:
     (used.folder / "b.jsonl.gz").write_text("x")
     used.ok("export", "b.jsonl.gz", "--force")
     first = gzip.decompress((used.folder / "b.jsonl.gz").read_bytes()).split(b"\n")[0]
     assert json.loads(first)["format"] == "commonplace"
 
 
-def test_a_terminal_is_not_sent_an_archive(used: Shell) -> None:  # noqa: F811
+def test_a_terminal_is_not_sent_an_archive(used: Shell) -> None:
     import pty
 
     outer, inner = pty.openpty()

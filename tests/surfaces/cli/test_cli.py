@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from commonplace.surfaces.cli import COMMANDS
 from commonplace.surfaces.cli.common import find_home
 
-from .forked import run_command
-
-
-class Shell:
-    """Runs commands in a folder of its own, with nothing of the caller's environment that matters."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE")}
-        self.environment = {**kept, "HOME": str(folder / "user"), "LC_ALL": "C"}
-
-    def run(self, *arguments: str, stdin: str | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
-        return run_command(arguments, self.folder, {**self.environment, **environment}, stdin)
-
-    def ok(self, *arguments: str, stdin: str | None = None, **environment: str) -> str:
-        done = self.run(*arguments, stdin=stdin, **environment)
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def json(self, *arguments: str) -> Any:
-        return json.loads(self.ok(*arguments))
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    return Shell(tmp_path)
-
-
-@pytest.fixture
-def used(shell: Shell) -> Shell:
-    shell.ok("init")
-    shell.ok("remember", "I", "prefer", "tea")
-    shell.ok("write", "editor", "vim", "--tag", "tools")
-    shell.ok("world", "people", "Ann lives in Oslo")
-    return shell
+from .shell import Shell, on_a_terminal
 
 
 def test_a_stranger_remembers_searches_edits_by_hand_and_finds_the_edit(shell: Shell) -> None:
@@ -306,27 +269,6 @@ def test_a_terminal_is_never_obeyed_by_what_was_remembered(used: Shell) -> None:
         assert "\x9b" not in allowed, command
         assert "\x1b" not in allowed, command
         assert "\x1b[31m\\x9b" not in shown, command
-
-
-def on_a_terminal(shell: Shell, command: str) -> str:
-    main, other = pty.openpty()
-    argv = [sys.executable, "-m", "commonplace", *command.split()]
-    environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200"}
-    with subprocess.Popen(argv, cwd=shell.folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
-        os.close(other)
-        shown = b""
-        while chunk := _read(main):
-            shown += chunk
-        process.wait()
-    os.close(main)
-    return shown.decode()
-
-
-def _read(handle: int) -> bytes:
-    try:
-        return os.read(handle, 65536)
-    except OSError:  # the other side is closed
-        return b""
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_cli import Shell
+from .shell import Shell
 
 
 @pytest.fixture

@@ -1,0 +1,57 @@
+"""What the editors of TOML and YAML have in common: an entry goes in and out, and everything else stays."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+from hypothesis import strategies as st
+
+from commonplace.surfaces.install.files import CannotEdit, Unreadable
+
+ENTRY = {"command": '/opt/it\'s "here"/commonplace', "args": ["mcp", "--home", "C:\\home\\ann"]}
+
+
+def files(parts: list[str]) -> st.SearchStrategy[str]:
+    ends = st.sampled_from(["\n", "\r\n"])
+    chosen = st.lists(st.sampled_from(parts), max_size=7, unique=True)
+    return st.builds(
+        lambda some, end, last: end.join("\n".join(some).split("\n")) + last, chosen, ends, st.sampled_from(["", "\n"])
+    )
+
+
+def at(document: Any, path: tuple[str, ...]) -> Any:
+    for key in path:
+        document = document.get(key) if isinstance(document, dict) else None
+    return document
+
+
+def others(document: dict[str, Any], path: tuple[str, str]) -> dict[str, Any]:
+    """Everything but one entry; what is empty counts for nothing."""
+    holder = document.get(path[0])
+    rest = {key: value for key, value in holder.items() if key != path[1]} if isinstance(holder, dict) else holder
+    return {key: value for key, value in {**document, path[0]: rest}.items() if value}
+
+
+def check(editor: ModuleType, read: Any, text: str, path: tuple[str, str]) -> None:
+    try:
+        before = editor.parse(text)
+        made = editor.put(text, path, ENTRY)
+    except (Unreadable, CannotEdit) as error:
+        assert str(error)  # noqa: PT017
+        return
+    entry = at(before, path)
+    after = read(made)
+    assert at(after, path) == {**(entry if isinstance(entry, dict) else {}), **ENTRY}
+    assert others(after, path) == others(before, path)
+    assert editor.put(made, path, ENTRY) == made
+    if entry is None:
+        lines = iter(made.splitlines())
+        assert all(line in lines for line in text.splitlines() if "{}" not in line)  # in this order
+    try:
+        without = editor.take(made, path)
+    except CannotEdit as error:
+        assert "by hand" in str(error)  # noqa: PT017
+        return
+    assert at(read(without), path) is None
+    assert others(read(without) or {}, path) == others(before, path)
