@@ -15,7 +15,7 @@ from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.logins import bind_login
 from commonplace.storage.postgres.url import parse_url, with_tenant
 
-from ..surfaces.test_mcp_process import run
+from ..surfaces.mcp.test_process import run
 from .conftest import admin
 
 pytestmark = pytest.mark.slow

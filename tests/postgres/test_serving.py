@@ -17,7 +17,7 @@ from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.url import with_tenant
 from commonplace.storage.tokens import create_token, parse_tenant
 
-from ..surfaces.test_mcp_process import run
+from ..surfaces.mcp.test_process import run
 from ..surfaces.web import Web, web
 
 pytestmark = pytest.mark.slow

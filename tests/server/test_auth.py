@@ -15,12 +15,12 @@ from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
-from commonplace.storage.folder.tokens import LOG, TOKENS
+from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE
 from commonplace.storage.tokens import Token, create_token
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.tools import catalog
 
-from ..surfaces.test_mcp_process import run
+from ..surfaces.mcp.test_process import run
 from ..surfaces.web import Web, web
 
 NOW = datetime.now(UTC)
@@ -151,7 +151,7 @@ def test_an_address_that_others_reach_is_open_to_nobody_without_a_token(home: Pa
     with web(home, AccessRules(is_open=False)) as asked:
         assert asked.post("tools/list").status_code == 401
         assert asked.as_(made(access)[1]).post("tools/list").status_code == 200
-        (home / TOKENS).unlink()
+        (home / TOKENS_FILE).unlink()
         assert asked.post("tools/list").status_code == 401
 
 
@@ -159,7 +159,7 @@ def test_tokens_that_can_not_be_read_let_nobody_in_and_say_nothing_of_why(
     server: Web, access: TokenStore, home: Path
 ) -> None:
     _, secret = made(access)
-    (home / TOKENS).write_text("{")
+    (home / TOKENS_FILE).write_text("{")
     answer = server.as_(secret).post("tools/list")
     assert answer.status_code == 503
     assert str(home) not in answer.text
@@ -228,14 +228,14 @@ def test_the_log_says_who_called_what_and_never_what_was_said(server: Web, acces
     ]
     assert {(call.token, call.remote) for call in access.recent_calls(100)} == {(writer.id, "testclient")}
     assert access.recent_calls(100)[0].session == "s-1"
-    written = (home / LOG).read_text()
+    written = (home / LOG_FILE).read_text()
     assert "quokka" not in written
     assert secret not in written
 
 
 def test_a_log_that_can_not_be_written_fails_no_call(server: Web, access: TokenStore, home: Path) -> None:
     asked = server.as_(made(access)[1])
-    (home / LOG).mkdir()
+    (home / LOG_FILE).mkdir()
     assert not asked.call("remember", content="kept")["isError"]
     assert Memory(home).search("kept")
 
@@ -282,7 +282,7 @@ def test_what_a_person_gets_wrong_is_said(home: Path, arguments: tuple[str, ...]
     done = run("--home", str(home), "token", *arguments)
     assert done.returncode == status
     assert told in done.stderr
-    assert not (home / TOKENS).exists()
+    assert not (home / TOKENS_FILE).exists()
 
 
 def test_a_memory_that_is_not_there_gets_no_token(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from commonplace import Memory
 from commonplace.errors import NotFound, StorageError
 from commonplace.maintenance.backup import export_file
 from commonplace.storage.base import TokenStore
-from commonplace.storage.folder.tokens import LOG, TOKENS, FolderTokens
+from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE, FolderTokens
 from commonplace.storage.tokens import Call
 from commonplace.testing import FrozenClock
 
@@ -42,10 +42,10 @@ def test_the_secret_itself_is_written_nowhere(access: TokenStore, home: Path, cl
 
 def test_what_is_kept_is_for_its_owner_alone(access: TokenStore, home: Path, clock: FrozenClock) -> None:
     made(access, clock)
-    os.chmod(home / TOKENS, 0o644)
+    os.chmod(home / TOKENS_FILE, 0o644)
     made(access, clock)
     access.record_call(a_call())
-    for name in (TOKENS, LOG):
+    for name in (TOKENS_FILE, LOG_FILE):
         assert stat.S_IMODE((home / name).stat().st_mode) == 0o600
     assert stat.S_IMODE((home / ".access").stat().st_mode) == 0o700
 
@@ -54,7 +54,7 @@ def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: 
     made(access, clock)
     access.record_call(a_call())
     memory = Memory(home, clock=clock)
-    for path in (TOKENS, LOG):
+    for path in (TOKENS_FILE, LOG_FILE):
         assert "error" in memory.call("memory_get", {"path": path})
         assert not any(path in page for page, _ in memory.home.visibility.list_pages())
     archive = home.parent / "out.tar"
@@ -76,7 +76,7 @@ def test_neither_is_a_page_nor_leaves_with_an_archive(access: TokenStore, home: 
 )  # fmt: skip
 def test_a_file_that_says_something_else_lets_nobody_in(access: TokenStore, home: Path, text: str) -> None:
     (home / ".access").mkdir()
-    (home / TOKENS).write_text(text)
+    (home / TOKENS_FILE).write_text(text)
     with pytest.raises(StorageError, match="is not as `commonplace token` writes it"):
         access.list_tokens()
 
@@ -90,7 +90,7 @@ def test_a_home_that_is_not_there_gets_no_token(tmp_path: Path, clock: FrozenClo
 
 
 def test_a_log_that_grows_large_makes_room(home: Path) -> None:
-    access = FolderTokens(str(home), largest=1000)
+    access = FolderTokens(str(home), max_log_bytes=1000)
     for number in range(100):
         access.record_call(a_call(f"tool-{number}"))
     names = sorted(each.name for each in (home / ".access").iterdir())
@@ -103,9 +103,9 @@ def test_a_log_that_grows_large_makes_room(home: Path) -> None:
 def test_a_log_that_can_not_be_written_fails_nobody(home: Path) -> None:
     access = FolderTokens(str(home))
     (home / ".access").mkdir(parents=True)
-    (home / LOG).mkdir()
+    (home / LOG_FILE).mkdir()
     access.record_call(a_call())
-    (home / LOG).rmdir()
+    (home / LOG_FILE).rmdir()
     (home / ".access").rmdir()
     (home / ".access").write_text("a file")
     access.record_call(a_call())
@@ -113,7 +113,7 @@ def test_a_log_that_can_not_be_written_fails_nobody(home: Path) -> None:
 
 def test_half_a_line_of_the_log_is_passed_over(access: TokenStore, home: Path) -> None:
     access.record_call(a_call())
-    with (home / LOG).open("a") as file:
+    with (home / LOG_FILE).open("a") as file:
         file.write('{"at": "2026-03-\n')
     access.record_call(a_call("later"))
     assert [call.tool for call in access.recent_calls(10)] == ["recall", "later"]

@@ -16,7 +16,7 @@ import pytest
 from commonplace import Memory
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.folder.tokens import LOG
+from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import Role, create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard
@@ -390,7 +390,7 @@ def test_the_log_names_calls_and_never_what_was_said(guarded: Api, full: Path) -
     one.get("search", q="quokka")
     one.send("POST", "tools/remember", json={"content": "quokka"})
     one.send("GET", "pages/memory/quokka.md")
-    told = (full / LOG).read_text()
+    told = (full / LOG_FILE).read_text()
     assert [json.loads(line)["tool"] for line in told.splitlines()] == [
         "GET /v1/search",
         "remember",

@@ -9,7 +9,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.folder.tokens import TOKENS
+from commonplace.storage.folder.tokens import TOKENS_FILE
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.http.sign_in import SignInKeys
 
@@ -95,7 +95,7 @@ def test_asking_makes_no_memory_and_is_noted_where_the_token_is_of(shelf: Path, 
 def test_tokens_that_can_not_be_read_let_nobody_in_and_hide_no_other_memory(shelf: Path) -> None:
     secret = token(shelf / "work")
     token(shelf / "private")
-    (shelf / "private" / TOKENS).write_text("{")
+    (shelf / "private" / TOKENS_FILE).write_text("{")
     with api(shelf.parent / "own", AccessRules(is_open=False), homes=str(shelf)) as asked:
         assert named(asked.as_(secret)) == ["work"]
         broken = asked.send("GET", "homes")

@@ -22,8 +22,8 @@ from commonplace.storage.file_locks import lock
 from commonplace.surfaces.mcp import subscriptions
 from commonplace.tools import catalog
 
-from .test_mcp import ERAS, PATIENCE, served, text_of
-from .test_mcp_process import COMMAND, _port, ask, heard, request, run, serving, shaken
+from .test_process import COMMAND, _port, ask, heard, request, run, serving, shaken
+from .test_server import ERAS, PATIENCE, served, text_of
 
 WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 

@@ -21,10 +21,10 @@ import pytest
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
 from commonplace.storage.backends import open_tokens
-from commonplace.storage.folder.tokens import LOG
+from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
 
-from ..test_mcp_process import COMMAND, PATIENCE, run
+from .mcp.test_process import COMMAND, PATIENCE, run
 
 TOKEN = "s3cret"
 
@@ -121,7 +121,7 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
         told = "".join(one.lines) + one.process.stderr.read()
     assert code not in told
     assert key not in told
-    log = (tmp_path / "home" / LOG).read_text()
+    log = (tmp_path / "home" / LOG_FILE).read_text()
     assert code not in log
     assert key not in log
 
@@ -227,7 +227,7 @@ def test_no_token_stands_in_any_log(tmp_path: Path) -> None:
         assert one.process.stderr
         told = "".join(one.lines) + one.process.stderr.read()
     assert secret not in told
-    assert secret not in (home / LOG).read_text()
+    assert secret not in (home / LOG_FILE).read_text()
     assert not [path for path in home.rglob("*") if path.is_file() and secret.encode() in path.read_bytes()]
 
 

@@ -20,10 +20,10 @@ import pytest
 from commonplace import Memory
 from commonplace.tools.catalog import EVERYDAY, TOOLSETS
 
-from .test_mcp_process import serving
+from .test_process import serving
 
 pytestmark = pytest.mark.thorough
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PACKAGES = [
     "node@24.21.0",
     "@modelcontextprotocol/inspector@2.12.0",
