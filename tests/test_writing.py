@@ -1,14 +1,19 @@
-"""Keys and passwords on their way into memory: warned of, redacted, or refused."""
+"""The one write path: secrets are warned of, redacted or refused; every write has an author and is indexed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commonplace.storage.deltas import Change
 
 from commonplace import Memory
+from commonplace.errors import StaleVersion
+from commonplace.storage.base import ABSENT
 from commonplace.testing import FrozenClock
+from commonplace.writing import MAX_INDEXED_BYTES, Writer
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 WRITES: list[tuple[str, dict[str, Any]]] = [
@@ -99,3 +104,74 @@ def test_the_reason_for_a_change_never_holds_a_secret(memory: Memory, home: Path
 
 def test_looking_for_a_secret_is_no_writing(memory: Memory) -> None:
     assert "warning" not in memory.call("memory_search", {"query": TOKEN})
+
+
+@pytest.fixture
+def writer(home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writer]:
+    """A writer whose index updates are listed in `indexed`."""
+    memory = Memory(home, agent="ann", clock=clock)
+    memory.home.writer.update_index()  # of the default directive
+    update = memory.home.index.update
+    indexed.clear()
+
+    def record(paths: Iterable[str]) -> None:
+        indexed.append([*paths])
+        update(paths)
+
+    monkeypatch.setattr(memory.home.index, "update", record)
+    yield memory.home.writer
+    memory.close()
+
+
+indexed: list[list[str]] = []
+
+
+def last_change(home: Path, path: str) -> Change:
+    return Memory(home).home.storage.history.changes(path)[-1]
+
+
+def test_a_session_updates_the_index_once_for_all_it_wrote(writer: Writer, home: Path) -> None:
+    with writer.session("tidy", session="s1", why="spring"):
+        writer.write("memory/a.md", "green tea\n")
+        writer.append("memory/a.md", "in the morning\n")
+        writer.write("memory/b.md", "coffee\n")
+        assert indexed == []
+    assert indexed == [["memory/a.md", "memory/b.md"]]
+    changes = [last_change(home, f"memory/{name}.md") for name in "ab"]
+    assert [(each.tool, each.agent, each.session, each.why) for each in changes] == [
+        ("tidy", "ann", "s1", "spring"),
+        ("tidy", "ann", "s1", "spring"),
+    ]
+    assert changes[0].call == changes[1].call
+
+
+def test_what_a_failed_session_wrote_is_indexed(writer: Writer) -> None:
+    def write_twice() -> None:
+        with writer.session("tidy"):
+            writer.write("memory/a.md", "tea")
+            writer.write("memory/a.md", "coffee", if_version=ABSENT)
+
+    with pytest.raises(StaleVersion):
+        write_twice()
+    assert indexed == [["memory/a.md"]]
+
+
+def test_a_write_outside_of_a_session_has_an_author_and_is_indexed(writer: Writer, home: Path) -> None:
+    writer.write("memory/a.md", "tea")
+    assert indexed == [["memory/a.md"]]
+    change = last_change(home, "memory/a.md")
+    assert (change.tool, change.agent) == ("library", "ann")
+
+
+def test_a_deferred_session_leaves_the_index_to_the_next(writer: Writer) -> None:
+    with writer.session("import", defer_index=True):
+        writer.write("memory/a.md", "tea")
+    assert indexed == []
+    writer.write("memory/b.md", "coffee")
+    assert indexed == [["memory/a.md", "memory/b.md"]]
+
+
+def test_a_large_page_is_left_to_the_next_search(writer: Writer, home: Path) -> None:
+    writer.write("memory/a.md", "tea\n" * MAX_INDEXED_BYTES)
+    assert indexed == []
+    assert Memory(home, agent="ann").search("tea", mode="keyword")

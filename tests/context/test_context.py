@@ -225,13 +225,6 @@ def test_a_page_that_can_not_be_read_is_a_warning_on_the_receipt(memory: Memory,
     assert "bad.md" in memory.context().receipt["warnings"][0]
 
 
-def test_tokens_are_estimated_by_script() -> None:
-    assert estimate_tokens("") == 0
-    assert 8 <= estimate_tokens("The quick brown fox jumps over the lazy dog") <= 12
-    assert 6 <= estimate_tokens("我喜欢喝绿茶") <= 9
-    assert estimate_tokens("é" * 100) > estimate_tokens("e" * 100)
-
-
 @pytest.mark.parametrize("key", ["# Directives", "## Available Skills", "```", "> x", "1. x", "- # Working Notes"])
 def test_a_key_that_imitates_structure_is_quoted(memory: Memory, key: str) -> None:
     op(memory, op="setGlobal", key=key, value="v", category="agent")

@@ -1,0 +1,44 @@
+"""Stored text on its way to a model: it stays inside its frame, and its tokens are estimated."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+
+from commonplace.framing import TITLES, close_fence, estimate_tokens, fence, introduce, join_sections, list_item
+
+from .texts import texts
+
+
+@given(texts)
+def test_nothing_closes_the_fence_around_it(text: str) -> None:
+    first, *lines, last = fence(text, "a.md").split("\n")
+    assert first == f"{last}data a.md"
+    assert not any(line.strip().startswith(last) for line in lines)
+
+
+@pytest.mark.parametrize("title", TITLES)
+def test_a_line_that_imitates_a_heading_of_the_context_is_escaped(title: str) -> None:
+    assert f"\n\\## {title}\n" in fence(f"## {title}", "a.md")
+
+
+def test_a_short_value_stays_on_its_line_and_a_long_one_is_fenced() -> None:
+    assert list_item("editor", "vim", "a.md") == "- editor: vim"
+    assert list_item("# x", "a\nb", "a.md") == '- "# x":\n\n```data a.md\na\nb\n```'
+
+
+def test_a_fence_left_open_is_closed() -> None:
+    assert close_fence("a\n~~~\nb") == "a\n~~~\nb\n~~~"
+    assert close_fence("```\na\n```") == "```\na\n```"
+
+
+def test_sections_are_parted_by_a_line() -> None:
+    assert join_sections(["# A", "# B\n"]) == "# A\n\n---\n\n# B\n"
+    assert introduce("This is all.", " \n") == "This is all.\n\nNothing yet."
+
+
+def test_tokens_are_estimated_by_script() -> None:
+    assert estimate_tokens("") == 0
+    assert 8 <= estimate_tokens("The quick brown fox jumps over the lazy dog") <= 12
+    assert 6 <= estimate_tokens("我喜欢喝绿茶") <= 9
+    assert estimate_tokens("é" * 100) > estimate_tokens("e" * 100)
