@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commonplace.storage.deltas import Change
 
 from commonplace import Memory
 from commonplace.errors import StaleVersion
 from commonplace.storage.base import ABSENT
+from commonplace.storage.history import Change
 from commonplace.testing import FrozenClock
 from commonplace.writing import MAX_INDEXED_BYTES, Writer
 

@@ -9,7 +9,7 @@ from .again import A_FILE, collected, every
 pytestmark = pytest.mark.slow
 AGAIN = (
     "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_retrieval", "tools.test_registry",
-    "tools.test_shared_names", "tools.test_answers", "tools.test_catalog", "test_writing", "tools.test_model",
+    "tools.test_catalog", "tools.test_define", "test_writing", "tools.test_model",
     "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_hybrid",
     "search.test_rerank_cross_encoder", "search.test_bm25", "search.test_dates",
 )  # fmt: skip

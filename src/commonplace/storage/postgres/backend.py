@@ -14,6 +14,7 @@ from ...model import Clock, Page
 from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from ..conflicts import decode_text
 from ..history import version_of
+from ..tree import FileTree, PageTree
 from .connection import Database
 from .history import PostgresHistory
 from .pages import PostgresPages
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from ...index.handle import IndexHandle
     from ...index.sync import IndexScope
     from ..backends import SetupProblem
-    from ..tree import FileTree, PageTree
 
 _PASSWORD = re.compile(r"(://[^:/?#@]*):(?!\d*(?:[/?,]|$)).*@", re.DOTALL)  # and not a port
 _REPLICA = re.compile(r"(?<=[?&])search=([^&]*)")
