@@ -88,7 +88,7 @@ class Place:
         self._pages.write(self.path, text)
 
     def write_bytes(self, data: bytes) -> None:
-        self._pages._change(self.path, lambda old: data)  # also what is not text
+        self._pages.change_bytes(self.path, lambda old: data)  # also what is not text
 
     def written_at(self, nanoseconds: int) -> None:
         """Give a page another time."""

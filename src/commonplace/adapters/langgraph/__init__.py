@@ -31,8 +31,8 @@ from ...storage.base import UNSURE
 from ...storage.layout import MAIN
 from ...writing import screen_secrets
 from . import filters
-from .derived import Beside, Embed, Embedding, as_bytes
-from .items import Items, Listing, Namespace, Paths, Stored, Terms, as_mapping, lasting
+from .item_cache import EmbedTexts, ItemCache, ItemEmbedder, pack_vector
+from .items import IndexedPaths, ItemOptions, ItemStore, Listing, Namespace, StoredItem, make_options, to_mapping
 
 try:
     from langgraph.store.base import (
@@ -55,26 +55,26 @@ except ImportError as error:
     raise NotInstalled("the store for LangGraph", "langgraph") from error
 
 logger = logging.getLogger(__name__)
-_MOST_HITS = 100  # that one search of the memory gives
-_LONGEST_FOLDER = 900  # characters of a path pattern
+_MAX_HITS = 100  # the limit of one search of the memory
+_MAX_PATTERN_LENGTH = 900  # characters of a path pattern
 
 
-class _Put(NamedTuple):
+class _PreparedPut(NamedTuple):
     """An item as it will be written; `value` None: it will be removed."""
 
     namespace: Namespace
     key: str
     value: dict[str, Json] | None
-    terms: Terms
+    options: ItemOptions
 
 
 class _Embedder(NamedTuple):
-    documents: Embed
+    documents: EmbedTexts
     question: Callable[[str], list[float]]
 
 
 class CommonplaceStore(BaseStore):
-    """Items of one agent, in a home. Threads may share it; any number of processes may have one on the same home."""
+    """The items of one agent, in a home. Threads may share it; any number of processes may share a home."""
 
     supports_ttl = True
 
@@ -94,13 +94,13 @@ class CommonplaceStore(BaseStore):
         self.ttl_config = ttl
         self.index_config = index
         self.embeddings = ensure_embeddings(index.get("embed")) if index else None
-        self._fields = _fields(index) if index else []
+        self._fields = _indexed_fields(index) if index else []
         self._home = self.memory.home
-        self._items = Items(self._home)
-        # Derived, and so of this process alone where the memory has no folder.
+        self._items = ItemStore(self._home)
+        # Derived data: without a cache folder, it belongs to this process alone.
         cache_folder = self._home.storage.cache_folder
         folder = cache_folder or mkdtemp()
-        self._beside = Beside(folder, self._fingerprint())
+        self._cache = ItemCache(folder, self._fingerprint())
         if not cache_folder:
             weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
         self._sweeper: threading.Thread | None = None
@@ -126,10 +126,10 @@ class CommonplaceStore(BaseStore):
         return await asyncio.to_thread(self._run, list(ops), _Embedder(documents, lambda text: documents([text])[0]))
 
     def sweep_ttl(self) -> int:
-        """Remove the items whose time is over; how many there were. History keeps what they said."""
-        over = self._over(self._look((), only_pages=True))
-        with self._writing("store.expire"):
-            return sum(self._items.expire(path) for path in sorted(over))
+        """Remove expired items and return how many there were. History keeps what they said."""
+        expired = self._find_expired(self._list_items((), only_pages=True))
+        with self._write_session("store.expire"):
+            return sum(self._items.expire(path) for path in sorted(expired))
 
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Sweep every so many minutes, in a thread, until `stop_ttl_sweeper` or the future is cancelled."""
@@ -152,9 +152,9 @@ class CommonplaceStore(BaseStore):
         return not (self._sweeper and self._sweeper.is_alive())
 
     def close(self) -> None:
-        """Let go of the index and the sweeper. Nothing is lost without them."""
+        """Stop the sweeper and close the index. Nothing is lost without them."""
         self.stop_ttl_sweeper()
-        self._beside.close()
+        self._cache.close()
         self.memory.close()
 
     def __enter__(self) -> CommonplaceStore:
@@ -164,21 +164,21 @@ class CommonplaceStore(BaseStore):
         self.close()
 
     def _run(self, ops: list[Op], embedder: _Embedder | None) -> list[Result]:
-        """Nothing is read or written before everything that is asked for makes sense."""
+        """Check all operations before any of them reads or writes."""
         for op in ops:
             _check(op)
-        puts = {(put.namespace, put.key): put for op in ops if isinstance(op, PutOp) for put in [self._prepared(op)]}
-        look = cache(self._look)  # one look serves all reads of a batch
+        puts = {(put.namespace, put.key): put for op in ops if isinstance(op, PutOp) for put in [self._prepare_put(op)]}
+        look = cache(self._list_items)  # one listing serves all reads of a batch
         read: set[str] = set()
         results = [self._answer(op, look, embedder, read) for op in ops]
-        with self._writing("store.refresh"):
+        with self._write_session("store.refresh"):
             for path in sorted(read):
                 self._items.refresh(path)
         self._write([*puts.values()], embedder)
         return results
 
     def _answer(self, op: Op, look: Callable[..., Listing], embedder: _Embedder | None, read: set[str]) -> Result:
-        """What a reading operation finds; pages of items that are to live longer for it go into `read`."""
+        """Return the result of a read; pages whose time to live it restarts are added to `read`."""
         refreshed = read if self.ttl_config and getattr(op, "refresh_ttl", False) else set()
         if isinstance(op, GetOp):
             return self._get(op, refreshed)
@@ -188,36 +188,36 @@ class CommonplaceStore(BaseStore):
 
     def _get(self, op: GetOp, read: set[str]) -> Item | None:
         found = self._items.read(tuple(op.namespace), op.key)
-        if not found or (self._omits and found[1].is_over(self._home.clock())):
+        if not found or (self._omits_expired and found[1].is_expired(self._home.clock())):
             return None
         if found[1].expires_at:
             read.add(found[0].path)
-        return Item(**_shown(found[0]))
+        return Item(**_item_fields(found[0]))
 
     def _search(self, op: SearchOp, listing: Listing, embedder: _Embedder | None, read: set[str]) -> list[SearchItem]:
-        over = self._over(listing) if self._omits else set()
-        found = [record for record in listing.records if record.path not in over and _fits(record, op)]
+        expired = self._find_expired(listing) if self._omits_expired else set()
+        found = [record for record in listing.records if record.path not in expired and _matches_filter(record, op)]
         found.sort(key=lambda record: (sort_key(record.updated_at), record.path), reverse=True)
         scores = self._scores(op.query, listing, embedder) if found and op.query and op.query.strip() else {}
-        if scores:  # what could not be compared comes last, as it came
+        if scores:  # what has no score comes last, in its order
             found.sort(key=lambda record: scores.get(record.path, -2.0), reverse=True)
         shown = found[max(op.offset, 0) :][: max(op.limit, 0)]
         read.update(record.path for record in shown)
-        return [SearchItem(**_shown(self._items.item(each)), score=scores.get(each.path)) for each in shown]
+        return [SearchItem(**_item_fields(self._items.parse_item(each)), score=scores.get(each.path)) for each in shown]
 
     def _scores(self, query: str, listing: Listing, embedder: _Embedder | None) -> dict[str, float]:
-        """How well each page answers: by the store's embedder, or, without one, by the memory's own search."""
+        """Score each page by the store's embedder, or else by the memory's own search."""
         if embedder and self.index_config:
-            self._beside.embed(listing, self._items.on, self._embedding(embedder))
+            self._cache.embed_listing(listing, self._items.read_page, self._embedding(embedder))
             question = embedder.question(query)
-            as_bytes(question, self.index_config["dims"])
-            return self._beside.likeness(listing.folder, question)
+            pack_vector(question, self.index_config["dims"])
+            return self._cache.similarities(listing.folder, question)
         folder = listing.folder
-        if len(folder) > _LONGEST_FOLDER:
-            folder = folder[:_LONGEST_FOLDER].rpartition("/")[0]
+        if len(folder) > _MAX_PATTERN_LENGTH:
+            folder = folder[:_MAX_PATTERN_LENGTH].rpartition("/")[0]
         within = Filters(paths=(f"{folder.replace('*', '?')}/**",))
         scores: dict[str, float] = {}
-        found = self._home.search(query, _MOST_HITS, 0.0, filters=within)
+        found = self._home.search(query, _MAX_HITS, 0.0, filters=within)
         for reason in found.reasons:
             logger.warning(reason)
         for hit in found.hits:
@@ -225,64 +225,64 @@ class CommonplaceStore(BaseStore):
         return scores
 
     def _namespaces(self, op: ListNamespacesOp, listing: Listing) -> list[Namespace]:
-        over = self._over(listing) if self._omits else set()
-        folders = {path.rpartition("/")[0]: path for path in listing.stamps if path not in over}
+        expired = self._find_expired(listing) if self._omits_expired else set()
+        folders = {path.rpartition("/")[0]: path for path in listing.stamps if path not in expired}
         found = {self._items.namespace(path) for path in folders.values()}
         for condition in op.match_conditions or ():
-            holds = filters.leads if condition.match_type == "prefix" else filters.ends
+            holds = filters.is_prefix if condition.match_type == "prefix" else filters.is_suffix
             found = {each for each in found if holds(condition.path, each)}
         if op.max_depth is not None:
             found = {each[: op.max_depth] for each in found}
         return sorted(found)[max(op.offset, 0) :][: max(op.limit, 0)]
 
-    def _prepared(self, op: PutOp) -> _Put:
-        """A put as it will be written; ValueError when JSON can not hold the value, HoldsSecret when nobody should."""
+    def _prepare_put(self, op: PutOp) -> _PreparedPut:
+        """Return a put as it will be written; ValueError for a value that is not JSON, HoldsSecret by policy."""
         namespace = tuple(op.namespace)
         if op.value is None:
-            return _Put(namespace, op.key, None, Terms())
+            return _PreparedPut(namespace, op.key, None, ItemOptions())
         named = {"key": op.key, "namespace": [*namespace]}
         given, warning = screen_secrets(
-            {**named, "value": _value(op.value, namespace, op.key)}, self._home.settings.secrets
+            {**named, "value": _to_json_object(op.value, namespace, op.key)}, self._home.settings.secrets
         )
-        if any(given[name] != as_said for name, as_said in named.items()):  # under another name nobody would find it
+        if any(given[name] != as_said for name, as_said in named.items()):  # nobody would find it under a redacted name
             raise HoldsSecret("a namespace or a key looks like a secret", advice="Use another name")
         if warning:
             logger.warning(warning)
-        index: Paths = None if op.index is None else tuple(op.index) if op.index else False
-        return _Put(namespace, op.key, dict(given["value"]), lasting(op.ttl, index, self._home.clock()))
+        index: IndexedPaths = None if op.index is None else tuple(op.index) if op.index else False
+        return _PreparedPut(namespace, op.key, dict(given["value"]), make_options(op.ttl, index, self._home.clock()))
 
-    def _write(self, puts: list[_Put], embedder: _Embedder | None) -> None:
+    def _write(self, puts: list[_PreparedPut], embedder: _Embedder | None) -> None:
         written: dict[str, int] = {}
-        with self._writing("store.put" if any(put.value is not None for put in puts) else "store.delete"):
+        with self._write_session("store.put" if any(put.value is not None for put in puts) else "store.delete"):
             for put in puts:
                 if put.value is None:
                     self._items.remove(put.namespace, put.key)
                 else:
-                    written[self._items.write(put.namespace, put.key, put.value, put.terms)] = UNSURE
-        if embedder and written:  # the pages are safe: what fails here is done by the next search
-            self._beside.embed_pages(written, self._items.on, self._embedding(embedder))
+                    written[self._items.write(put.namespace, put.key, put.value, put.options)] = UNSURE
+        if embedder and written:  # the pages are written: the next search makes up for a failure here
+            self._cache.embed_pages(written, self._items.read_page, self._embedding(embedder))
 
     @contextmanager
-    def _writing(self, tool: str) -> Iterator[None]:
-        """Around writes: who writes, for history; then the index follows, and what is to be said goes to the log."""
-        with self._home.writer.session(tool) as told:
+    def _write_session(self, tool: str) -> Iterator[None]:
+        """Write as one call of a tool, and log the warnings afterwards."""
+        with self._home.writer.session(tool) as write:
             yield
-        for sentence in told.conflicts:  # the last put counts, as LangGraph has it; history keeps the other
+        for sentence in write.conflicts:  # the last put counts, as LangGraph has it; history keeps the other
             logger.info(sentence)
-        for sentence in told.warnings:
+        for sentence in write.warnings:
             logger.warning(sentence)
 
-    def _look(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
-        listing = self._items.below(prefix, only_pages=only_pages)
+    def _list_items(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+        listing = self._items.list_below(prefix, only_pages=only_pages)
         for note in listing.warnings:
             logger.warning(note)
         return listing
 
-    def _over(self, listing: Listing) -> set[str]:
-        return self._beside.over(listing, self._items.on, self._home.clock())
+    def _find_expired(self, listing: Listing) -> set[str]:
+        return self._cache.find_expired(listing, self._items.read_page, self._home.clock())
 
     @property
-    def _omits(self) -> bool:
+    def _omits_expired(self) -> bool:
         return bool(self.ttl_config and self.ttl_config.get("omit_expired"))
 
     @property
@@ -291,16 +291,16 @@ class CommonplaceStore(BaseStore):
             self.embeddings is not None and hasattr(self.embeddings, "afunc") and not hasattr(self.embeddings, "func")
         )
 
-    def _embedding(self, embedder: _Embedder) -> Embedding:
+    def _embedding(self, embedder: _Embedder) -> ItemEmbedder:
         assert self.index_config is not None
-        return Embedding(self._texts, embedder.documents, self.index_config["dims"])
+        return ItemEmbedder(self._texts, embedder.documents, self.index_config["dims"])
 
-    def _texts(self, item: Stored, terms: Terms) -> list[str]:
-        paths = self._fields if terms.paths is None else terms.paths if isinstance(terms.paths, tuple) else ()
+    def _texts(self, item: StoredItem, options: ItemOptions) -> list[str]:
+        paths = self._fields if options.paths is None else options.paths if isinstance(options.paths, tuple) else ()
         return [text for path in paths for text in get_text_at_path(item.value, path)]
 
     def _fingerprint(self) -> str:
-        """Who embeds what, in short: vectors of two embedders are not to be compared."""
+        """Return a hash of what embeds which fields: vectors of two embedders cannot be compared."""
         if not self.index_config:
             return "plain"
         embed: Any = self.embeddings
@@ -315,14 +315,14 @@ class CommonplaceStore(BaseStore):
             while not self._stop.wait(seconds):
                 try:
                     self.sweep_ttl()
-                except CommonplaceError as error:  # a busy or full disk; the next sweep finds the same items
-                    logger.warning("items whose time is over were not removed: %s", error)
+                except CommonplaceError as error:  # such as a full disk; the next sweep finds the same items
+                    logger.warning("expired items were not removed: %s", error)
         finally:
             with suppress(InvalidStateError):  # somebody cancelled it
                 done.set_result(None)
 
 
-def _fields(index: IndexConfig) -> list[str]:
+def _indexed_fields(index: IndexConfig) -> list[str]:
     """The paths that are embedded of every item. LangGraph's SQLite store calls them text_fields."""
     said: Any = index.get("fields") or dict(index).get("text_fields") or ["$"]
     paths = [said] if isinstance(said, str) else said
@@ -345,7 +345,7 @@ def _check(op: Op) -> None:
     validate_op_namespace(op)
     names = [*op.namespace, op.key] if isinstance(op, (GetOp, PutOp)) else []
     if isinstance(op, SearchOp):
-        filters.check(op.filter or {})
+        filters.check_filter(op.filter or {})
         names = [*op.namespace_prefix]
     if isinstance(op, ListNamespacesOp):
         for condition in op.match_conditions or ():
@@ -357,7 +357,7 @@ def _check(op: Op) -> None:
 
 
 def _check_lists(op: Op) -> None:
-    """A text where a tuple or a list is meant would be taken for its letters."""
+    """ValueError for a text where a tuple or a list is meant: it would be taken for its letters."""
     named: Any = getattr(op, "namespace", getattr(op, "namespace_prefix", ()))
     if isinstance(named, str):
         raise ValueError(f"a namespace is a tuple of labels, not text: write ({named!r},)")  # noqa: TRY004
@@ -366,29 +366,29 @@ def _check_lists(op: Op) -> None:
         raise ValueError(f"index is a list of paths, False for none, or None for the store's own, not {index!r}")
 
 
-def _fits(record: Record, op: SearchOp) -> bool:
-    return not op.filter or filters.matches(as_mapping(record.value), op.filter)
+def _matches_filter(record: Record, op: SearchOp) -> bool:
+    return not op.filter or filters.matches(to_mapping(record.value), op.filter)
 
 
-def _value(value: Mapping[str, Any], namespace: Namespace, key: str) -> dict[str, Json]:
+def _to_json_object(value: Mapping[str, Any], namespace: Namespace, key: str) -> dict[str, Json]:
     if not isinstance(value, Mapping):
         raise ValueError(f"the value of an item is a mapping, not {value!r}")  # noqa: TRY004
     try:
-        kept: dict[str, Json] = round_trip(_plain(value))
+        kept: dict[str, Json] = round_trip(_to_plain(value))
     except (ValueError, TypeError, RecursionError) as error:
         what = f"the value of {key!r} in {namespace}"
-        raise ValueError(f"{what} can not be kept as JSON ({error}): use text, numbers, lists and mappings") from error
+        raise ValueError(f"{what} cannot be kept as JSON ({error}): use text, numbers, lists and mappings") from error
     return kept
 
 
-def _plain(value: Any) -> Any:
-    """A value with mappings and tuples of any kind as JSON knows them."""
+def _to_plain(value: Any) -> Any:
+    """Return a value with mappings and sequences of any kind as dicts and lists."""
     if isinstance(value, Mapping):
         if odd := [name for name in value if not isinstance(name, str)]:
             raise TypeError(f"the name {odd[0]!r} is not text")
-        return {name: _plain(each) for name, each in value.items()}
-    return [_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
+        return {name: _to_plain(each) for name, each in value.items()}
+    return [_to_plain(each) for each in value] if isinstance(value, (list, tuple)) else value
 
 
-def _shown(item: Stored) -> dict[str, Any]:
+def _item_fields(item: StoredItem) -> dict[str, Any]:
     return {name: value for name, value in item._asdict().items() if name != "path"}

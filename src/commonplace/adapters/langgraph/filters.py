@@ -8,30 +8,30 @@ from typing import Any
 
 from ...model import Json
 
-_QUOTES = frozenset("'\"`\\\0")
-_ORDER: dict[str, Callable[[Any, Any], bool]] = {
+_FORBIDDEN_CHARACTERS = frozenset("'\"`\\\0")
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
     "$gt": operator.gt,
     "$gte": operator.ge,
     "$lt": operator.lt,
     "$lte": operator.le,
 }
-_DEEPEST = 50  # levels of a filter: nobody means more
-_OPERATORS = ("$eq", "$ne", *_ORDER)
+_MAX_DEPTH = 50  # levels of nesting
+_OPERATORS = ("$eq", "$ne", *_COMPARISONS)
 
 
-def check(wanted: Mapping[str, Any]) -> None:
-    """ValueError for a filter that could never be meant, whatever the items are."""
+def check_filter(wanted: Mapping[str, Any]) -> None:
+    """Raise ValueError for an invalid filter, whatever the items are."""
     if not isinstance(wanted, Mapping):
         raise ValueError(f"filter must be a mapping of fields to what they should be, not {wanted!r}")  # noqa: TRY004
     for key, each in wanted.items():
-        if not isinstance(key, str) or _QUOTES.intersection(key):
+        if not isinstance(key, str) or _FORBIDDEN_CHARACTERS.intersection(key):
             raise ValueError(f"Invalid filter key: {key!r}. A filter key is text without quotes and backslashes.")
         _check_value(each)
 
 
 def _check_value(wanted: Any, level: int = 0) -> None:
-    if level > _DEEPEST:
-        raise ValueError(f"A filter nests at most {_DEEPEST} levels deep.")
+    if level > _MAX_DEPTH:
+        raise ValueError(f"A filter nests at most {_MAX_DEPTH} levels deep.")
     if isinstance(wanted, Mapping):
         unknown = [key for key in wanted if key not in _OPERATORS] if _has_operators(wanted) else []
         if unknown:
@@ -44,12 +44,12 @@ def _check_value(wanted: Any, level: int = 0) -> None:
 
 
 def matches(value: Mapping[str, Json], wanted: Mapping[str, Any]) -> bool:
-    """Whether a value has all that is wanted of it."""
-    return all(_fits(_at(value, key), each) for key, each in wanted.items())
+    """Return whether a value satisfies every condition of a filter."""
+    return all(_matches_value(_get_field(value, key), each) for key, each in wanted.items())
 
 
-def _at(value: Any, key: str) -> Json:
-    """A field by its name, or, where none has it, by the dots in it."""
+def _get_field(value: Any, key: str) -> Json:
+    """Return a field by its exact name, or else by its dotted path."""
     if isinstance(value, Mapping) and key in value:
         return value[key]
     for name in key.split("."):
@@ -61,28 +61,29 @@ def _has_operators(wanted: Mapping[Any, Any]) -> bool:
     return any(isinstance(key, str) and key.startswith("$") for key in wanted)
 
 
-def _fits(value: Json, wanted: Any) -> bool:
+def _matches_value(value: Json, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if _has_operators(wanted):
-            return all(_compares(value, name, each) for name, each in wanted.items())
-        return isinstance(value, Mapping) and all(_fits(value.get(key), each) for key, each in wanted.items())
+            return all(_satisfies(value, name, each) for name, each in wanted.items())
+        return isinstance(value, Mapping) and all(_matches_value(value.get(key), each) for key, each in wanted.items())
     if isinstance(wanted, (list, tuple)):
         same_length = isinstance(value, list) and len(value) == len(wanted)
-        return same_length and all(_fits(one, other) for one, other in zip(value, wanted, strict=True))
+        return same_length and all(_matches_value(one, other) for one, other in zip(value, wanted, strict=True))
     return bool(value == wanted)
 
 
-def _compares(value: Json, name: str, wanted: Any) -> bool:
+def _satisfies(value: Json, name: str, wanted: Any) -> bool:
     if name in ("$eq", "$ne"):
         return bool((value == wanted) is (name == "$eq"))
-    one, other = _number(value), _number(wanted)
+    one = _parse_number(value)
+    other = _parse_number(wanted)
     if one is not None and other is not None:
-        return _ORDER[name](one, other)
-    # Dates are text: their order is that of time.
-    return isinstance(value, str) and isinstance(wanted, str) and _ORDER[name](value, wanted)
+        return _COMPARISONS[name](one, other)
+    # ISO dates are text that sorts by time.
+    return isinstance(value, str) and isinstance(wanted, str) and _COMPARISONS[name](value, wanted)
 
 
-def _number(value: Any) -> int | float | None:
+def _parse_number(value: Any) -> int | float | None:
     if isinstance(value, (int, float)):
         return value
     try:
@@ -91,12 +92,12 @@ def _number(value: Any) -> int | float | None:
         return None
 
 
-def leads(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
-    """Whether a namespace starts with a pattern, in which `*` is any one label."""
+def is_prefix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
+    """Return whether a namespace starts with a pattern, in which `*` matches any one label."""
     if len(pattern) > len(namespace):
         return False
     return all(asked in ("*", label) for asked, label in zip(pattern, namespace, strict=False))
 
 
-def ends(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
-    return leads([*reversed(pattern)], [*reversed(namespace)])
+def is_suffix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
+    return is_prefix([*reversed(pattern)], [*reversed(namespace)])

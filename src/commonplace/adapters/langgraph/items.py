@@ -1,8 +1,8 @@
 """Items under a namespace and a key, one small record page each: `<store>/<label>/.../<key>.md`.
 
-The page is the truth: a person may edit, rename, move or remove it. Labels and keys that no file system takes are
-encoded, and the page then says `namespace:` and `key:`. How long an item lives and what of it is embedded stand in the
-front matter as well.
+The page is the truth: a person may edit, rename, move or remove it. Labels and keys that file systems do not accept are
+encoded, and the page then says `namespace:` and `key:`. The front matter also holds the time to live, and what is
+embedded.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import BrokenFrontMatter, CommonplaceError, NotText, PageNotFound, StaleVersion
 from ...formats import frontmatter
-from ...formats import records as page_of
-from ...formats.timestamps import format_timestamp
-from ...formats.timestamps import parse_timestamp as moment_of
+from ...formats import records as record_format
+from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...home import Home
 from ...model import Json, Record
 from ...storage.layout import stem
@@ -29,25 +28,25 @@ if TYPE_CHECKING:
     from ...index.handle import IndexView
 
 Namespace = tuple[str, ...]
-Paths = bool | tuple[str, ...] | None  # what of a value is embedded: None: what the store says, False: nothing
-_CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
-_NOTHING = frozenset({"none", "false", "no", "off"})  # how a page says that nothing of it is embedded
-_WORTH = 0.01  # of an item's time to live: a read sooner after another does not write the page again
+IndexedPaths = bool | tuple[str, ...] | None  # which fields are embedded; None: the store's own, False: none
+_ENCODED_LABEL = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
+_NOT_INDEXED = frozenset({"none", "false", "no", "off"})  # values of `index:` that say that nothing is embedded
+_MIN_REFRESH_FRACTION = 0.01  # of the time to live: a read that extends it by less does not write the page
 
 
-class Terms(NamedTuple):
-    """What an item asks for: to be gone after some minutes, and to be embedded by some of its fields."""
+class ItemOptions(NamedTuple):
+    """The time to live of an item, in ttl_minutes, and which of its fields are embedded."""
 
-    minutes: float | None = None
+    ttl_minutes: float | None = None
     expires_at: datetime | None = None
-    paths: Paths = None
+    paths: IndexedPaths = None
 
-    def is_over(self, now: datetime) -> bool:
+    def is_expired(self, now: datetime) -> bool:
         return self.expires_at is not None and self.expires_at < now
 
 
-class Stored(NamedTuple):
-    """An item, and the page it stands on."""
+class StoredItem(NamedTuple):
+    """An item, and the path of its page."""
 
     namespace: Namespace
     key: str
@@ -58,7 +57,7 @@ class Stored(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """What the index knows of a folder. `stale`: another process is at work, and pages may be missing."""
+    """What the index knows of a folder. `stale`: another process is indexing, and pages may be missing."""
 
     folder: str
     records: list[Record]
@@ -67,45 +66,46 @@ class Listing(NamedTuple):
     warnings: tuple[str, ...]
 
 
-class Items:
+class ItemStore:
     """The items of one agent."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
-        self._labels: dict[str, str] = {}  # codes that were understood: what one means never changes
+        self._labels: dict[str, str] = {}  # encoded labels by what they stand for, which never changes
 
     @property
     def folder(self) -> str:
         return self._home.layout.store_folder(self._home.agent)
 
-    def read(self, namespace: Namespace, key: str) -> tuple[Stored, Terms] | None:
-        found = self.on(self.path(namespace, key), namespace)
+    def read(self, namespace: Namespace, key: str) -> tuple[StoredItem, ItemOptions] | None:
+        found = self.read_page(self.path(namespace, key), namespace)
         return found if found and found[0].key == key else None
 
-    def on(self, path: str, namespace: Namespace | None = None) -> tuple[Stored, Terms] | None:
-        """The item on a page; None when there is no such page."""
+    def read_page(self, path: str, namespace: Namespace | None = None) -> tuple[StoredItem, ItemOptions] | None:
+        """Return the item on a page, or None when there is no such page."""
         try:
             text = self._home.storage.pages.read(path).text
             record = self._record(text, path)
         except PageNotFound:
             return None
-        return self.item(record, namespace), terms_of(text)
+        return self.parse_item(record, namespace), parse_options(text)
 
-    def write(self, namespace: Namespace, key: str, value: dict[str, Json], terms: Terms) -> str:
-        """Put an item on its page, and give the page's path; the time it was first written stays."""
-        path, now = self.path(namespace, key), format_timestamp(self._home.clock())
-        is_told = path == "/".join((self.folder, *namespace, f"{key}.md"))
+    def write(self, namespace: Namespace, key: str, value: dict[str, Json], options: ItemOptions) -> str:
+        """Write an item and return the path of its page; its creation time stays."""
+        path = self.path(namespace, key)
+        now = format_timestamp(self._home.clock())
+        is_in_path = path == "/".join((self.folder, *namespace, f"{key}.md"))
 
         def rewrite(old: str) -> str:
             fields = {
                 "key": None if stem(path) == key else key,
-                "namespace": None if is_told else [*namespace],
+                "namespace": None if is_in_path else [*namespace],
                 "created_at": self._record(old, path).created_at if old else now,
                 "updated_at": now,
-                **_fields(terms),
+                **_option_fields(options),
             }
             try:
-                return page_of.render_record(old, value, fields)
+                return record_format.render_record(old, value, fields)
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
@@ -113,7 +113,7 @@ class Items:
         return path
 
     def remove(self, namespace: Namespace, key: str) -> None:
-        while True:  # a person's page of the key may stand behind ours
+        while True:  # a page that a person made for the key may become visible
             found = self.read(namespace, key)
             if not found:
                 return
@@ -121,36 +121,36 @@ class Items:
                 self._home.writer.remove(found[0].path)
 
     def refresh(self, path: str) -> None:
-        """Let an item that was read live its whole time again."""
+        """Restart the time to live of an item that was read."""
         now = self._home.clock()
 
         def rewrite(old: str) -> str:
-            terms = terms_of(old)
-            later = lasting(terms.minutes, terms.paths, now)
-            if not (terms.minutes and terms.expires_at and later.expires_at):
+            options = parse_options(old)
+            later = make_options(options.ttl_minutes, options.paths, now)
+            if not (options.ttl_minutes and options.expires_at and later.expires_at):
                 return old
-            if (later.expires_at - terms.expires_at).total_seconds() < abs(terms.minutes) * 60 * _WORTH:
+            if (later.expires_at - options.expires_at).total_seconds() < abs(
+                options.ttl_minutes
+            ) * 60 * _MIN_REFRESH_FRACTION:
                 return old
             head, body = frontmatter.split(old)
             return frontmatter.edit(head, {"expires_at": format_timestamp(later.expires_at)}) + body
 
-        with suppress(
-            PageNotFound, BrokenFrontMatter, NotText, ValueError
-        ):  # a page that can not be read is left alone
+        with suppress(PageNotFound, BrokenFrontMatter, NotText, ValueError):  # a page that cannot be read is left alone
             if rewrite(text := self._home.storage.pages.read(path).text) != text:  # most reads take no lock
                 self._home.writer.edit(path, rewrite)
 
     def expire(self, path: str) -> bool:
-        """Remove the page if its time is over, and nobody wrote to it meanwhile."""
+        """Remove an expired page, unless somebody wrote to it meanwhile; return whether it was removed."""
         with suppress(PageNotFound, NotText, StaleVersion):
             page = self._home.storage.pages.read(path)
-            if terms_of(page.text).is_over(self._home.clock()):
+            if parse_options(page.text).is_expired(self._home.clock()):
                 self._home.writer.remove(path, if_version=page.version)
                 return True
         return False
 
-    def below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
-        """The items of a namespace and those below it, or only their pages, off the index after it caught up there."""
+    def list_below(self, prefix: Namespace, *, only_pages: bool = False) -> Listing:
+        """Return the items of a namespace and those below it, or only their pages, once the index caught up."""
         folder = self.folder_of(prefix)
         self._home.storage.check()
 
@@ -160,40 +160,43 @@ class Items:
 
         return self._home.index.query(ask, folder)
 
-    def item(self, record: Record, namespace: Namespace | None = None) -> Stored:
+    def parse_item(self, record: Record, namespace: Namespace | None = None) -> StoredItem:
         where = self.namespace(record.path) if namespace is None else namespace
-        created, updated = (self._moment(text, record.path) for text in (record.created_at, record.updated_at))
-        return Stored(where, record.key, as_mapping(record.value), created, updated, record.path)
+        created, updated = (self._parse_time(text, record.path) for text in (record.created_at, record.updated_at))
+        return StoredItem(where, record.key, to_mapping(record.value), created, updated, record.path)
 
     def namespace(self, path: str) -> Namespace:
-        """The labels that lead to a page. A code that was not met before is explained by the page itself."""
+        """Return the labels of the folders that a page is in. The page itself explains an unknown encoded label."""
         parts = path.removeprefix(f"{self.folder}/").split("/")[:-1]
-        if any(part not in self._labels and _CODE.fullmatch(part) for part in parts):
+        if any(part not in self._labels and _ENCODED_LABEL.fullmatch(part) for part in parts):
             with suppress(CommonplaceError):
-                self._learn(page_of.parse_fields(self._home.storage.pages.read(path).text).get("namespace"))
+                self._remember_labels(
+                    record_format.parse_fields(self._home.storage.pages.read(path).text).get("namespace")
+                )
         return tuple(self._labels.get(part, part) for part in parts)
 
     def folder_of(self, namespace: Namespace) -> str:
-        """The folder of a namespace: ours, or, where that is not there, one that a person gave exactly this name."""
+        """Return the folder of a namespace: ours, or else one that a person gave exactly this name."""
         folder = self.folder
-        self._learn([label for label in namespace if not is_plain(label)])
+        self._remember_labels([label for label in namespace if not is_plain(label)])
         for label in namespace:
             name = file_name(label)
-            if name != label and not _CODE.fullmatch(label):  # what looks like a code may be another label's
+            if name != label and not _ENCODED_LABEL.fullmatch(label):  # what looks encoded may stand for another label
                 name = self._home.layout.named(folder, label)
             folder = f"{folder}/{name}"
         return folder
 
     def path(self, namespace: Namespace, key: str) -> str:
-        """The page of a key: ours, or, where that is not there, one that a person gave exactly this name."""
+        """Return the page of a key: ours, or else one that a person gave exactly this name."""
         folder = self.folder_of(namespace)
-        ours, theirs = f"{folder}/{file_name(key)}.md", f"{folder}/{key}.md"
-        by_hand = ours != theirs and self._stands(theirs, folder) and not self._stands(ours, folder)
-        # What is named like a code may be the page of another key.
-        found = self.on(theirs, namespace) if by_hand else None
+        ours = f"{folder}/{file_name(key)}.md"
+        theirs = f"{folder}/{key}.md"
+        by_hand = ours != theirs and self._page_exists(theirs, folder) and not self._page_exists(ours, folder)
+        # A name that looks encoded may be the page of another key.
+        found = self.read_page(theirs, namespace) if by_hand else None
         return theirs if found and found[0].key == key else ours
 
-    def _stands(self, path: str, folder: str) -> bool:
+    def _page_exists(self, path: str, folder: str) -> bool:
         try:
             self._home.storage.pages.modified_at(path)
         except CommonplaceError:
@@ -206,50 +209,52 @@ class Items:
             raise PageNotFound(path)
         return parse(text, path, place, lambda: self._home.storage.pages.modified_at(path))
 
-    def _learn(self, labels: Any) -> None:
+    def _remember_labels(self, labels: Any) -> None:
         for label in [labels] if isinstance(labels, str) else labels or ():
             if isinstance(label, str) and not is_plain(label):
                 self._labels[coded(label)] = label
 
-    def _moment(self, text: str, path: str) -> datetime:
-        """When, as the page says; a page that says nothing one can read was written when its file was."""
-        if found := moment_of(text):
+    def _parse_time(self, text: str, path: str) -> datetime:
+        """Return the time that a page says, or else when its file was written."""
+        if found := parse_timestamp(text):
             return found.astimezone(UTC)
         with suppress(CommonplaceError, OverflowError, ValueError):
             return datetime.fromtimestamp(self._home.storage.pages.modified_at(path), UTC)
         return self._home.clock().astimezone(UTC)
 
 
-def as_mapping(value: Json) -> dict[str, Json]:
-    """The value of an item. A page that a person wrote may be plain text, or JSON of another kind."""
+def to_mapping(value: Json) -> dict[str, Json]:
+    """Return the value as a mapping: a page that a person wrote may hold plain text, or other JSON."""
     return value if isinstance(value, dict) else {"text" if isinstance(value, str) else "value": value}
 
 
-def lasting(minutes: float | None, paths: Paths, now: datetime) -> Terms:
-    """The terms of an item that is put, or read, now. ValueError for a time that is none."""
-    if minutes is None:
-        return Terms(paths=paths)
-    if isinstance(minutes, bool) or not isinstance(minutes, (int, float)) or not isfinite(minutes):
-        raise ValueError(f"ttl must be a number of minutes, or None for no end, not {minutes!r}")
+def make_options(ttl_minutes: float | None, paths: IndexedPaths, now: datetime) -> ItemOptions:
+    """Return the options of an item that is put or read now; ValueError for an invalid time to live."""
+    if ttl_minutes is None:
+        return ItemOptions(paths=paths)
+    if isinstance(ttl_minutes, bool) or not isinstance(ttl_minutes, (int, float)) or not isfinite(ttl_minutes):
+        raise ValueError(f"ttl must be a number of minutes, or None for no end, not {ttl_minutes!r}")
     try:
-        return Terms(float(minutes), now + timedelta(minutes=minutes), paths)
+        return ItemOptions(float(ttl_minutes), now + timedelta(minutes=ttl_minutes), paths)
     except OverflowError as error:
-        raise ValueError(f"ttl {minutes!r} is longer than there will be a calendar: use None for no end") from error
+        raise ValueError(f"ttl {ttl_minutes!r} is too long: use None for no end") from error
 
 
-def terms_of(text: str) -> Terms:
-    """What a page asks for. What it says in no way that can be understood, it does not say."""
+def parse_options(text: str) -> ItemOptions:
+    """Return the options that a page says, ignoring what cannot be understood."""
     try:
-        fields = page_of.parse_fields(text)
+        fields = record_format.parse_fields(text)
     except BrokenFrontMatter:
-        return Terms()
+        return ItemOptions()
     ends = fields.get("expires_at")
-    return Terms(
-        _number(fields.get("ttl")), moment_of(ends) if isinstance(ends, str) else None, _paths(fields.get("index"))
+    return ItemOptions(
+        _parse_number(fields.get("ttl")),
+        parse_timestamp(ends) if isinstance(ends, str) else None,
+        _parse_indexed_paths(fields.get("index")),
     )
 
 
-def _number(text: Any) -> float | None:
+def _parse_number(text: Any) -> float | None:
     try:
         number = float(text)
     except (ValueError, TypeError):
@@ -257,20 +262,20 @@ def _number(text: Any) -> float | None:
     return number if isfinite(number) else None
 
 
-def _paths(said: Any) -> Paths:
+def _parse_indexed_paths(said: Any) -> IndexedPaths:
     if isinstance(said, list):
         return tuple(each for each in said if isinstance(each, str))
     if not isinstance(said, str):
         return None
-    return False if said.lower() in _NOTHING else (said,)
+    return False if said.lower() in _NOT_INDEXED else (said,)
 
 
-def _fields(terms: Terms) -> dict[str, Json]:
+def _option_fields(options: ItemOptions) -> dict[str, Json]:
     index: Json = (
-        "none" if terms.paths in (False, ()) else list(terms.paths) if isinstance(terms.paths, tuple) else None
+        "none" if options.paths in (False, ()) else list(options.paths) if isinstance(options.paths, tuple) else None
     )
     return {
-        "expires_at": format_timestamp(terms.expires_at) if terms.expires_at else None,
-        "ttl": None if terms.minutes is None else f"{terms.minutes:.10g}",
+        "expires_at": format_timestamp(options.expires_at) if options.expires_at else None,
+        "ttl": None if options.ttl_minutes is None else f"{options.ttl_minutes:.10g}",
         "index": index,
     }
