@@ -33,7 +33,7 @@ from commonplace.index.base import Entry
 from commonplace.index.embedding_service import EmbeddingService, embed_batch
 from commonplace.model import EVERYTHING, Hit, Passage, Scope, Viewer
 from commonplace.settings import SearchSettings
-from commonplace.storage.backends import in_database
+from commonplace.storage.backends import backend_of
 from commonplace.storage.history import version_of
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.index import PostgresIndex
@@ -163,7 +163,7 @@ def measured(home: str, name: str, passages: int, writers: int) -> Figures:
 
 def in_bulk(home: str, pages: Iterator[tuple[str, str]]) -> None:
     """As a restored backup would bring them: pages without history. What is measured is what comes after."""
-    if not in_database(home):
+    if not backend_of(home).has_tenants:
         for path, text in pages:
             file = Path(home, path)
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -194,7 +194,7 @@ def busy(memory: Memory) -> float:
     """Seconds of CPU time so far, of this process and of those of the server that work for it (where they can be seen):
     what else runs on the machine shows less in it than in wall time."""
     mine = time.process_time()
-    if not in_database(memory.home.address):
+    if not backend_of(memory.home.address).has_tenants:
         return mine
     with Database(parse_url(memory.home.address)).admin_connection() as connection:
         asked = "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
@@ -205,7 +205,7 @@ def busy(memory: Memory) -> float:
 
 def size(memory: Memory) -> float:
     """Pages, their history and the index, in bytes."""
-    if not in_database(memory.home.address):
+    if not backend_of(memory.home.address).has_tenants:
         return float(sum(path.stat().st_size for path in Path(memory.home.root).rglob("*") if path.is_file()))
     with Database(parse_url(memory.home.address)).admin_connection() as connection:
         row = connection.execute("SELECT pg_database_size(current_database())").fetchone()

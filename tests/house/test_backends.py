@@ -13,29 +13,7 @@ SOURCE = Path(commonplace.__file__).parent
 BACKEND_FOLDERS = ("storage/folder/", "storage/postgres/")
 # The command `db` is about PostgreSQL itself.
 ALLOWED = {"storage/backends.py", "surfaces/cli/db.py"}
-# Files that still ask. This list only gets shorter.
-STILL_ASKING = {
-    "adapters/anthropic/__init__.py",
-    "adapters/anthropic/files.py",
-    "adapters/anthropic/postgres.py",
-    "importers/__init__.py",
-    "importers/engine.py",
-    "importers/postgres.py",
-    "maintenance/backup/__init__.py",
-    "maintenance/backup/bulk_postgres.py",
-    "maintenance/backup/endpoints.py",
-    "maintenance/backup/restore.py",
-    "maintenance/backup/restore_postgres.py",
-    "maintenance/backup/snapshot_postgres.py",
-    "maintenance/doctor/__init__.py",
-    "maintenance/doctor/contents.py",
-    "maintenance/doctor/postgres.py",
-    "maintenance/doctor/scan.py",
-    "maintenance/forget.py",
-}
-QUESTIONS = re.compile(
-    r"storage\.(folder|postgres)\b|\bin_database\b|\.storage\.folder\b|\b(Folder|Postgres)Storage\b|postgresql?://"
-)
+QUESTIONS = re.compile(r"storage\.(folder|postgres)\b|\bin_database\b|\b(Folder|Postgres)Storage\b|postgresql?://")
 
 
 def asks_for_its_backend(text: str) -> bool:
@@ -52,4 +30,4 @@ def asks_for_its_backend(text: str) -> bool:
     ),
 )
 def test_no_code_asks_which_backend_it_has(path: str) -> None:
-    assert path in STILL_ASKING or not asks_for_its_backend((SOURCE / path).read_text())
+    assert not asks_for_its_backend((SOURCE / path).read_text())

@@ -108,9 +108,9 @@ def import_source(
 
 def _exclude_home(source: Source, home: Home) -> None:
     """Keep a home from being imported into itself: it would grow with every import, and share what is private."""
-    if isinstance(source, SingleFile) or not isinstance(source, Folder) or not home.storage.folder:
+    if isinstance(source, SingleFile) or not isinstance(source, Folder) or not home.storage.local_folder:
         return
-    own = os.path.realpath(home.storage.folder)
+    own = os.path.realpath(home.storage.local_folder)
     if is_within(own, source.location) and own != source.location:
         source.excluded_folder = own
         below = os.path.relpath(own, source.location).replace(os.sep, "/")

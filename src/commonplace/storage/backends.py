@@ -95,10 +95,6 @@ def is_tenant(name: str) -> bool:
     return 0 < len(name) <= MAX_TENANT_CHARACTERS and "\0" not in name
 
 
-def in_database(address: str) -> bool:
-    return _scheme(address) in BACKENDS
-
-
 def _scheme(address: str) -> str:
     scheme, separator, _ = address.partition("://")
     return scheme if separator else ""

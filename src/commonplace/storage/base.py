@@ -273,7 +273,7 @@ class Storage(Protocol):
     """One memory in one backend."""
 
     name: str  # as shown to people, without a password
-    folder: str  # the folder that holds its files; empty for a backend without files
+    local_folder: str  # the folder of this machine that holds its files; empty: they are elsewhere
     cache_folder: str  # where this machine keeps data derived from the pages, such as the index; empty: nowhere
     is_remote: bool  # whether each call is a round trip to a server
     settings: Settings

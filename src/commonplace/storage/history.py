@@ -184,6 +184,11 @@ def rebuild_lines(versions: Iterable[tuple[Change, bytes | None]]) -> list[Line]
     return lines
 
 
+def id_in_slot(slot: str, name: str) -> str:
+    """Return the id that a change from elsewhere has in a slot of the folder's history: it begins with the slot."""
+    return name if len(name) == 10 and name.startswith(slot) else slot + name[-8:].rjust(8, "0")
+
+
 def keep_since(moment: str) -> ChooseVersions:
     """Keep what is newer than a moment, and the latest version of every page that exists."""
 

@@ -350,7 +350,7 @@ _CONTENTS: dict[str, _Contents] = defaultdict(_Contents)  # by the name of the m
 class MemoryStorage:
     """A memory that lives as long as the process; storages of the same name share what it holds."""
 
-    folder = ""
+    local_folder = ""
     is_remote = False
 
     def __init__(self, name: str, clock: Clock, on_write: OnWrite = ignore_write) -> None:

@@ -63,7 +63,7 @@ class MemoryTool(BetaAbstractMemoryTool):
         super().__init__(cache_control=cache_control)
         self.home = Home(os.fspath(base_path), MAIN if agent is None else agent, clock, session)
         folder = _shared_folder(self.home) if agent is None else self.home.layout.memories_folder(agent)
-        self.memory_root = Path(self.home.storage.folder) / folder  # in a database: of the pages
+        self.memory_root = Path(self.home.storage.display_path(folder))
         self.base_path = self.memory_root.parent
         self._files = MemoryFiles(self.home, folder, overwrite=overwrite)
         self._ensure_memory_root()

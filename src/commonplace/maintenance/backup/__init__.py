@@ -89,10 +89,10 @@ def export_file(
 
 def _refuse_inside(home: Home, path: str) -> None:
     """Refuse a file among the pages: it would be part of the next backup."""
-    if not home.storage.folder:
+    if not home.storage.local_folder:
         return
     folder, name = os.path.split(os.path.abspath(path))
-    top = os.path.realpath(home.storage.folder)
+    top = os.path.realpath(home.storage.local_folder)
     file = os.path.join(os.path.realpath(folder), name)
     if not file.startswith(top + os.sep):
         return

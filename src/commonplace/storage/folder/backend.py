@@ -43,34 +43,34 @@ class FolderStorage:
     is_remote = False
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
-        self.folder = os.path.abspath(os.path.expanduser(address))
-        self.name = self.folder
-        self.cache_folder = os.path.join(self.folder, INDEX_FOLDER)
+        self.local_folder = os.path.abspath(os.path.expanduser(address))
+        self.name = self.local_folder
+        self.cache_folder = os.path.join(self.local_folder, INDEX_FOLDER)
         self.settings_version = self.current_settings_version()
-        self.settings = settings_of.load(self.folder)
+        self.settings = settings_of.load(self.local_folder)
         kept = self.settings.history
         retention = Retention(kept.days, kept.megabytes * 1_000_000)
-        self._locks = os.path.join(self.folder, LOCKS_FOLDER)
+        self._locks = os.path.join(self.local_folder, LOCKS_FOLDER)
         self._clock = clock
-        self._history = FolderHistory(os.path.join(self.folder, HISTORY_FOLDER), self._locks, clock, retention)
+        self._history = FolderHistory(os.path.join(self.local_folder, HISTORY_FOLDER), self._locks, clock, retention)
         self.history: HistoryStore = self._history
-        self.pages: Pages = FolderPages(self.folder, on_write, self._history)
-        self.tokens: TokenStore = FolderTokens(self.folder)
-        self.tree: FileTree = FolderTree(self.folder, self._locks, self.pages, self.history)
+        self.pages: Pages = FolderPages(self.local_folder, on_write, self._history)
+        self.tokens: TokenStore = FolderTokens(self.local_folder)
+        self.tree: FileTree = FolderTree(self.local_folder, self._locks, self.pages, self.history)
 
     def read_settings_text(self, path: str) -> str | None:
-        return settings_of.read_file(os.path.join(self.folder, path))
+        return settings_of.read_file(os.path.join(self.local_folder, path))
 
     def current_settings_version(self) -> object:
         try:
-            info = os.stat(os.path.join(self.folder, settings_of.FILE))
+            info = os.stat(os.path.join(self.local_folder, settings_of.FILE))
         except OSError:
             return None
         return info.st_ino, info.st_size, info.st_mtime_ns
 
     def read_bytes(self, path: str) -> bytes | None:
         with storage_errors(path):
-            return read_bytes_or_none(os.path.join(self.folder, path), path)
+            return read_bytes_or_none(os.path.join(self.local_folder, path), path)
 
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         return self.pages.read
@@ -80,17 +80,17 @@ class FolderStorage:
         times: dict[str, float] = {}
         for path in paths:
             with suppress(OSError):
-                times[path] = os.lstat(os.path.join(self.folder, path)).st_mtime
+                times[path] = os.lstat(os.path.join(self.local_folder, path)).st_mtime
         return times
 
     def page_size(self, path: str) -> int | None:
         try:
-            return os.lstat(os.path.join(self.folder, path)).st_size
+            return os.lstat(os.path.join(self.local_folder, path)).st_size
         except OSError:
             return None
 
     def display_path(self, path: str) -> str:
-        return os.path.join(self.folder, path)
+        return os.path.join(self.local_folder, path)
 
     def has_folder(self, folder: str, name: str) -> bool:
         # A file system that ignores case finds other spellings too: the folder's own listing decides.
@@ -101,10 +101,10 @@ class FolderStorage:
             return False
 
     def exists(self, path: str) -> bool:
-        return os.path.lexists(os.path.join(self.folder, path))
+        return os.path.lexists(os.path.join(self.local_folder, path))
 
     def open_transcript(self, path: str) -> FolderTranscript:
-        return FolderTranscript(self.folder, self._locks, path)
+        return FolderTranscript(self.local_folder, self._locks, path)
 
     def open_index(self, scope: IndexScope) -> IndexHandle:
         from ...index.handle import SqliteIndexHandle
@@ -115,23 +115,23 @@ class FolderStorage:
     def bulk(self) -> BulkStore:
         from .bulk import FolderBulk
 
-        return FolderBulk(self.folder, self._clock, self.pages, self._history)
+        return FolderBulk(self.local_folder, self._clock, self.pages, self._history)
 
     def list_leftovers(self) -> Iterator[tuple[str, str]]:
-        for folder, folders, files in os.walk(self.folder):
+        for folder, folders, files in os.walk(self.local_folder):
             folders[:] = [name for name in folders if not name.startswith(".")]
             for name in files:
-                path = os.path.relpath(os.path.join(folder, name), self.folder).replace(os.sep, "/")
+                path = os.path.relpath(os.path.join(folder, name), self.local_folder).replace(os.sep, "/")
                 page = page_of_leftover(path)
                 if page:
                     yield path, page
 
     def remove_leftover(self, path: str) -> None:
-        os.unlink(os.path.join(self.folder, path))
+        os.unlink(os.path.join(self.local_folder, path))
 
     def check(self) -> None:
-        if os.path.lexists(self.folder) and not os.path.isdir(self.folder):
-            raise StorageError(f"{self.folder} is a file, not a folder: move it away or use another home")
+        if os.path.lexists(self.local_folder) and not os.path.isdir(self.local_folder):
+            raise StorageError(f"{self.local_folder} is a file, not a folder: move it away or use another home")
 
     def close(self) -> None:
         """Nothing is kept open."""

@@ -29,6 +29,7 @@ from ..history import (
     as_text,
     find_version,
     format_line,
+    id_in_slot,
     keep_since,
     make_line,
     oldest_that_fits,
@@ -88,7 +89,7 @@ class FolderHistory:
     def bring(self, path: str, made: Versions) -> None:
         """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
         slot = slot_of(path)
-        kept = rebuild_lines((change._replace(id=id_in(slot, change.id)), data) for change, data in made)
+        kept = rebuild_lines((change._replace(id=id_in_slot(slot, change.id)), data) for change, data in made)
         if kept:
             self._current(slot)
             last = kept[-1]
@@ -274,11 +275,6 @@ class FolderHistory:
 
     def _file(self, slot: str) -> str:
         return os.path.join(self._folder, f"{slot}.jsonl")
-
-
-def id_in(slot: str, name: str) -> str:
-    """An id as a change of a slot has it: it begins with the slot. One from elsewhere keeps what tells it apart."""
-    return name if len(name) == 10 and name.startswith(slot) else slot + name[-8:].rjust(8, "0")
 
 
 def _by_page(some: Iterable[Line]) -> dict[str, list[Line]]:

@@ -34,7 +34,7 @@ _PAGES_PER_QUERY = 200
 
 
 class PostgresStorage:
-    folder = ""
+    local_folder = ""
     cache_folder = ""
     is_remote = True
 

@@ -33,8 +33,17 @@ from ..bulk import (
     path_problem,
 )
 from ..file_locks import slot_of
-from ..folder.history import id_in
-from ..history import Change, Line, current_write, format_line, make_line, parse_lines, rebuild_lines, version_of
+from ..history import (
+    Change,
+    Line,
+    current_write,
+    format_line,
+    id_in_slot,
+    make_line,
+    parse_lines,
+    rebuild_lines,
+    version_of,
+)
 from ..layout import Standing
 from .connection import Database
 from .history import INSERT_LINE, LINE_COLUMNS, PostgresHistory, line_values, new_change_id, parse_line
@@ -401,7 +410,7 @@ def read_history_files(connection: Connection, tenant: str) -> Iterator[tuple[st
 
 
 def _in_slot(slot: str, line: Line) -> Line:
-    return line._replace(change=line.change._replace(id=id_in(slot, line.change.id)))
+    return line._replace(change=line.change._replace(id=id_in_slot(slot, line.change.id)))
 
 
 def _latest_time(some: list[Line]) -> int:

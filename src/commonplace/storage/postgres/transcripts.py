@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..folder.transcripts import Reader, backwards, healed, last_items, lines_of
+from ..transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 from .connection import Database
 from .history import NEXT_SEQ
 from .listen import notify
@@ -56,15 +56,15 @@ class PostgresTranscript:
         if last is None:
             statement = f"SELECT data FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
             rows = self._database.query(statement, self._key)
-            return last_items(_bytes_reader(rows[0][0]), None) if rows else []
+            return read_last(_bytes_reader(rows[0][0]), None) if rows else []
         with self._database.transaction(snapshot=True) as connection:
             statement = f"SELECT size FROM commonplace.pages WHERE {_THIS_PAGE} AND data IS NOT NULL"
             row = connection.execute(statement.encode(), self._key).fetchone()
-            return last_items(Reader(row[0], self._range_reader(connection)), last) if row else []
+            return read_last(Reader(row[0], self._range_reader(connection)), last) if row else []
 
     def add(self, items: Iterable[Any]) -> None:
         """Append items: committed when this returns. TypeError, and nothing appended, when one is not JSON."""
-        data = lines_of(items)
+        data = format_items(items)
         if not data:
             return
         offsets: list[int] = []  # where earlier attempts put the data
@@ -80,7 +80,7 @@ class PostgresTranscript:
                 separator = b""
             else:
                 old = read(0, size)
-                end, separator = healed(_bytes_reader(old))
+                end, separator = find_append_point(_bytes_reader(old))
                 digest = _new_hash(old[:end])
             digest.update(separator + data)
             offsets.append(end + len(separator))
@@ -96,7 +96,7 @@ class PostgresTranscript:
             if attempts and attempts[-1][0] == version:
                 return None
             old = self._range_reader(connection)(0, size)
-            item = next(backwards(_bytes_reader(old)), None)
+            item = next(iterate_backwards(_bytes_reader(old)), None)
             if item is None:
                 return None
             digest = _new_hash(old[: item.start])
