@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embedding.base import open_embedders
-from commonplace.embedding.http import Clock, Patience
+from commonplace.embedding.http import Clock, RetryPolicy
 from commonplace.embedding.ollama import OllamaEmbedder
 from commonplace.embedding.openai import OpenAIEmbedder
 from commonplace.embedding.remote import RemoteEmbedder
@@ -83,7 +83,7 @@ class Bench:
         self.threads.append(thread)
         return server
 
-    def openai(self, url: str = "", key_variable: str = "THE_KEY", **patience: Patience) -> OpenAIEmbedder:
+    def openai(self, url: str = "", key_variable: str = "THE_KEY", **patience: RetryPolicy) -> OpenAIEmbedder:
         base = url or f"{self.server.url}/v1"
         settings = SearchSettings(provider="openai", base_url=base, api_key_env=key_variable)
         embedder = OpenAIEmbedder(settings, clock=self.standing.clock(), **patience)
@@ -313,7 +313,7 @@ def test_a_server_that_keeps_failing_is_tried_ever_more_slowly_and_then_left(ben
 def test_the_time_for_all_tries_together_is_bounded(bench: Bench) -> None:
     bench.server.otherwise = fail(502)
     with pytest.raises(Unavailable, match="502"):
-        bench.openai(indexing=Patience(tries=100, seconds=30, timeout=5)).embed_passages(["tea"])
+        bench.openai(indexing=RetryPolicy(tries=100, seconds=30, timeout=5)).embed_passages(["tea"])
     assert sum(bench.standing.slept) < 30
 
 
@@ -331,7 +331,7 @@ def test_an_answer_that_always_breaks_off_is_an_outage(bench: Bench) -> None:
 
 def test_a_server_that_does_not_answer_is_given_up(bench: Bench) -> None:
     bench.server.otherwise = hang
-    reason = refusal(bench.openai(searching=Patience(tries=2, seconds=10, timeout=0.05)))
+    reason = refusal(bench.openai(searching=RetryPolicy(tries=2, seconds=10, timeout=0.05)))
     assert "can not be reached (no answer in time): check memorySearch.baseUrl" in reason
     assert len(bench.server.seen) == 2
 
@@ -347,7 +347,7 @@ def test_a_server_that_drips_is_given_up(bench: Bench) -> None:
         handler.wfile.write(b" ")
 
     bench.server.otherwise = drip
-    assert "no answer in time" in refusal(bench.openai(searching=Patience(tries=1, seconds=10, timeout=2)))
+    assert "no answer in time" in refusal(bench.openai(searching=RetryPolicy(tries=1, seconds=10, timeout=2)))
 
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 413, 422])
@@ -423,9 +423,9 @@ def test_redirects_in_a_circle_end(bench: Bench) -> None:
         (give({"data": [{"index": 0, "embedding": [1]}] * 2}), "not one for each"),
         (data_of([1, 0], [1, 0, 0]), "rows of different lengths"),
         (data_of([1, 0], [0, 0]), "a vector of zeros"),
-        (data_of([1, 0], [float("nan"), 0]), "numbers that are none"),
-        (data_of([1, 0], [None, 0]), "numbers that are none"),
-        (give(b'{"data": [{"embedding": [1]}, {"embedding": [1e999]}]}'), "numbers that are none"),
+        (data_of([1, 0], [float("nan"), 0]), "it contains NaN or infinity"),
+        (data_of([1, 0], [None, 0]), "it contains NaN or infinity"),
+        (give(b'{"data": [{"embedding": [1]}, {"embedding": [1e999]}]}'), "it contains NaN or infinity"),
         (data_of([], []), "a row that is not a list of numbers"),
         (data_of("", ""), "a vector of zeros"),
         (data_of(1, 2), "a row that is not a list of numbers"),

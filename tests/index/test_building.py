@@ -212,7 +212,7 @@ def embedded(server: Server) -> list[str]:
 
 
 def in_the_background(memory: Memory) -> threading.Thread:
-    working = memory.home.embedding._working
+    working = memory.home.embedding._background
     assert working is not None
     return working
 

@@ -138,7 +138,7 @@ def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -
     meaning = serving(english, chinese)
     first = run_query(desk.index, Query("tea", ME), meaning)
     assert first.provider == "static"
-    working = meaning._working
+    working = meaning._background
     assert working
     working.join()
     second = run_query(desk.index, Query("tea", ME), meaning)
@@ -161,8 +161,8 @@ def test_until_slow_embedders_have_read_everything_an_answer_says_how_far_they_a
     meaning = serving(Waiting("tiny-english"), Waiting("tiny-chinese"))
     reasons = run_query(desk.index, Query("tea", ME), meaning).reasons
     answered.set()
-    assert meaning._working
-    meaning._working.join()
+    assert meaning._background
+    meaning._background.join()
     assert "has embedded 10 of 40 passages" in reasons[0]  # half of what one of the two has to read
 
 

@@ -1,13 +1,16 @@
-"""HERE IS A TEXT: WHERE DOES ITS MEANING POINT? One file a provider; this table names them and says how to get each.
+"""Embedding models: the protocols they implement, and how a provider is opened. One file a provider.
 
 An embedder turns texts into vectors of one space. Nothing heavy is imported before a provider is opened.
 """
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import Unavailable
@@ -25,13 +28,13 @@ def slug(model: str) -> str:
 
 
 class Embedder(Protocol):
-    """Texts to vectors. What can not be served raises `Unavailable` with the reason and the next step, nothing else."""
+    """Turns texts into vectors. Raises nothing but `Unavailable`, with the reason and the next step."""
 
     provider: str
     model: str
     space: str  # names the vectors, safe as part of a file name: two texts compare only within one space
-    is_fast: bool  # whether passages may be embedded while a search waits, or better in the background
-    batch_size: int  # how many passages are best embedded at once
+    is_fast: bool  # fast enough to embed passages while a search waits; others do it in the background
+    batch_size: int  # passages to embed at once
 
     def accepts(self, text: str) -> bool:
         """Whether this embedder understands the script of a text."""
@@ -45,29 +48,29 @@ class Embedder(Protocol):
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """A question as one vector of length 1, in the space of the passages."""
+        """A query as one vector of length 1, in the space of the passages."""
         ...
 
 
 @runtime_checkable
 class TokenLevelEmbedder(Protocol):
-    """An embedder that also says how like two texts are token by token: see `late`."""
+    """An embedder that also gives a vector for each token: see `late_interaction`."""
 
     def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-        """What `passages` gives, and the tokens of each text as they are kept; none of a text that says nothing."""
+        """What `embed_passages` gives, and the packed token vectors of each text; empty for a blank text."""
         ...
 
     def embed_query_by_token(self, text: str) -> tuple[Vectors, Vectors]:
-        """What `question` gives, and where each of its tokens lies."""
+        """What `embed_query` gives, and the projected vector of each token."""
         ...
 
 
 @runtime_checkable
 class MaxSimEmbedder(Protocol):
-    """An embedder with a vector for each token at hand: nothing need be kept to compare token by token."""
+    """An embedder that looks token vectors up in a table, so that MaxSim needs nothing stored."""
 
     def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How like a question each text is token by token, from 0 to 1; nothing for a question it can not tell by."""
+        """MaxSim of a query with each text, from 0 to 1; an empty list for a query it cannot judge."""
         ...
 
 
@@ -83,3 +86,33 @@ def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
         reason = f"{settings.provider} needs {error.name or error}"
         raise Unavailable(f"{reason}: {provider.hint}" if provider.hint else reason) from error
     return found
+
+
+_SHUTDOWN_TIMEOUT_SECONDS = 30.0
+_shutting_down = threading.Event()
+_running: dict[threading.Thread, threading.Lock] = {}  # held while its thread is in a library
+
+
+@contextmanager
+def running_inference() -> Iterator[None]:
+    """Wrap a call into a model library. When the program ends, it waits for such calls, and no new one begins: a thread
+    that returns from a library to an interpreter that is gone would crash the process.
+    """
+    here = threading.current_thread()
+    done = threading.Lock()
+    with done:
+        _running[here] = done
+        try:
+            if _shutting_down.is_set():
+                raise Unavailable("the program ends")
+            yield
+        finally:
+            del _running[here]
+
+
+@atexit.register
+def _wait_for_inference() -> None:
+    _shutting_down.set()
+    for thread, done in list(_running.items()):
+        if thread.is_alive() and thread is not threading.current_thread():
+            done.acquire(timeout=_SHUTDOWN_TIMEOUT_SECONDS)

@@ -21,7 +21,7 @@ import numpy
 from ..errors import Unavailable
 from ..settings import SearchSettings
 from . import late_interaction as late
-from .base import Embedder, slug
+from .base import Embedder, running_inference, slug
 from .model_files import (
     BGE_EN,
     BGE_ZH,
@@ -34,7 +34,6 @@ from .model_files import (
     checksum,
     find_model,
 )
-from .shutdown import computing
 
 if TYPE_CHECKING:
     from .base import Vectors
@@ -77,11 +76,11 @@ class Transformer:
         """What is kept of the output for each text or pair of texts. The output is one row a token, or one row."""
 
         def one(text: str | tuple[str, str]) -> Any:
-            with computing():
+            with running_inference():
                 return keep(self._output(text))
 
         try:
-            with computing():
+            with running_inference():
                 self._open()
             if len(texts) < 2 or _SIDE_BY_SIDE < 2:
                 return [one(text) for text in texts]

@@ -42,7 +42,7 @@ class OpenAIEmbedder(RemoteEmbedder):
             case 404:
                 todo = "check memorySearch.model, and memorySearch.baseUrl, which often ends in /v1"
                 return f"{self.url} has no model {self.model}, or no embeddings ({failure.reason}): {todo}"
-            case 429 if not failure.passing:
+            case 429 if not failure.transient:
                 return f"{self.url} serves no more on this account ({failure.reason}): check its plan and billing"
         return super().explain(failure)
 

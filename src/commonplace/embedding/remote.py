@@ -1,6 +1,6 @@
-"""An embedder behind HTTP: texts become requests of a size servers take, answers become vectors that were checked.
+"""What remote embedders share: requests of a size that servers accept, and responses that are checked.
 
-A provider says where it is, how it is asked, and what its refusals mean.
+A provider says where it is, how it is asked, and what its errors mean.
 """
 
 from __future__ import annotations
@@ -17,20 +17,31 @@ import numpy
 from ..errors import Unavailable
 from ..settings import SearchSettings
 from .base import slug
-from .http import CLOCK, INDEXING, MOVED, PASSING, SEARCHING, Clock, Endpoint, Failure, Patience
+from .http import (
+    CLOCK,
+    INDEXING,
+    REDIRECT_STATUSES,
+    SEARCHING,
+    TRANSIENT_STATUSES,
+    Clock,
+    Endpoint,
+    Failure,
+    RetryPolicy,
+)
 
 if TYPE_CHECKING:
     from .base import Vectors
 
     Numbers = numpy.ndarray[Any, numpy.dtype[numpy.float64]]
 
-_TEXTS, _CHARACTERS = 64, 100_000  # of one request
-_TEXT_BYTES = 8_000  # a token is at least a byte, so this fits the 8,192 tokens that servers commonly take
+_MAX_REQUEST_TEXTS = 64
+_MAX_REQUEST_CHARACTERS = 100_000
+_MAX_TEXT_BYTES = 8_000  # a token is at least a byte, so this fits the 8,192 tokens that servers commonly take
 _CHECK = "check memorySearch.baseUrl and memorySearch.model"
 
 
 class Unusable(ValueError):
-    """An answer of the right shape with the wrong content, and what is wrong with it."""
+    """A response that cannot be used, and what is wrong with it."""
 
 
 class RemoteEmbedder:
@@ -42,15 +53,15 @@ class RemoteEmbedder:
     default_model = ""
     default_key_variable = ""
     is_fast = False
-    batch_size = _TEXTS
+    batch_size = _MAX_REQUEST_TEXTS
 
     def __init__(
         self,
         settings: SearchSettings,
         *,
         clock: Clock = CLOCK,
-        searching: Patience = SEARCHING,
-        indexing: Patience = INDEXING,
+        searching: RetryPolicy = SEARCHING,
+        indexing: RetryPolicy = INDEXING,
     ) -> None:
         self.model = settings.model or self.default_model
         # A key goes to the host it is meant for: another one gets only what the settings name.
@@ -60,7 +71,8 @@ class RemoteEmbedder:
         self.has_key = bool(key := _key(self.key_variable))
         self.endpoint = Endpoint(url, key, clock)
         self.url = self.endpoint.url
-        self._searching, self._indexing = searching, indexing
+        self._searching = searching
+        self._indexing = indexing
         self._dimensions = 0  # known from the first answer
 
     def prefixes(self) -> tuple[str, str]:
@@ -80,9 +92,9 @@ class RemoteEmbedder:
         reason = failure.reason
         if failure.status == 0:
             return f"{self.url} can not be reached ({reason}): check memorySearch.baseUrl and the network"
-        if failure.status in MOVED:
+        if failure.status in REDIRECT_STATUSES:
             return f"{self.url} is not the place ({reason}): set memorySearch.baseUrl to where it really is"
-        if failure.status in PASSING:
+        if failure.status in TRANSIENT_STATUSES:
             return f"{self.url} can not serve now ({reason}): try again later"
         if failure.status == 200:
             return f"{self.url} gives an answer that can not be used ({reason}): {_CHECK}"
@@ -101,20 +113,20 @@ class RemoteEmbedder:
     def close(self) -> None:
         self.endpoint.close()
 
-    def _embed(self, texts: Sequence[str], prefix: str, patience: Patience) -> Vectors:
+    def _embed(self, texts: Sequence[str], prefix: str, policy: RetryPolicy) -> Vectors:
         # Servers refuse an empty text, and one refused text would refuse the request.
         said = [number for number, text in enumerate(texts) if text.strip()]
-        parts = [self._ask(part, patience) for part in _requests([_cut(prefix + texts[number]) for number in said])]
+        parts = [self._ask(part, policy) for part in _requests([_cut(prefix + texts[number]) for number in said])]
         if texts and not self._dimensions:
-            self._ask([f"{prefix}text"], patience)
+            self._ask([f"{prefix}text"], policy)
         vectors = numpy.zeros((len(texts), self._dimensions), numpy.float32)
         if parts:
             vectors[said] = numpy.concatenate(parts)
         return vectors
 
-    def _ask(self, texts: list[str], patience: Patience) -> Vectors:
+    def _ask(self, texts: list[str], policy: RetryPolicy) -> Vectors:
         try:
-            answer = self.endpoint.post(self.path, self.body(texts), patience)
+            answer = self.endpoint.post(self.path, self.body(texts), policy)
         except Failure as failure:
             raise Unavailable(self.explain(failure)) from failure
         try:
@@ -147,16 +159,17 @@ def _key(variable: str) -> str:
 
 def _cut(text: str) -> str:
     # Half of a surrogate pair is no text to a server.
-    return text.encode("utf-8", "replace")[:_TEXT_BYTES].decode("utf-8", "ignore")
+    return text.encode("utf-8", "replace")[:_MAX_TEXT_BYTES].decode("utf-8", "ignore")
 
 
 def _requests(texts: list[str]) -> Iterator[list[str]]:
     part: list[str] = []
     size = 0
     for text in texts:
-        if part and (len(part) == _TEXTS or size + len(text) > _CHARACTERS):
+        if part and (len(part) == _MAX_REQUEST_TEXTS or size + len(text) > _MAX_REQUEST_CHARACTERS):
             yield part
-            part, size = [], 0
+            part = []
+            size = 0
         part.append(text)
         size += len(text)
     if part:
@@ -174,7 +187,7 @@ def _vectors(rows: list[Any], count: int) -> Vectors:
     with numpy.errstate(all="ignore"):
         lengths = numpy.linalg.norm(table, axis=1, keepdims=True)
     if not numpy.isfinite(lengths).all():
-        raise Unusable("numbers that are none")
+        raise Unusable("it contains NaN or infinity")
     if not lengths.all():
         raise Unusable("a vector of zeros")
     vectors: Vectors = (table / lengths).astype(numpy.float32)

@@ -11,9 +11,8 @@ import numpy
 
 from ..errors import Unavailable
 from ..settings import SearchSettings
-from .base import Embedder
+from .base import Embedder, running_inference
 from .remote import space_name
-from .shutdown import computing
 
 if TYPE_CHECKING:
     from .base import Vectors
@@ -47,14 +46,14 @@ class SentenceTransformersEmbedder:
 
     def _encode(self, texts: Sequence[str], encode: Callable[..., Any]) -> Vectors:
         try:
-            with self._lock, computing():  # one text at least, since no texts come back without dimensions
+            with self._lock, running_inference():  # one text at least, since no texts come back without dimensions
                 found = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
         except Exception as error:
             todo = "try again, or take a smaller memorySearch.model"
             raise Unavailable(f"{self.model} fails ({_line(error)}): {todo}") from error
         vectors = numpy.array(found[: len(texts)], numpy.float32)
         if not numpy.isfinite(vectors).all():
-            raise Unavailable(f"{self.model} gives numbers that are none: take another memorySearch.model")
+            raise Unavailable(f"{self.model} gives NaN or infinity: take another memorySearch.model")
         vectors[[not text.strip() for text in texts]] = 0
         return vectors
 

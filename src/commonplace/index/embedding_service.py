@@ -1,5 +1,5 @@
-"""The vectors follow the words: what a space has not looked at is embedded, at once where that is quick and in the
-background where it is not.
+"""Runs the embedders of one setting: embeds what an index has no vectors for, at once with a fast embedder and in the
+background with a slow one.
 
 An embedder that fails is left alone for a while: search goes on without it and says why.
 """
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..embedding.reranker import Reranker
 
-_RETRY = 30.0  # seconds an embedder that failed is left alone
-_FEW = 16  # passages that even a slow embedder may embed while a search waits
-_NEARLY = 0.95  # of all passages seen: then a space answers, though some are missing
+_RETRY_SECONDS = 30.0  # for which an embedder that failed is left alone
+_INTERACTIVE_PASSAGES = 16  # that even a slow embedder may embed while a search waits
+_MIN_COVERAGE = 0.95  # of the passages, from which a slow embedder answers
 
 
 class QueryEmbedding(NamedTuple):
-    """A question as an embedder sees it; its tokens where the embedder tells texts apart by them."""
+    """A query as an embedder sees it, with token vectors if the embedder gives them."""
 
     vector: Vectors
     tokens: Vectors | None = None
 
 
 class ActiveEmbedders(NamedTuple):
-    """Who answers by meaning now: none, when words answer alone. `reason` says why the configured one does not."""
+    """The embedders that answer now; none for keyword search. `reason` says why the configured one does not."""
 
     embedders: tuple[Embedder, ...] = ()
     secondary: Embedder | None = None  # the packaged model, where it adds to a larger one
@@ -61,30 +61,32 @@ class EmbeddingService:
     def __init__(self, settings: SearchSettings) -> None:
         self.settings = settings
         self._opened: tuple[Embedder, ...] | None = None
-        self._stand_in: EmbeddingService | None = None
+        self._packaged: EmbeddingService | None = None
         self._reranker: Reranker | None = None
-        self._failure, self._retry_at = "", 0.0
+        self._failure = ""
+        self._retry_at = 0.0
         self._lock = threading.Lock()
-        self._answers, self._thought = False, threading.local()
-        self._working: threading.Thread | None = None
+        self._is_ready = False  # whether the embedders answered the last query
+        self._prefetched = threading.local()
+        self._background: threading.Thread | None = None
         self._process = os.getpid()
 
     def acquire(self, index: Index) -> ActiveEmbedders:
-        """The embedders that can answer, after they caught up as far as a search can wait."""
+        """Let the embedders catch up as far as a search can wait, and return those that can answer."""
         settings = self.settings
         try:
             embedders = self.embedders()
             for embedder in embedders:
                 with suppress(LockTimeout):  # another process writes: what is there answers
-                    self._keep_up(index, embedder)
+                    self._catch_up(index, embedder)
         except Unavailable as error:
             self.mark_failed(error)
             return ActiveEmbedders((), None, settings.provider, settings.model, True, str(error))
-        self._answers = all(each.is_fast or _nearly_whole(index, each) for each in embedders)
-        if self._answers:
+        self._is_ready = all(each.is_fast or _is_covered(index, each) for each in embedders)
+        if self._is_ready:
             model = settings.model or ", ".join(each.model for each in embedders)
-            return ActiveEmbedders(embedders, self._beside(index), settings.provider, model)
-        return self._meanwhile(index, embedders)
+            return ActiveEmbedders(embedders, self._secondary(index), settings.provider, model)
+        return self._fall_back(index, embedders)
 
     def embedders(self) -> tuple[Embedder, ...]:
         with self._lock:
@@ -95,25 +97,25 @@ class EmbeddingService:
             return self._opened
 
     def prefetch(self, text: str) -> None:
-        """Embed a question that may take long before the index is asked: nobody else waits for it meanwhile.
+        """Embed a query with the slow embedders before the index is locked, so that nobody waits for them.
 
-        Only where the embedder answered last time: one that still catches up would be asked for nothing.
+        Only if they answered the last query: those that still catch up would be asked in vain.
         """
-        if not self._answers:
+        if not self._is_ready:
             return
         try:
             slow = [each for each in self.embedders() if not each.is_fast and each.accepts(text)]
-            self._thought.questions = {(each.space, text): _asked(each, text) for each in slow}
+            self._prefetched.questions = {(each.space, text): _embed_query(each, text) for each in slow}
         except Unavailable as error:
             self.mark_failed(error)
 
     def embed_query(self, embedder: Embedder, text: str) -> QueryEmbedding:
-        """A question as an embedder sees it; this thread may have thought of it before."""
-        thought: dict[tuple[str, str], QueryEmbedding] = getattr(self._thought, "questions", {})
-        return thought.get((embedder.space, text)) or _asked(embedder, text)
+        """Embed a query, unless this thread has prefetched it."""
+        prefetched: dict[tuple[str, str], QueryEmbedding] = getattr(self._prefetched, "questions", {})
+        return prefetched.get((embedder.space, text)) or _embed_query(embedder, text)
 
     def reranker(self) -> Reranker | None:
-        """The model that reads a question and a passage together, where the settings ask for it."""
+        """The cross-encoder, if the settings ask for it."""
         if not self.settings.rerank:
             return None
         from ..embedding.reranker import open_reranker
@@ -124,9 +126,9 @@ class EmbeddingService:
             return self._reranker
 
     def build(self, index: Index, progress: Progress = ignore_progress, *, anew: bool = False) -> None:
-        """Embed everything that is missing, whatever it takes. An interruption keeps what was done.
+        """Embed everything that is missing and wait for it. An interruption keeps what was done.
 
-        `anew` embeds what has a vector, too: beside the old ones, which answer until the new ones are whole.
+        `anew` embeds everything again into a new space; the old one answers until the new one is complete.
         """
         for embedder in self.embedders():
             space = f"{embedder.space}-new" if anew else embedder.space
@@ -136,30 +138,30 @@ class EmbeddingService:
             if anew:
                 index.promote_space(space, embedder.space)
             if isinstance(index, HasAnn):
-                with suppress(StorageError):  # then it stays as quick as it is: `commonplace db quicken` says why
+                with suppress(StorageError):  # it works without: `commonplace db quicken` says why
                     index.build_ann_index(embedder.space)
         if anew:
             self._drop_others(index)
 
     def _drop_others(self, index: Index) -> None:
-        """Forget the spaces of embedders that are not in use any more; the one in the package costs nothing to keep."""
+        """Drop the spaces of embedders that are no longer used; that of the packaged model costs nothing to keep."""
         used = {each.space for service in (self, self.packaged_model()) for each in service.embedders()}
         for space in index.spaces():
             if space not in used:
                 index.drop_space(space)
 
-    def _keep_up(self, index: Index, embedder: Embedder) -> None:
+    def _catch_up(self, index: Index, embedder: Embedder) -> None:
         if embedder.is_fast:
             while embed_batch(index, embedder, embedder.batch_size):
                 if has_progress_listener():
                     report_progress(embedder.model, *index.coverage(embedder.space)[:2])
-        elif index.coverage(embedder.space).behind > _FEW or self._is_working():
+        elif index.coverage(embedder.space).behind > _INTERACTIVE_PASSAGES or self._is_running():
             self._start(index)
         else:
-            embed_batch(index, embedder, _FEW, interactive=True)
+            embed_batch(index, embedder, _INTERACTIVE_PASSAGES, interactive=True)
 
-    def _meanwhile(self, index: Index, embedders: Sequence[Embedder]) -> ActiveEmbedders:
-        """The model in the package answers until a slower one has seen everything."""
+    def _fall_back(self, index: Index, embedders: Sequence[Embedder]) -> ActiveEmbedders:
+        """The packaged model answers until a slower one has seen everything."""
         seen = sum(index.coverage(each.space).seen for each in embedders) // len(embedders)
         total = index.coverage(embedders[0].space).passages
         reason = (
@@ -168,8 +170,8 @@ class EmbeddingService:
         )
         return self.packaged_model().acquire(index)._replace(reason=reason)
 
-    def _beside(self, index: Index) -> Embedder | None:
-        """The model in the package knows scripts and crossings that the small transformers do not."""
+    def _secondary(self, index: Index) -> Embedder | None:
+        """The packaged model, which knows scripts and languages that the small transformers do not."""
         if self.settings.provider != "local":
             return None
         served = self.packaged_model().acquire(index)
@@ -177,45 +179,47 @@ class EmbeddingService:
 
     def packaged_model(self) -> EmbeddingService:
         """The service of the model in the package, which every home can use."""
-        if self._stand_in is None:
-            self._stand_in = EmbeddingService(SearchSettings())
-        return self._stand_in
+        if self._packaged is None:
+            self._packaged = EmbeddingService(SearchSettings())
+        return self._packaged
 
     def without_embedder(self) -> EmbeddingService:
         """A service that embeds nothing, for search by keywords alone."""
         return EmbeddingService(SearchSettings(provider="none"))
 
     def _start(self, index: Index) -> None:
-        """Go on in the background. One thread at a time, for all embedders; a fork takes none along."""
+        """Embed in the background: one thread at a time, for all embedders. A fork takes no thread along."""
         embedders = self.embedders()
         with self._lock:
-            if self._is_working():
+            if self._is_running():
                 return
             self._process = os.getpid()
-            self._working = threading.Thread(target=self._work, args=(index, embedders), daemon=True)
-            self._working.start()
+            self._background = threading.Thread(target=self._run_background, args=(index, embedders), daemon=True)
+            self._background.start()
 
-    def _is_working(self) -> bool:
-        return bool(self._working and self._working.is_alive() and self._process == os.getpid())
+    def _is_running(self) -> bool:
+        return bool(self._background and self._background.is_alive() and self._process == os.getpid())
 
-    def _work(self, index: Index, embedders: Sequence[Embedder]) -> None:
+    def _run_background(self, index: Index, embedders: Sequence[Embedder]) -> None:
         try:
             for embedder in embedders:
                 while embed_batch(index, embedder, embedder.batch_size):
                     pass
         except (LockTimeout, ConnectionLost, sqlite3.ProgrammingError):
-            return  # the index was busy, or closed by who cleaned it: the embedder is well, and the next search goes on
+            return  # the index was busy or closed: the embedder is well, and the next search goes on
         except Unavailable as error:
             self.mark_failed(error)
-        except Exception as error:  # noqa: BLE001  a thread has nobody to raise to: the next search says it
+        except Exception as error:  # noqa: BLE001  the next search reports it
             self.mark_failed(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
 
     def mark_failed(self, error: Unavailable) -> None:
         """Leave the embedder alone for a while."""
         with self._lock:
             if str(error) != self._failure or time.monotonic() >= self._retry_at:
-                self._retry_at = time.monotonic() + _RETRY
-            self._failure, self._opened, self._answers = str(error), None, False
+                self._retry_at = time.monotonic() + _RETRY_SECONDS
+            self._failure = str(error)
+            self._opened = None
+            self._is_ready = False
 
 
 def embed_batch(index: Index, embedder: Embedder, limit: int, space: str = "", *, interactive: bool = False) -> bool:
@@ -224,32 +228,32 @@ def embed_batch(index: Index, embedder: Embedder, limit: int, space: str = "", *
     pending = index.next_pending(space, limit)
     if pending is None:
         return False
-    index.add_vectors(space, pending, _embedded(embedder, pending, interactive=interactive))
+    index.add_vectors(space, pending, _embed_pending(embedder, pending, interactive=interactive))
     return True
 
 
-def _embedded(
+def _embed_pending(
     embedder: Embedder, pending: PendingBatch, *, interactive: bool
 ) -> dict[tuple[int, bytes], PassageEmbedding]:
-    """By owner and content. The same text of two owners is embedded once; one that means nothing has no vector."""
+    """Embed a batch. A text that two owners have is embedded once; one without known tokens gets no vector."""
     texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.accepts(text)))
-    read = dict(zip(texts, _read(embedder, texts, interactive=interactive), strict=True)) if texts else {}
+    read = dict(zip(texts, _embed_texts(embedder, texts, interactive=interactive), strict=True)) if texts else {}
     found = ((key, read[text]) for key, text in pending.texts.items() if text in read)
     return {key: each for key, each in found if each.vector.any()}
 
 
-def _read(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> list[PassageEmbedding]:
+def _embed_texts(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> list[PassageEmbedding]:
     if isinstance(embedder, TokenLevelEmbedder):
         return [PassageEmbedding(*each) for each in zip(*embedder.embed_passages_by_token(texts), strict=True)]
     return [PassageEmbedding(vector) for vector in embedder.embed_passages(texts, interactive=interactive)]
 
 
-def _asked(embedder: Embedder, text: str) -> QueryEmbedding:
+def _embed_query(embedder: Embedder, text: str) -> QueryEmbedding:
     if isinstance(embedder, TokenLevelEmbedder):
         return QueryEmbedding(*embedder.embed_query_by_token(text))
     return QueryEmbedding(embedder.embed_query(text))
 
 
-def _nearly_whole(index: Index, embedder: Embedder) -> bool:
+def _is_covered(index: Index, embedder: Embedder) -> bool:
     seen, passages, _ = index.coverage(embedder.space)
-    return seen >= _NEARLY * passages
+    return seen >= _MIN_COVERAGE * passages
