@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 
 from commonplace.formats import blocks, passages, records
-from commonplace.formats.transcripts import parse_turns
 from commonplace.model import Record
 
 from ..texts import texts
@@ -42,23 +41,6 @@ def test_a_record_is_found_on_the_lines_of_its_value() -> None:
     assert found.text == "vim\nreally"
     assert page.split("\n")[found.start - 1] == "vim"
     assert "editor" in found.hint
-
-
-def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
-    session = "\n".join(
-        [
-            '{"role": "user", "content": "hello", "name": "Ann", "timestamp": "2026-03-14T09:00:00Z"}',
-            '{"type": "message", "message": {"role": "assistant", "content": [{"type": "text", "text": "hi"}]}}',
-            '{"role": "assistant", "content": [{"type": "tool_use", "name": "x", "input": {}}]}',
-            '{"role": "tool", "content": "result"}',
-            "not json",
-            "[1]",
-            "",
-        ]
-    )
-    found, broken = parse_turns(session)
-    assert [(t.line, t.text) for t in found] == [(1, "Ann: hello"), (2, "assistant: hi")]
-    assert broken == [5, 6]
 
 
 @pytest.mark.parametrize("rule", ["---", "***", " - - -", "____________"])

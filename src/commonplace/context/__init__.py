@@ -59,9 +59,13 @@ ARGUMENTS: dict[str, Schema] = {
 
 
 def assemble(
-    home: Home, *, user: str | None = None, channel: str | None = None, budget: int | None = None,
+    home: Home,
+    *,
+    user: str | None = None,
+    channel: str | None = None,
+    budget: int | None = None,
     query: str | None = None,
-) -> Context:  # fmt: skip
+) -> Context:
     """Return the prompt context for a user and a channel. Same memory and clock, same bytes."""
     for name, value in (("user", user), ("channel", channel), ("budget", budget), ("query", query)):
         if value is not None:

@@ -164,12 +164,12 @@ def escape(content: str, *, open_fence_above: bool = False) -> str:
     fences = [_parse_fence(line) for line in lines]
     inside = [False] * len(lines) if open_fence_above else _pair_fences(fences)
     return "\n".join(
-        "\\" + line if _needs_escape(line, fence is not None, fenced) else line
+        "\\" + line if _needs_escape(line, is_fence=fence is not None, fenced=fenced) else line
         for line, fence, fenced in zip(lines, fences, inside, strict=True)
     )
 
 
-def _needs_escape(line: str, is_fence: bool, fenced: bool) -> bool:  # noqa: FBT001
+def _needs_escape(line: str, *, is_fence: bool, fenced: bool) -> bool:
     if line.startswith(FOOTER_START) or _ESCAPED.match(line):
         return True
     return not fenced and (is_fence or _OUR_HEADING.match(line) is not None)

@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+from hypothesis import given
+
+from commonplace.formats.structure import LineCounter, escape, escape_unprintable, find_marks, unescape
+
+from ..texts import texts
+
+
+@given(texts)
+def test_any_text_is_escaped_and_comes_back_exactly(text: str) -> None:
+    assert unescape(escape(text)) == text
+    assert unescape(escape(text, open_fence_above=True)) == text
+
+
+def test_headings_of_a_daily_page_and_of_blocks_are_escaped_and_others_are_not() -> None:
+    ours = ["# 2026-03-14", "## 09:26", "### key", "<!-- agentool-memory: at= -->", "```"]
+    assert [escape(line) for line in ours] == [f"\\{line}" for line in ours]
+    assert [escape(line) for line in ("# Garden", "## Roses", "#### deep")] == ["# Garden", "## Roses", "#### deep"]
+
+
+def test_headings_inside_a_closed_fence_are_marked_and_an_open_fence_is_none() -> None:
+    assert [(mark.title, mark.fenced) for mark in find_marks("# a\n```\n# b\n```\n# c\n")] == [
+        ("a", False),
+        ("b", True),
+        ("c", False),
+    ]
+    assert [mark.fenced for mark in find_marks("```\n# b\n")] == [False]
+
+
+def test_a_byte_order_mark_hides_no_heading_behind_it() -> None:
+    assert [mark.title for mark in find_marks("\ufeff\n# a\n")] == ["a"]
+
+
+def test_lines_are_counted_forwards_and_backwards() -> None:
+    count = LineCounter("a\nb\nc")
+    assert [count.line(offset) for offset in (0, 2, 4, 0)] == [1, 2, 3, 1]
+
+
+def test_what_cannot_be_printed_is_spelt_out() -> None:
+    assert escape_unprintable("a\nb\u2028é") == "a\\nb\\u2028é"
