@@ -16,8 +16,6 @@ import pytest
 from mcp import MCPError
 
 from commonplace import Memory
-from commonplace.errors import InvalidArgument, Refused
-from commonplace.server.sessions import ServerOptions
 from commonplace.storage.file_locks import lock
 from commonplace.surfaces.mcp import subscriptions
 from commonplace.tools import catalog
@@ -111,21 +109,6 @@ async def test_who_opens_a_memory_that_somebody_holds_keeps_nobody_else_waiting(
                 await client.call_tool("recall", {})
             assert not waiting.done()
         assert not (await waiting).is_error
-
-
-@pytest.mark.parametrize("name", ["agent", "user", "channel", "session", "home"])
-def test_a_name_with_half_a_character_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
-    with pytest.raises(InvalidArgument, match=f"the {name} of a request is a name"):
-        ServerOptions(str(tmp_path)).identify({f"commonplace/{name}": "cut \ud83d"}, None)
-
-
-def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
-    serves = ServerOptions(str(tmp_path))
-    headers = {"commonplace-agent": "J%C3%B6rg"}
-    assert serves.identify({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
-    assert serves.identify({"commonplace/agent": ""}, headers).agent == "Jörg"
-    with pytest.raises(Refused, match="comes from the agent Jörg, says its header"):
-        serves.identify({"commonplace/agent": "bob"}, headers)
 
 
 def test_half_a_character_is_no_reason_not_to_answer(tmp_path: Path) -> None:

@@ -259,7 +259,7 @@ def test_wrong_words_are_told_before_anything_starts(tmp_path: Path, command: st
     assert "--tools takes retrieval, notes, working, journal, registry" in tools.stderr
     homes = run("--home", str(tmp_path), command, "--homes", str(tmp_path / "none"))
     assert homes.returncode == 2
-    assert "--homes names one that holds memories" in homes.stderr
+    assert "--homes names a folder of memories" in homes.stderr
     (tmp_path / "file").write_text("x")
     assert run("--home", str(tmp_path / "file"), command).returncode == 6
 

@@ -1,0 +1,82 @@
+"""Who a request comes from, which memory it means, and how long memories stay open."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace.errors import InvalidArgument, Refused
+from commonplace.server import sessions
+from commonplace.server.sessions import Caller, MemoryPool, ServerOptions
+from commonplace.storage.tokens import Grant
+
+
+@pytest.mark.parametrize("name", ["agent", "user", "channel", "session", "home"])
+def test_a_name_with_half_a_character_is_refused_before_anything_is_written(tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidArgument, match=f"the {name} of a request is a name"):
+        ServerOptions(str(tmp_path)).identify({f"commonplace/{name}": "cut \ud83d"}, None)
+
+
+def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
+    serves = ServerOptions(str(tmp_path))
+    headers = {"commonplace-agent": "J%C3%B6rg"}
+    assert serves.identify({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
+    assert serves.identify({"commonplace/agent": ""}, headers).agent == "Jörg"
+    with pytest.raises(Refused, match="comes from the agent Jörg, says its header"):
+        serves.identify({"commonplace/agent": "bob"}, headers)
+
+
+def test_flags_hold_and_defaults_give_way() -> None:
+    options = ServerOptions("home", flags={"user": "ann"}, defaults={"channel": "tea", "agent": "cat"})
+    caller = options.identify({"commonplace/channel": "coffee"}, None)
+    assert (caller.agent, caller.user, caller.channel) == ("cat", "ann", "coffee")
+    with pytest.raises(Refused, match="this server serves the user ann alone"):
+        options.identify({"commonplace/user": "bob"}, None)
+    with pytest.raises(Refused, match="this server serves the user ann alone"):
+        caller.choose("user", "bob")
+    assert caller.choose("channel", None) == "coffee"
+
+
+def test_a_token_for_one_agent_alone_needs_no_name() -> None:
+    options = ServerOptions("home")
+    grant = Grant("t", "home", ("bob",), "write")
+    assert options.identify({}, {}, grant).agent == "bob"
+    with pytest.raises(Refused, match="this token is not for the agent ann: it is for bob"):
+        options.identify({"commonplace/agent": "ann"}, {}, grant)
+
+
+def test_a_request_chooses_a_memory_only_in_the_folder_of_memories(tmp_path: Path) -> None:
+    with pytest.raises(Refused, match="this server serves one memory"):
+        ServerOptions("home").identify({"commonplace/home": "work"}, None)
+    options = ServerOptions("home", homes=str(tmp_path))
+    assert options.identify({"commonplace/home": "work"}, None).home == str(tmp_path / "work")
+    with pytest.raises(InvalidArgument, match="must be a plain name"):
+        options.identify({"commonplace/home": "../work"}, None)
+
+
+def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
+    pool = MemoryPool()
+    caller = Caller(str(home))
+    assert pool.find_open(caller) is None
+    memory = pool.open(caller)
+    assert pool.find_open(caller) is memory
+    assert pool.open(caller) is memory
+    home.mkdir(exist_ok=True)
+    (home / "commonplace.yaml").write_text("timezone: Europe/Berlin\n")
+    assert pool.find_open(caller) is None
+    assert pool.open(caller) is not memory
+    pool.close()
+
+
+def test_the_least_recently_used_memory_is_closed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sessions, "MAX_OPEN_MEMORIES", 2)
+    pool = MemoryPool()
+    first, second, third = (Caller(str(home), agent) for agent in ("ann", "bob", "cat"))
+    pool.open(first)
+    pool.open(second)
+    pool.find_open(first)
+    pool.open(third)
+    assert pool.find_open(first) is not None
+    assert pool.find_open(second) is None
+    pool.close()
