@@ -205,13 +205,13 @@ def test_text_that_makes_no_sense_is_refused_with_a_line(text: str) -> None:
         ('{\n  "a" 1\n}', 2, "a colon is missing after 'a'"),
         ("{\n  a: 1\n}", 2, "a key in quotes is missing before 'a'"),
         ('{"a": [1, 2}', 1, "a comma or ] is missing before '}'"),
-        ('{"a": nul}', 1, "'nul' is no value"),
-        ('{"a": NaN}', 1, "'NaN' is no value"),
-        ('{"a": "b\n"}', 1, "a text is not closed"),
+        ('{"a": nul}', 1, "'nul' is not a value"),
+        ('{"a": NaN}', 1, "'NaN' is not a value"),
+        ('{"a": "b\n"}', 1, "a string is not closed"),
         ('{"a": 1', 1, "a comma or } is missing before the end"),
-        ('{"a": 1} x', 1, "something stands after the end"),
+        ('{"a": 1} x', 1, "there is more text after the end"),
         ('{"a": 1 /* b }', 1, "a comment is not closed"),
-        ("[" * 1000, 1, "it is nested too deep"),
+        ("[" * 1000, 1, "it is nested too deeply"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, line: int, problem: str) -> None:

@@ -52,10 +52,10 @@ def read(text: str) -> Node:
     try:
         node = _parse_value(text, start, 0)
     except RecursionError as error:
-        raise Unreadable(1, "it is nested too deep") from error
+        raise Unreadable(1, "it is nested too deeply") from error
     rest = _skip(text, node.end)
     if rest != len(text):
-        raise _syntax_error(text, rest, "something stands after the end")
+        raise _syntax_error(text, rest, "there is more text after the end")
     return node
 
 
@@ -68,12 +68,12 @@ def put(text: str, path: Path, value: Any) -> str:
     for depth, key in enumerate(path):
         holder = node
         _require(text, node, list if isinstance(key, int) else dict, path[:depth])
-        found = _member(node, key)
-        if found is None:
+        member = _member(node, key)
+        if member is None:
             for missing in reversed(path[depth + 1 :]):
                 value = {missing: value}
             return _insert(text, node, depth, f"{json.dumps(key, ensure_ascii=False)}: ", value)
-        node = found.node
+        node = member.node
     if node.value == value and type(node.value) is type(value):
         return text
     return text[: node.start] + _serialize(text, value, len(path), inline=_is_inline(text, holder)) + text[node.end :]
@@ -201,8 +201,8 @@ def _is_inline(text: str, node: Node) -> bool:
 
 def _indent(text: str) -> str:
     """Return the indentation of the file: that of the first indented key."""
-    found = _INDENT.search(text)
-    return found[1] if found else "  "
+    match = _INDENT.search(text)
+    return match[1] if match else "  "
 
 
 def _trim_space(text: str, position: int) -> int:
@@ -215,8 +215,8 @@ def _trim_space(text: str, position: int) -> int:
 
 def _skip(text: str, position: int) -> int:
     """Return the next position that is neither white space nor comment."""
-    found = _SPACE.match(text, position)
-    end = found.end() if found else position
+    match = _SPACE.match(text, position)
+    end = match.end() if match else position
     if text.startswith("/*", end):
         raise _syntax_error(text, end, "a comment is not closed")
     return end
@@ -225,17 +225,17 @@ def _skip(text: str, position: int) -> int:
 def _parse_value(text: str, start: int, depth: int) -> Node:
     opening = text[start : start + 1]
     if depth > _MAX_DEPTH:
-        raise _syntax_error(text, start, "it is nested too deep")
+        raise _syntax_error(text, start, "it is nested too deeply")
     if opening in ("{", "["):
         return _parse_container(text, start, depth, "}" if opening == "{" else "]")
     if opening == '"':
         return _parse_string(text, start)
-    found = _SCALAR.match(text, start)
-    word = found[0] if found else ""
+    match = _SCALAR.match(text, start)
+    word = match[0] if match else ""
     try:
         return Node(start, start + len(word), json.loads(word, parse_constant=_refuse_constant))
     except ValueError as error:
-        raise _syntax_error(text, start, f"{word or opening or 'the end'!r} is no value") from error
+        raise _syntax_error(text, start, f"{word or opening or 'the end'!r} is not a value") from error
 
 
 def _refuse_constant(word: str) -> None:
@@ -243,13 +243,13 @@ def _refuse_constant(word: str) -> None:
 
 
 def _parse_string(text: str, start: int) -> Node:
-    found = _STRING.match(text, start)
-    if not found:
-        raise _syntax_error(text, start, "a text is not closed")
+    match = _STRING.match(text, start)
+    if not match:
+        raise _syntax_error(text, start, "a string is not closed")
     try:
-        return Node(start, found.end(), json.loads(found[0]))
+        return Node(start, match.end(), json.loads(match[0]))
     except ValueError as error:
-        raise _syntax_error(text, start, f"{found[0][:40]} is no text") from error
+        raise _syntax_error(text, start, f"{match[0][:40]} is not a valid string") from error
 
 
 def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
@@ -266,8 +266,8 @@ def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)
         elif text[position : position + 1] != closing:
-            shown = repr(text[position : position + 1]) if position < len(text) else "the end"
-            raise _syntax_error(text, position, f"a comma or {closing} is missing before {shown}")
+            token = repr(text[position : position + 1]) if position < len(text) else "the end"
+            raise _syntax_error(text, position, f"a comma or {closing} is missing before {token}")
     values = {each.key: each.node.value for each in inside} if closing == "}" else [each.node.value for each in inside]
     return Node(start, position + 1, values, tuple(inside))
 
@@ -275,8 +275,8 @@ def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
 def _parse_key(text: str, position: int) -> tuple[str, int]:
     """Return a key and the position of its value."""
     if text[position : position + 1] != '"':
-        shown = repr(text[position : position + 1]) if position < len(text) else "the end"
-        raise _syntax_error(text, position, f"a key in quotes is missing before {shown}")
+        token = repr(text[position : position + 1]) if position < len(text) else "the end"
+        raise _syntax_error(text, position, f"a key in quotes is missing before {token}")
     key = _parse_string(text, position)
     colon = _skip(text, key.end)
     if text[colon : colon + 1] != ":":

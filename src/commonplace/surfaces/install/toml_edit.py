@@ -24,11 +24,11 @@ def parse(text: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text.removeprefix("\ufeff"))
     except tomllib.TOMLDecodeError as error:
-        found = _LINE.search(str(error))
-        line = int(found[1]) if found else text.count("\n") + 1
+        match = _LINE.search(str(error))
+        line = int(match[1]) if match else text.count("\n") + 1
         raise Unreadable(line, str(error).partition(" (at")[0]) from error
     except RecursionError as error:
-        raise Unreadable(1, "it is nested too deep") from error
+        raise Unreadable(1, "it is nested too deeply") from error
 
 
 def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
@@ -49,7 +49,7 @@ def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
     else:
         rest = _drop_keys(lines[start + 1 :], value)
         made = "".join([*lines[: start + 1], *ours, *rest])
-    expected = _expected(document, path, {**(known or {}), **value})
+    expected = _with_table(document, path, {**(known or {}), **value})
     return _check(made, expected, path, ours)
 
 
@@ -70,7 +70,7 @@ def take(text: str, path: KeyPath) -> str:
         if start and not lines[start - 1].strip():  # the blank line before it
             start -= 1
         del lines[start:end]
-    return _check("".join(lines), _expected(document, path, None), path, [])
+    return _check("".join(lines), _with_table(document, path, None), path, [])
 
 
 def _end_before_comments(lines: list[str], start: int, end: int) -> int:
@@ -110,11 +110,11 @@ def _drop_keys(lines: list[str], keys: dict[str, Any]) -> list[str]:
     return [*out, *lines]
 
 
-def _expected(document: dict[str, Any], path: KeyPath, value: dict[str, Any] | None) -> dict[str, Any]:
+def _with_table(document: dict[str, Any], path: KeyPath, value: dict[str, Any] | None) -> dict[str, Any]:
     """Return the document with a table at a path, or without it."""
     key, *rest = path
     inner = document.get(key)
-    made = _expected(inner if isinstance(inner, dict) else {}, tuple(rest), value) if rest else value
+    made = _with_table(inner if isinstance(inner, dict) else {}, tuple(rest), value) if rest else value
     others = {name: each for name, each in document.items() if name != key}
     return others if made is None or (value is None and not made) else {**others, key: made}
 

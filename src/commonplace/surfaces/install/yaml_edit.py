@@ -17,17 +17,17 @@ def parse(text: str) -> dict[str, Any]:
 
     try:
         compose(text)  # reports the line, and refuses what safe_load should not see
-        found = yaml.safe_load(text)
+        document = yaml.safe_load(text)
     except YamlProblem as error:
         raise Unreadable(error.line or 1, str(error.problem)) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         mark = getattr(error, "problem_mark", None)
         raise Unreadable(mark.line + 1 if mark else 1, str(getattr(error, "problem", error))) from error
-    if found is None:
+    if document is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise Unreadable(1, "the file must be a mapping of names to values")
-    return found
+    return document
 
 
 def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
