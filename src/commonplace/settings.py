@@ -347,7 +347,7 @@ class _Reader:
 
     def _wrong_value(self, node: Node, setting: Setting, schema: Schema) -> SettingsError:
         got = repr(node.value) if node.id == "scalar" else "a list" if node.id == "sequence" else "a mapping"
-        return self.error(node, f"{setting.key} must be {_expected(schema)}, not {got}")
+        return self.error(node, f"{setting.key} must be {_expected_words(schema)}, not {got}")
 
 
 def _scalar(node: Node) -> Any:
@@ -367,7 +367,7 @@ def _scalar(node: Node) -> Any:
     return node.value
 
 
-def _expected(schema: Schema) -> str:
+def _expected_words(schema: Schema) -> str:
     """What a setting takes, in words."""
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"

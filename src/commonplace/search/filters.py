@@ -41,10 +41,10 @@ def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
         values.get("channel") or "",
         values.get("agent") or "",
         _as_tuple(values.get("tags")),
-        _day("since", values.get("since"), today, last=False),
-        _day("until", values.get("until"), today, last=True),
+        _parse_day("since", values.get("since"), today, last=False),
+        _parse_day("until", values.get("until"), today, last=True),
         values.get("source") or "",
-        tuple(pattern for each in _as_tuple(values.get("path")) for pattern in _patterns(each)),
+        tuple(pattern for each in _as_tuple(values.get("path")) for pattern in _path_patterns(each)),
     )
 
 
@@ -60,8 +60,8 @@ def _as_tuple(value: str | list[str] | None) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
-def _patterns(path: str) -> tuple[str, ...]:
-    """A folder means everything in it. A file of any name can be a page among memories: there it may be either."""
+def _path_patterns(path: str) -> tuple[str, ...]:
+    """Return the patterns of a path: a folder means all in it; below `memories` a name may be a page or a folder."""
     path = path.removeprefix("./")
     is_page = path.endswith((".md", ".jsonl")) or set(path) & set("*?")
     if is_page:
@@ -70,22 +70,22 @@ def _patterns(path: str) -> tuple[str, ...]:
     return (path, below) if "/memories/" in f"/{path}" and path[-1] != "/" else (below,)
 
 
-def _day(name: str, value: str | date | None, today: int, *, last: bool) -> int | None:
+def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -> int | None:
     if not value:
         return None
     if isinstance(value, date):
         return value.toordinal()
     found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
     if found:
-        return _part_of_year(name, value, int(found[1]), int(found[2] or 0), last=last)
+        return _day_of_year_or_month(name, value, int(found[1]), int(found[2] or 0), last=last)
     span = parse_span(value, today)
     if span is None:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")
     return span.last if last else span.first
 
 
-def _part_of_year(name: str, value: str, year: int, month: int, *, last: bool) -> int:
-    """A year, or a month of it: from its first day, or up to its last."""
+def _day_of_year_or_month(name: str, value: str, year: int, month: int, *, last: bool) -> int:
+    """Return the first or the last day of a year, or of a month of it."""
     month = month or (12 if last else 1)
     try:
         return date(year, month, monthrange(year, month)[1] if last else 1).toordinal()

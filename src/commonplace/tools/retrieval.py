@@ -138,10 +138,10 @@ def _select_lines(lines: list[str], start: int, count: int | None) -> dict[str, 
     if count is not None:
         chosen = lines[start - 1 : start - 1 + count]
         return {"text": "\n".join(chosen), "from": start, "to": start + len(chosen) - 1}
-    return _select_capped(lines, start)
+    return _select_up_to_limits(lines, start)
 
 
-def _select_capped(lines: list[str], start: int) -> dict[str, Any]:
+def _select_up_to_limits(lines: list[str], start: int) -> dict[str, Any]:
     chosen: list[str] = []
     size = 0
     for line in lines[start - 1 : start - 1 + _MAX_LINES]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from typing import Annotated, Any, Literal
 
@@ -61,7 +61,7 @@ def write_memory(
     content = _require_text("content", content)
     _refuse_reserved(key)
     shelf = home.working
-    record = shelf.change(shelf.path(key), key, lambda old: _append_line(old, content) if mode == "append" else content)
+    record = shelf.change(shelf.path(key), key, _text_change(mode, content))
     reply = {"status": "ok", "key": key, "mode": mode, "bytes_written": len(record.value.encode())}
     return with_warning(reply, _log_write(home, key, mode))
 
@@ -72,7 +72,7 @@ def write_session_handoff(
     """Leave a note for your next session. It replaces the last one and is the first thing you will read."""
     content = _require_text("content", content)
     path = home.layout.handoff_page(home.agent)
-    home.working.change(path, SESSION_HANDOFF_KEY, lambda _: content, start_over=True)
+    home.working.change(path, SESSION_HANDOFF_KEY, _text_change("replace", content), start_over=True)
     return {"status": "ok", "message": f"Handoff saved in {path}; the next session reads it first."}
 
 
@@ -84,7 +84,8 @@ def read_handoff(home: Home) -> str:
 
 def clear_handoff(home: Home) -> None:
     """Remove the note for the next session. A person may; no tool of an agent does."""
-    home.working.change(home.layout.handoff_page(home.agent), SESSION_HANDOFF_KEY, lambda _: "", start_over=True)
+    path = home.layout.handoff_page(home.agent)
+    home.working.change(path, SESSION_HANDOFF_KEY, _text_change("replace", ""), start_over=True)
 
 
 def scratch_note(
@@ -100,13 +101,11 @@ def scratch_note(
         return {"status": "ok", "content": text, "empty": not text.strip()}
     content = content.strip()
     if mode == "clear":
-        home.working.change(path, SCRATCHPAD_KEY, lambda _: "", start_over=True)
+        home.working.change(path, SCRATCHPAD_KEY, _text_change("replace", ""), start_over=True)
         return {"status": "ok", "mode": mode, "content": "", "message": "Scratchpad cleared."}
     if not content:
         raise MissingArgument("content")
-    record = home.working.change(
-        path, SCRATCHPAD_KEY, lambda old: _append_line(old, content) if mode == "append" else content
-    )
+    record = home.working.change(path, SCRATCHPAD_KEY, _text_change(mode, content))
     return {"status": "ok", "mode": mode, "content": record.value, "message": f"Scratchpad saved in {path}."}
 
 
@@ -115,6 +114,15 @@ def _require_text(name: str, value: str) -> str:
     if not trimmed:
         raise MissingArgument(name)
     return trimmed
+
+
+def _text_change(mode: str, content: str) -> Callable[[Json], str]:
+    """Return the change that replaces a note by some content, or appends it."""
+
+    def change(old: Json) -> str:
+        return _append_line(old, content) if mode == "append" else content
+
+    return change
 
 
 def _append_line(old: Json, content: str) -> str:
