@@ -85,19 +85,19 @@ class McpServer:
             description="Memory for agents, in Markdown files",
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
-            on_call_tool=self._audited(self._call_tool),
-            on_list_resources=self._audited(self._list_resources, "resources/list"),
+            on_call_tool=self._with_audit(self._call_tool),
+            on_list_resources=self._with_audit(self._list_resources, "resources/list"),
             on_list_resource_templates=self._list_templates,
-            on_read_resource=self._audited(self._read_resource, "resources/read"),
-            on_subscribe_resource=self._audited(self._subscribe, "resources/subscribe"),
+            on_read_resource=self._with_audit(self._read_resource, "resources/read"),
+            on_subscribe_resource=self._with_audit(self._subscribe, "resources/subscribe"),
             on_unsubscribe_resource=self._unsubscribe,
             on_subscriptions_listen=self._listen,
             on_list_prompts=self._list_prompts,
-            on_get_prompt=self._audited(self._get_prompt, "prompts/get"),
-            on_completion=self._audited(self._complete, "completion/complete"),
+            on_get_prompt=self._with_audit(self._get_prompt, "prompts/get"),
+            on_completion=self._with_audit(self._complete, "completion/complete"),
         )
 
-    def _audited(self, handler: Handler[Params, Result], operation: str = "") -> Handler[Params, Result]:
+    def _with_audit(self, handler: Handler[Params, Result], operation: str = "") -> Handler[Params, Result]:
         """Return a handler whose calls are recorded in the audit log; without an operation it calls a tool."""
 
         async def run(context: Context, params: Params) -> Result:
