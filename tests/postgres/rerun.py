@@ -1,4 +1,10 @@
-"""What lets the tests of a folder run again on a memory in PostgreSQL: homes in place of temporary folders."""
+"""Run the tests that were written for a home in a folder once more on a home in PostgreSQL.
+
+A module `test_rerun_*.py` names the test modules to run again and calls `collect_tests`, which imports their tests and
+fixtures. The fixtures here replace those for temporary folders: where such a test asks for a folder it gets a
+`DatabasePath`, which has as much of `pathlib.Path` as the tests use but reads and writes pages of a tenant of its own.
+Tests that need real files are left out by name, each with a reason.
+"""
 
 from __future__ import annotations
 
@@ -16,11 +22,18 @@ from commonplace.storage.postgres.connection import Database
 from commonplace.testing import FrozenClock
 
 from .conftest import admin, on
-from .places import Homes, Place
+from .database_path import DatabasePath, Homes
 
 settings.register_profile("few", settings.get_profile("commonplace"), max_examples=8)  # each makes a home of its own
-OURS = ("home", "homes", "memory", "tmp_path", "tmp_path_factory", "closed_again")  # what stands for others' here
-A_FILE = "works on files: a folder or a link in a page's place, times of files, files of the index"
+REPLACED_FIXTURES = (
+    "home",
+    "homes",
+    "memory",
+    "tmp_path",
+    "tmp_path_factory",
+    "close_databases",
+)  # what stands for others' here
+NEEDS_FILES = "works on files: a folder or a link in a page's place, times of files, files of the index"
 
 
 class Factory:
@@ -33,14 +46,14 @@ class Factory:
     def getbasetemp(self) -> Any:
         return self.folders.getbasetemp()
 
-    def mktemp(self, name: str) -> Spot:
+    def mktemp(self, name: str) -> TemporaryHome:
         """A test that asks again and again has left the homes before."""
         for database in self.opened:
             database.close()
-        return Spot(self.homes)
+        return TemporaryHome(self.homes)
 
 
-class Spot:
+class TemporaryHome:
     """A temporary folder that is a home, or has one in it."""
 
     def __init__(self, homes: Homes) -> None:
@@ -49,7 +62,7 @@ class Spot:
     def __fspath__(self) -> str:
         return self._home.__fspath__()
 
-    def __truediv__(self, name: str) -> Place:
+    def __truediv__(self, name: str) -> DatabasePath:
         return self._homes.new() if name == "home" else self._home / name
 
 
@@ -70,7 +83,7 @@ def homes(server: str, template: str, tmp_path_factory: Factory) -> Iterator[Hom
     admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
     tmp_path_factory.homes = homes = Homes(on(server, name))
     with pytest.MonkeyPatch.context() as patch:
-        opened = _remembered(patch)
+        opened = _track_databases(patch)
         yield homes
         for database in opened:
             database.close()
@@ -78,11 +91,11 @@ def homes(server: str, template: str, tmp_path_factory: Factory) -> Iterator[Hom
 
 
 @pytest.fixture(autouse=True)
-def closed_again(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
+def close_databases(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
     """Tests in folders close no memory: here connections would be left."""
     settings.load_profile("few")
     with pytest.MonkeyPatch.context() as patch:
-        tmp_path_factory.opened = _remembered(patch)
+        tmp_path_factory.opened = _track_databases(patch)
         yield
         for database in tmp_path_factory.opened:
             database.close()
@@ -90,7 +103,7 @@ def closed_again(homes: Homes, tmp_path_factory: Factory) -> Iterator[None]:
     settings.load_profile("commonplace")
 
 
-def _remembered(patch: pytest.MonkeyPatch) -> list[Database]:
+def _track_databases(patch: pytest.MonkeyPatch) -> list[Database]:
     opened: list[Database] = []
     begin = Database.__init__
 
@@ -103,18 +116,18 @@ def _remembered(patch: pytest.MonkeyPatch) -> list[Database]:
 
 
 @pytest.fixture
-def home(homes: Homes) -> Place:
+def home(homes: Homes) -> DatabasePath:
     return homes.one()
 
 
 @pytest.fixture
-def memory(home: Place, clock: FrozenClock) -> Memory:
+def memory(home: DatabasePath, clock: FrozenClock) -> Memory:
     return Memory(home, clock=clock)
 
 
-def collected(names: Iterable[str], on_a_home: set[str], left_out: Iterable[str]) -> dict[str, Any]:
+def collect_tests(names: Iterable[str], on_a_home: set[str], left_out: Iterable[str]) -> dict[str, Any]:
     """The tests and fixtures of some modules that are about a home, and the fixtures they need here, by name."""
-    found: dict[str, Any] = {name: globals()[name] for name in OURS}
+    found: dict[str, Any] = {name: globals()[name] for name in REPLACED_FIXTURES}
     for name in names:
         module = importlib.import_module(f"tests.{name}")
         for each, value in vars(module).items():
@@ -130,6 +143,6 @@ def _is_fixture(value: object) -> bool:
     return type(value).__name__ == "FixtureFunctionDefinition"
 
 
-def every(names: Iterable[str]) -> set[str]:
+def all_names(names: Iterable[str]) -> set[str]:
     """What some modules have."""
     return {each for name in names for each in vars(importlib.import_module(f"tests.{name}"))}

@@ -20,7 +20,7 @@ from commonplace.storage.postgres.pages import PostgresPages
 from .writer import pages_at
 
 
-class Place:
+class DatabasePath:
     """A page or a folder of a home, with as much of `pathlib.Path` as tests ask for."""
 
     def __init__(self, url: str, pages: PostgresPages, path: str = "", around: Around | None = None) -> None:
@@ -34,17 +34,17 @@ class Place:
         return f"{self._url}/{self.path}" if self._url and self.path else self._url or self.path
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and str(self) == str(other)
+        return isinstance(other, DatabasePath) and str(self) == str(other)
 
-    def __lt__(self, other: Place) -> bool:
+    def __lt__(self, other: DatabasePath) -> bool:
         return self.path < other.path
 
     def __hash__(self) -> int:
         return hash(str(self))
 
-    def __truediv__(self, name: str | Place) -> Place:
-        below = name.path if isinstance(name, Place) else name
-        return Place(self._url, self._pages, posixpath.join(self.path, below), self.around)
+    def __truediv__(self, name: str | DatabasePath) -> DatabasePath:
+        below = name.path if isinstance(name, DatabasePath) else name
+        return DatabasePath(self._url, self._pages, posixpath.join(self.path, below), self.around)
 
     @property
     def name(self) -> str:
@@ -58,10 +58,10 @@ class Place:
     def parent(self) -> Any:
         if not self.path and self.around:
             return self.around
-        return Place(self._url, self._pages, posixpath.dirname(self.path), self.around)
+        return DatabasePath(self._url, self._pages, posixpath.dirname(self.path), self.around)
 
-    def relative_to(self, other: Place) -> Place:
-        return Place("", self._pages, posixpath.relpath(self.path, other.path or "."))
+    def relative_to(self, other: DatabasePath) -> DatabasePath:
+        return DatabasePath("", self._pages, posixpath.relpath(self.path, other.path or "."))
 
     def as_posix(self) -> str:
         return self.path
@@ -116,7 +116,7 @@ class Place:
     def symlink_to(self, target: str) -> None:
         """A database has no links: nothing is there."""
 
-    def rename(self, new: Place) -> None:
+    def rename(self, new: DatabasePath) -> None:
         new.write_text(self.read_text())
         self.unlink()
 
@@ -141,17 +141,17 @@ class Place:
         yield added
         self._pages.append(self.path, added.getvalue())
 
-    def rglob(self, pattern: str) -> list[Place]:
+    def rglob(self, pattern: str) -> list[DatabasePath]:
         found = {path for path in self._below(self.path) if fnmatch.fnmatch(posixpath.basename(path), pattern)}
-        return [Place(self._url, self._pages, path) for path in sorted(found)]
+        return [DatabasePath(self._url, self._pages, path) for path in sorted(found)]
 
-    def glob(self, pattern: str) -> list[Place]:
+    def glob(self, pattern: str) -> list[DatabasePath]:
         found = [self]
         for part in pattern.split("/"):
             found = [below for each in found for below in each.iterdir() if fnmatch.fnmatch(below.name, part)]
         return found
 
-    def iterdir(self) -> list[Place]:
+    def iterdir(self) -> list[DatabasePath]:
         below = len(self.path) + 1 if self.path else 0
         names = {path[below:].partition("/")[0] for path in self._below(self.path)}
         return [self / name for name in sorted(names)]
@@ -165,14 +165,14 @@ class Around:
     """What a home lies in: other homes beside it, by their names."""
 
     def __init__(self, homes: Homes) -> None:
-        self._homes, self._named = homes, dict[str, Place]()
+        self._homes, self._named = homes, dict[str, DatabasePath]()
 
-    def __truediv__(self, name: str) -> Place:
+    def __truediv__(self, name: str) -> DatabasePath:
         if name not in self._named:
             self._named[name] = self._homes.new(self)
         return self._named[name]
 
-    def rglob(self, pattern: str) -> list[Place]:
+    def rglob(self, pattern: str) -> list[DatabasePath]:
         return [found for home in self._named.values() for found in home.rglob(pattern)]
 
 
@@ -182,10 +182,10 @@ class Homes:
     def __init__(self, url: str) -> None:
         self._url = url
 
-    def new(self, around: Around | None = None) -> Place:
+    def new(self, around: Around | None = None) -> DatabasePath:
         url = f"{self._url}{'&' if '?' in self._url else '?'}tenant={secrets.token_hex(6)}"
-        return Place(url, pages_at(url)[1], "", around)
+        return DatabasePath(url, pages_at(url)[1], "", around)
 
-    def one(self) -> Place:
+    def one(self) -> DatabasePath:
         """A home with a name, which has others beside it."""
         return Around(self) / "home"
