@@ -51,7 +51,7 @@ class Home:
         self.address = root
         self.root = self.storage.name
         self.settings = self.storage.settings
-        self.layout: Layout = replace(layout_of(self.settings), stands=self.storage.has_folder)
+        self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         self.has_memory = self._read_has_memory()
 
     @cached_property

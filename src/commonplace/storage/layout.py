@@ -64,7 +64,7 @@ class Layout:
     day_name: str = "%Y-%m-%d"
     world_folder: str | None = None  # from the home, not from `base`
     # Whether a folder has a subfolder of exactly this name: one that a person made is preferred to our own encoding.
-    stands: Callable[[str, str], bool] = field(default=lambda folder, name: False, compare=False, repr=False)
+    has_folder: Callable[[str, str], bool] = field(default=lambda folder, name: False, compare=False, repr=False)
 
     def path(self, below: str) -> str:
         return f"{self.base}/{below}" if self.base else below
@@ -74,7 +74,7 @@ class Layout:
         ours = file_name(name)
         if ours == name or is_code(name):  # what stands under a code is another's
             return ours
-        return name if self.stands(folder, name) and not self.stands(folder, ours) else ours
+        return name if self.has_folder(folder, name) and not self.has_folder(folder, ours) else ours
 
     @property
     def shared_curated(self) -> str:

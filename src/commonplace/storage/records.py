@@ -1,7 +1,7 @@
 """Keyed records: one small page each, so that a write costs the same among ten and among a hundred thousand.
 
-A `Shelf` is one folder of records (a channel, an agent's working notes). Globals stand one folder a category; a key
-is one record over all of them. Where a page's name is not the key's own, the page says the key in its front matter.
+A `Shelf` is one folder of records (a channel, an agent's working notes). Globals have one folder per category; a key
+is one record over all of them. Where a page's name is not the key itself, its front matter says the key.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ def read_record(pages: Pages, layout: Layout, path: str) -> Record | None:
 
 
 def record_at(pages: Pages, path: str, place: Place) -> Record:
-    """The record on a page; what the page leaves out is told by its place and the time it was written."""
+    """Return the record on a page; its place and file time supply what the page leaves out."""
     text = pages.read(path).text
     return parse(text, path, place, lambda: pages.modified_at(path))
 
 
 def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
-    """The record that a page is. Its name on disk decides the key; what it claims inside only decodes that name."""
+    """Parse a page as a record. Its name on disk decides the key; what its front matter says only decodes that name."""
     record = page_of.parse_record(text, Record(place.name, "", category=place.category, path=path, scope=place.scope))
     record = record._replace(key=uncoded(place.name, record.key))
     if not (record.created_at and record.updated_at):
@@ -68,7 +68,7 @@ def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
 
 
 def channel_name(text: str, folder: str) -> str:
-    """The channel a record belongs to: its folder's name, or, where that is a code, the name it is the code of."""
+    """Return the channel of a record: its folder's name or, where that is encoded, the name it encodes."""
     if is_plain(folder):
         return folder
     try:
@@ -84,21 +84,22 @@ class Shelf(NamedTuple):
     layout: Layout
     folder: str
     clock: Clock
-    fields: tuple[tuple[str, str], ...] = ()  # what every page here says beside its own fields
-    taken: frozenset[str] = frozenset()  # lower-case file names here that are not keys
+    fields: tuple[tuple[str, str], ...] = ()  # front matter of every page here
+    taken: frozenset[str] = frozenset()  # lower-case file names that are not keys
 
     def path(self, key: str) -> str:
-        """The page of a key: ours, or, where that is not there, the one a person gave exactly this name."""
-        ours, *theirs = self._pages_of(key)
-        return ours if not theirs or self._stands(ours) else theirs[0]
+        """Return the page of a key: ours or, where that is absent, the one a person named exactly so."""
+        ours, *theirs = self._candidate_paths(key)
+        return ours if not theirs or self._exists(ours) else theirs[0]
 
-    def _pages_of(self, key: str) -> list[str]:
-        ours, theirs = f"{self.folder}/{file_name(key, self.taken)}.md", f"{self.folder}/{key}.md"
-        if ours == theirs or is_code(key) or key.lower() in self.taken:  # what stands under a code is another key's
+    def _candidate_paths(self, key: str) -> list[str]:
+        ours = f"{self.folder}/{file_name(key, self.taken)}.md"
+        theirs = f"{self.folder}/{key}.md"
+        if ours == theirs or is_code(key) or key.lower() in self.taken:  # an encoded name belongs to another key
             return [ours]
-        return [ours, theirs] if self._stands(theirs) else [ours]
+        return [ours, theirs] if self._exists(theirs) else [ours]
 
-    def _stands(self, path: str) -> bool:
+    def _exists(self, path: str) -> bool:
         try:
             self.pages.modified_at(path)
         except CommonplaceError:
@@ -130,7 +131,7 @@ class Shelf(NamedTuple):
         base: str = "",
         start_over: bool = False,
     ) -> Record:
-        """Write what `value_after` makes of the standing value (None: there is none), with nobody in between."""
+        """Write what `value_after` makes of the current value (None: there is none), under the page's lock."""
         for what, name in (("key", key), ("category", category), *self.fields):
             refuse_null(what, name)
         refuse_null("tag", *tags)
@@ -142,8 +143,8 @@ class Shelf(NamedTuple):
         def rewrite(old: str) -> str:
             nonlocal new
             old = old or base
-            standing = page_of.parse_record(old, named) if old else named
-            new = Record(key, value_after(standing.value), category or "general", tags, standing.created_at, now, path)
+            current = page_of.parse_record(old, named) if old else named
+            new = Record(key, value_after(current.value), category or "general", tags, current.created_at, now, path)
             fields = self._front_matter(named.key, new)
             try:
                 return page_of.render_record(old, new.value, fields, start_over=start_over)
@@ -164,19 +165,19 @@ class Shelf(NamedTuple):
         }
 
     def delete(self, key: str) -> bool:
-        """Remove the record, also where a person's page of the name stands beside ours."""
-        found = False
-        for path in self._pages_of(key):
+        """Remove the record and a person's page of the same name; return whether there was any."""
+        existed = False
+        for path in self._candidate_paths(key):
             with suppress(PageNotFound):
                 self.pages.remove(path)
-                found = True
-        return found
+                existed = True
+        return existed
 
     def keys(self) -> list[str]:
-        """All keys, sorted. Only pages whose name had to be encoded are opened."""
-        return sorted({key for path in self.pages.list(self.folder) for key in self._key_of(path)})
+        """Return all keys, sorted. Only pages whose name is encoded are opened."""
+        return sorted({key for path in self.pages.list(self.folder) for key in self._read_key(path)})
 
-    def _key_of(self, path: str) -> Iterator[str]:
+    def _read_key(self, path: str) -> Iterator[str]:
         name = stem(path)
         if is_plain(name):
             yield name
@@ -184,7 +185,7 @@ class Shelf(NamedTuple):
         place = self.layout.place(path)
         try:
             yield record_at(self.pages, path, place).key if place else name
-        except CommonplaceError:  # it is there, even if it can not be read
+        except CommonplaceError:  # it exists, even if it cannot be read
             yield name
 
 
@@ -192,17 +193,19 @@ class Globals:
     """Records that all agents share, one folder a category."""
 
     def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
-        self.pages, self.layout, self.clock = pages, layout, clock
+        self.pages = pages
+        self.layout = layout
+        self.clock = clock
 
     def get(self, key: str) -> Record | None:
-        """The record of a key; the newest, should a crash or a person have left two."""
-        return max(self._all(key), key=lambda record: sort_key(record.updated_at), default=None)
+        """Return the record of a key; the newest, should a crash or a person have left two."""
+        return max(self._find_all(key), key=lambda record: sort_key(record.updated_at), default=None)
 
     def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
-        """Write the record; one that stands in another category moves, with all that its page says."""
+        """Write the record; one in another category moves, with everything its page says."""
         refuse_null("key", key)
         with self.pages.lock(f"global {key}"):
-            old = self._all(key)
+            old = self._find_all(key)
             shelf = self._shelf(category)
             first = min((record.created_at for record in old), key=sort_key, default="")
             newest = max(old, key=lambda record: sort_key(record.updated_at), default=None)
@@ -214,13 +217,13 @@ class Globals:
 
     def delete(self, key: str) -> bool:
         with self.pages.lock(f"global {key}"):
-            old = self._all(key)
+            old = self._find_all(key)
             for record in old:
                 self.pages.remove(record.path)
             return bool(old)
 
-    def _all(self, key: str) -> list[Record]:
-        """Looked up under every category: the folders are few, and the file system's answer is never stale."""
+    def _find_all(self, key: str) -> list[Record]:
+        """Look under every category: the folders are few, and the storage's answer is never stale."""
         shelves = (self._shelf_of(folder) for folder in self.pages.list_folders(self.layout.globals))
         return [record for shelf in shelves if (record := shelf.get(key))]
 
@@ -237,7 +240,9 @@ class Channels:
     """Records of one conversation each, one folder a channel."""
 
     def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
-        self.pages, self.layout, self.clock = pages, layout, clock
+        self.pages = pages
+        self.layout = layout
+        self.clock = clock
 
     def shelf(self, channel: str) -> Shelf:
         folder = self.layout.channel_folder(channel)
@@ -248,19 +253,19 @@ class Channels:
         return bool(self.pages.list(self.layout.channel_folder(channel)))
 
     def names(self) -> tuple[list[str], list[str]]:
-        """The channels that hold records, sorted, and what kept a name from being read."""
+        """Return the channels that hold records, sorted, and warnings about names that could not be read."""
         problems: list[str] = []
         folders = self.pages.list_folders(self.layout.channels)
-        return sorted({name for folder in folders for name in self._name(folder, problems)}), problems
+        return sorted({name for folder in folders for name in self._read_name(folder, problems)}), problems
 
-    def _name(self, folder: str, problems: list[str]) -> Iterator[str]:
-        """The channel of a folder: its name, or, where that is a code, what any of its pages says it codes."""
+    def _read_name(self, folder: str, problems: list[str]) -> Iterator[str]:
+        """Yield the channel of a folder: its name or, where that is encoded, what any of its pages says."""
         paths = self.pages.list(f"{self.layout.channels}/{folder}")
-        claimed = (self._claimed(path, folder, problems) for path in paths if not is_plain(folder))
+        names = (self._read_channel(path, folder, problems) for path in paths if not is_plain(folder))
         if paths:
-            yield next((name for name in claimed if name != folder), folder)
+            yield next((name for name in names if name != folder), folder)
 
-    def _claimed(self, path: str, folder: str, problems: list[str]) -> str:
+    def _read_channel(self, path: str, folder: str, problems: list[str]) -> str:
         try:
             return channel_name(self.pages.read(path).text, folder)
         except CommonplaceError as error:
@@ -268,7 +273,7 @@ class Channels:
             return folder
 
     def purge(self, channel: str) -> int:
-        """Remove every record of a channel; how many there were."""
+        """Remove every record of a channel and return how many there were."""
         paths = self.pages.list(self.layout.channel_folder(channel))
         if not paths:
             raise NotFound("Not found")

@@ -16,24 +16,25 @@ from .base import Pages
 from .layout import Layout
 from .names import refuse_null, skill_folder
 
-PAGE, DATA = "SKILL.md", "data.json"
+PAGE = "SKILL.md"
+DATA = "data.json"
 
 
 def skill_at(pages: Pages, path: str, folder: str) -> Skill:
-    """The skill on a page, with the data beside it."""
+    """Return the skill on a page, with the data beside it."""
     return parse(pages.read(path).text, pages, path, folder)
 
 
 def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
-    """The skill that a page is, `alone` without data. Its folder decides its name, as a page's does for a record."""
+    """Parse a page as a skill, `alone` without its data. Its folder decides its name, as with records."""
     when = format_timestamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
     skill = page_of.parse_skill(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
     name = skill.name if skill_folder(skill.name) == folder else folder
-    data, problem = ({}, "") if alone else _data(pages, path.removesuffix(PAGE) + DATA)
+    data, problem = ({}, "") if alone else _read_data(pages, path.removesuffix(PAGE) + DATA)
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
 
 
-def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
+def _read_data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
     try:
         data = jsontext.parse_json(pages.read(path).text)
     except PageNotFound:
@@ -47,22 +48,24 @@ def _data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
 
 class Skills:
     def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
-        self.pages, self.layout, self.clock = pages, layout, clock
+        self.pages = pages
+        self.layout = layout
+        self.clock = clock
 
     def get(self, name: str) -> Skill | None:
-        skill = self._at(self._folder(name))
+        skill = self._read_skill(self._folder(name))
         return skill if skill and skill.name == name else None
 
     def all(self) -> list[Skill]:
-        """Every skill, sorted by name. One that can not be read is there with a warning."""
-        found = (self._at(folder) for folder in self.pages.list_folders(self.layout.skills))
-        return sorted((skill for skill in found if skill), key=lambda skill: skill.name)
+        """Return every skill, sorted by name; one that cannot be read has a warning."""
+        skills = (self._read_skill(folder) for folder in self.pages.list_folders(self.layout.skills))
+        return sorted((skill for skill in skills if skill), key=lambda skill: skill.name)
 
     def visible_to(self, user: str | None) -> list[Skill]:
         return [skill for skill in self.all() if skill.owner == "global" or skill.owner == user]
 
     def create(self, name: str, description: str, data: dict[str, Json], owner: str, instructions: str) -> Skill:
-        """A new skill; one that exists only gets the new description."""
+        """Create a skill; one that exists only gets the new description."""
         refuse_null("name", name)
         refuse_null("owner", owner)
         now = format_timestamp(self.clock())
@@ -74,7 +77,7 @@ class Skills:
         return self._change(name, change)
 
     def update(self, name: str, change: Callable[[Skill], Skill]) -> Skill | None:
-        """Change a skill that exists; None when it does not."""
+        """Change a skill and return it; None when it does not exist."""
         now = format_timestamp(self.clock())
         if self.get(name) is None:
             return None
@@ -103,17 +106,17 @@ class Skills:
             return new
 
     def _write(self, folder: str, old: Skill | None, new: Skill) -> None:
-        """The data first, then the page that makes it count; when that fails, the data is put back."""
-        before = self._put_data(folder, new.data) if old is None or new.data != old.data else None
+        """Write the data, then the page that makes it count; if that fails, restore the data."""
+        before = self._write_data(folder, new.data) if old is None or new.data != old.data else None
         try:
             self.pages.edit(self._path(folder), lambda text: page_of.render_skill(text, new, folder))
         except CommonplaceError:
             if before is not None:
-                self._put_back(folder, before)
+                self._restore_data(folder, before)
             raise
 
-    def _put_data(self, folder: str, data: dict[str, Json]) -> str:
-        """Write the data, or remove what a skill of that name left behind; the text that stood there."""
+    def _write_data(self, folder: str, data: dict[str, Json]) -> str:
+        """Write the data over what a skill of that name left behind, and return the earlier text."""
         path = self._data_path(folder)
         try:
             before = self.pages.read(path).text
@@ -123,7 +126,7 @@ class Skills:
             self.pages.write(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
         return before
 
-    def _put_back(self, folder: str, before: str) -> None:
+    def _restore_data(self, folder: str, before: str) -> None:
         with suppress(CommonplaceError):
             if before:
                 self.pages.write(self._data_path(folder), before)
@@ -131,9 +134,9 @@ class Skills:
                 self.pages.remove(self._data_path(folder))
 
     def _folder(self, name: str) -> str:
-        """The folder a person gave exactly this name, else ours."""
+        """Return the folder a person named exactly so, else ours."""
         ours = skill_folder(name)
-        return name if ours != name and self.layout.stands(self.layout.skills, name) else ours
+        return name if ours != name and self.layout.has_folder(self.layout.skills, name) else ours
 
     def _path(self, folder: str) -> str:
         return f"{self.layout.skills}/{folder}/{PAGE}"
@@ -141,7 +144,7 @@ class Skills:
     def _data_path(self, folder: str) -> str:
         return f"{self.layout.skills}/{folder}/{DATA}"
 
-    def _at(self, folder: str) -> Skill | None:
+    def _read_skill(self, folder: str) -> Skill | None:
         path = self._path(folder)
         try:
             return skill_at(self.pages, path, folder)

@@ -1,8 +1,7 @@
-"""Earlier versions of every page: what it said, who changed it, when and why.
+"""History as files: one per slot of the page locks, so that whoever writes a page already holds its history's lock.
 
-One file a slot: the slots of the page locks, so that whoever writes a page already keeps others off its history. A
-version is one line (`versions.py`), in the order they came. Nothing is waited for: after a power cut the last seconds
-of history may be missing, never a page.
+A version is one line, in the order they were made. Nothing is synced: after a power cut the last seconds of history
+may be missing, never a page.
 """
 
 from __future__ import annotations
@@ -42,14 +41,14 @@ from ..history import (
 )
 from ..merge import omits_changes
 
-_TAIL = 1 << 16  # bytes: a page that was written lately is found at the end
-_SINCE_OPENED = timedelta(minutes=10)
-HAND = Author(tool="")
 SLOTS = 256  # files
+_TAIL_BYTES = 1 << 16  # of a file, where a page that was written recently is found
+_EDITOR_OPEN_TIME = timedelta(minutes=10)  # for which an editor may have had a page open before it saved
+_OUTSIDE = Author(tool="")
 
 
-class _Known(NamedTuple):
-    """What was read of a slot: good as long as nobody else wrote to it."""
+class _SlotCache(NamedTuple):
+    """The heads read from a slot, valid as long as nobody else wrote to its file."""
 
     file: tuple[int, int]
     heads: dict[str, Head]
@@ -61,7 +60,7 @@ def slot_bytes(retention: Retention) -> int:
 
 
 class FolderHistory:
-    """The methods that write are called by who holds the lock of the page; the others take it where they must."""
+    """Callers of `record_change`, `record_outside_edit` and `bring` hold the lock of the page."""
 
     def __init__(self, folder: str, locks: str, clock: Clock, retention: Retention | None = None) -> None:
         self._folder = folder
@@ -69,54 +68,54 @@ class FolderHistory:
         self._clock = clock
         self._retention = retention or Retention()
         self._slot_bytes = slot_bytes(self._retention)
-        self._known: dict[str, _Known] = {}
+        self._slot_caches: dict[str, _SlotCache] = {}
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
-        """Keep what stands there, if it is not what was last known: a hand was at it."""
+        """Record what the page holds if it differs from the latest version: another program changed it."""
         head = self.head(path)
         if version_of(data) == (head.version if head else ABSENT):
             return None
         now = self._clock()
         at = now if saved is None or not 0 < saved < now.timestamp() else datetime.fromtimestamp(saved, UTC)
         moment = max(format_timestamp(at), head.at) if head else format_timestamp(at)
-        why = self._left_out(path, data, now) if head and data is not None and head.by.tool else ""
-        return self._add(path, None, data, HAND._replace(why=why), moment, head)
+        why = self._describe_omission(path, data, now) if head and data is not None and head.by.tool else ""
+        return self._add(path, None, data, _OUTSIDE._replace(why=why), moment, head)
 
     def record_change(self, path: str, old: bytes | None, new: bytes | None, by: Author) -> Change:
-        """Keep what a page became. `old` was noticed before."""
+        """Record what a page became; `old` is recorded already."""
         return self._add(path, old, new, by, format_timestamp(self._clock()), self.head(path))
 
     def bring(self, path: str, made: Versions) -> None:
-        """Keep versions that were made elsewhere, after those that are here, with their times and authors."""
+        """Append versions that were made elsewhere, with their times and authors."""
         slot = slot_of(path)
-        kept = rebuild_lines((change._replace(id=id_in_slot(slot, change.id)), data) for change, data in made)
-        if kept:
-            self._current(slot)
-            last = kept[-1]
+        lines = rebuild_lines((change._replace(id=id_in_slot(slot, change.id)), data) for change, data in made)
+        if lines:
+            self._open_cache(slot)
+            last = lines[-1]
             by = Author(*(getattr(last.change, name) for name in Author._fields))
             head = Head(last.change.version, last.depth, by, last.change.at)
-            self._append(slot, b"".join(map(format_line, kept)), path, head)
+            self._append(slot, b"".join(map(format_line, lines)), path, head)
 
-    def _left_out(self, path: str, data: bytes, now: datetime) -> str:
-        """Who saves what they opened some time ago may not know of what was written since: it is said, not guessed."""
+    def _describe_omission(self, path: str, data: bytes, now: datetime) -> str:
+        """Say so if a save drops what was written recently: its author may have opened the page before that."""
         known = self.versions(path)[-2:]
-        if len(known) < 2 or known[-1][0].at < format_timestamp(now - _SINCE_OPENED):
+        if len(known) < 2 or known[-1][0].at < format_timestamp(now - _EDITOR_OPEN_TIME):
             return ""
         (_, base), (last, theirs) = known
         return f"left out what {last.by} wrote" if omits_changes(as_text(base), as_text(theirs), as_text(data)) else ""
 
     def head(self, path: str) -> Head | None:
         slot = slot_of(path)
-        known = self._current(slot)
-        if path not in known.heads:
-            head = self._look_up(slot, path)
+        cache = self._open_cache(slot)
+        if path not in cache.heads:
+            head = self._read_head(slot, path)
             if head is None:
                 return None
-            known.heads[path] = head
-        return known.heads[path]
+            cache.heads[path] = head
+        return cache.heads[path]
 
     def changes(self, path: str | None = None) -> list[Change]:
-        """All changes, of one page or of every page, oldest first."""
+        """Return all changes of one page or of every page, oldest first."""
         if path is not None:
             return [line.change for line in self._lines(path)]
         every = (line.change for slot in self._slots() for line in parse_lines(self._raw(slot)))
@@ -127,36 +126,36 @@ class FolderHistory:
         return sorted(every, key=lambda each: each[0].at)
 
     def change(self, name: str) -> Change:
-        """A change by its id, or the beginning of it."""
-        found = [each for slot in self._slots() if slot.startswith(name[:2]) for each in self._in_slot(slot, name)]
-        if len(found) == 1:
-            return found[0]
-        if found:
-            raise NotFound(f"{name} is the beginning of {len(found)} changes: give more of it")
+        """Return a change by its id or a unique prefix of it."""
+        matches = [each for slot in self._slots() if slot.startswith(name[:2]) for each in self._find_ids(slot, name)]
+        if len(matches) == 1:
+            return matches[0]
+        if matches:
+            raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
         raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
     def read_version(self, path: str, version: str) -> bytes | None:
-        """What a page was; None when it was not there. NotFound when history does not hold it any more."""
+        """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
         return None if version == ABSENT else find_version(self._lines(path), version, path)
 
     def versions(self, path: str) -> Versions:
-        """Every version of a page that can be made out, oldest first."""
+        """Return every readable version of a page, oldest first."""
         return list(replay(self._lines(path)))
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():
-            for path, some in _by_page(parse_lines(self._raw(slot))).items():
+            for path, some in _group_by_page(parse_lines(self._raw(slot))).items():
                 yield path, list(replay(some))
 
     def paths(self) -> list[str]:
         return sorted({line.change.path for slot in self._slots() for line in parse_lines(self._raw(slot))})
 
     def size(self) -> int:
-        """Bytes on disk."""
+        """Return the bytes on disk."""
         return sum(os.path.getsize(self._file(slot)) for slot in self._slots())
 
     def prune(self, retention: Retention) -> int:
-        """Let go of what is older, or more, than is to be kept; how many versions went."""
+        """Drop versions beyond the retention limits and return how many were dropped."""
         oldest = format_timestamp(self._clock() - timedelta(days=retention.days))
         sizes = [
             (line.change.at, len(format_line(line))) for slot in self._slots() for line in parse_lines(self._raw(slot))
@@ -164,28 +163,28 @@ class FolderHistory:
         return self.rewrite(keep_since(max(oldest, oldest_that_fits(sizes, retention.size))))
 
     def rewrite(self, choose: ChooseVersions) -> int:
-        """Keep of every page only what `choose` leaves of its versions; how many went."""
-        gone = 0
+        """Keep only the versions that `choose` returns for each page, and return how many were dropped."""
+        dropped = 0
         for slot in self._slots():
             with lock_slot(self._locks, "page", slot, f"the history {slot}"):
-                gone += self._rewrite_slot(slot, choose)
-        return gone
+                dropped += self._rewrite_slot(slot, choose)
+        return dropped
 
     def _rewrite_slot(self, slot: str, choose: ChooseVersions) -> int:
         raw = self._raw(slot)
         before = list(parse_lines(raw))
-        pages = _by_page(before).items()
+        pages = _group_by_page(before).items()
         after = [line for path, some in pages for line in rebuild_lines(choose(path, list(replay(some))))]
         order = {line.change.id: number for number, line in enumerate(before)}
         after.sort(key=lambda line: order[line.change.id])
         data = b"".join(map(format_line, after))
         if data != raw:
-            self._known.pop(slot, None)
+            self._slot_caches.pop(slot, None)
             self._replace(slot, data)
         return len(before) - len(after)
 
     def _trim(self, slot: str) -> None:
-        """A slot that is full loses its older half."""
+        """Drop the older half of a full slot."""
         sizes = [(line.change.at, len(format_line(line))) for line in parse_lines(self._raw(slot))]
         oldest = format_timestamp(self._clock() - timedelta(days=self._retention.days))
         self._rewrite_slot(slot, keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2))))
@@ -199,9 +198,9 @@ class FolderHistory:
     def _add(self, path: str, old: bytes | None, new: bytes | None, by: Author, at: str, head: Head | None) -> Change:
         slot = slot_of(path)
         before = head.version if head else ABSENT
-        file, _ = self._current(slot)
-        said = f"{at} {path} {file[1]}"
-        name = slot + hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+        file, _ = self._open_cache(slot)
+        unique = f"{at} {path} {file[1]}"
+        name = slot + hashlib.blake2b(unique.encode(), digest_size=4).hexdigest()
         change = Change(name, at, path, version_of(new), before, *by)
         depth = head.depth if head and version_of(old) == before else -1
         line = make_line(change, old, new, depth)
@@ -209,7 +208,7 @@ class FolderHistory:
         return change
 
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
-        known = self._known.pop(slot)
+        cache = self._slot_caches.pop(slot)
         try:
             handle = os.open(self._file(slot), APPEND_FLAGS, 0o600)
         except FileNotFoundError:
@@ -220,29 +219,30 @@ class FolderHistory:
             info = os.fstat(handle)
         finally:
             os.close(handle)
-        known.heads[path] = head
-        self._known[slot] = _Known((info.st_ino, info.st_size), known.heads)
+        cache.heads[path] = head
+        self._slot_caches[slot] = _SlotCache((info.st_ino, info.st_size), cache.heads)
         if info.st_size > self._slot_bytes:
             self._trim(slot)
 
-    def _current(self, slot: str) -> _Known:
-        """What is known of a slot, without what may not be so any more."""
+    def _open_cache(self, slot: str) -> _SlotCache:
+        """Return the cache of a slot, emptied if somebody else wrote to its file."""
         try:
             info = os.stat(self._file(slot))
             file = (info.st_ino, info.st_size)
         except FileNotFoundError:
             file = (0, 0)
-        known = self._known.get(slot)
-        if known is None or known.file != file:
-            known = self._known[slot] = _Known(file, {})
-        return known
+        cache = self._slot_caches.get(slot)
+        if cache is None or cache.file != file:
+            cache = _SlotCache(file, {})
+            self._slot_caches[slot] = cache
+        return cache
 
-    def _look_up(self, slot: str, path: str) -> Head | None:
-        """The last line of a page: near the end, as a rule."""
-        raw = self._raw(slot, _TAIL)
-        line = _last(raw, path)
-        if line is None and len(raw) >= _TAIL:
-            line = _last(self._raw(slot), path)
+    def _read_head(self, slot: str, path: str) -> Head | None:
+        """Read the last line of a page, which is usually near the end of the file."""
+        raw = self._raw(slot, _TAIL_BYTES)
+        line = _find_last_line(raw, path)
+        if line is None and len(raw) >= _TAIL_BYTES:
+            line = _find_last_line(self._raw(slot), path)
         if line is None:
             return None
         change = line.change
@@ -252,21 +252,21 @@ class FolderHistory:
     def _lines(self, path: str) -> list[Line]:
         return [line for line in parse_lines(self._raw(slot_of(path))) if line.change.path == path]
 
-    def _in_slot(self, slot: str, name: str) -> Iterator[Change]:
+    def _find_ids(self, slot: str, name: str) -> Iterator[Change]:
         return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
 
-    def _raw(self, slot: str, most: int = 0) -> bytes:
-        if not most:
+    def _raw(self, slot: str, last_bytes: int = 0) -> bytes:
+        if not last_bytes:
             return read_bytes_or_none(self._file(slot), slot) or b""
         try:
             with open(self._file(slot), "rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - most))
+                file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
                 return file.read()
         except FileNotFoundError:
             return b""
 
     def _slots(self) -> list[str]:
-        """Those that have history."""
+        """Return the slots that have a file."""
         try:
             names = set(os.listdir(self._folder))
         except (FileNotFoundError, NotADirectoryError):
@@ -277,19 +277,20 @@ class FolderHistory:
         return os.path.join(self._folder, f"{slot}.jsonl")
 
 
-def _by_page(some: Iterable[Line]) -> dict[str, list[Line]]:
+def _group_by_page(lines: Iterable[Line]) -> dict[str, list[Line]]:
     pages: dict[str, list[Line]] = {}
-    for line in some:
+    for line in lines:
         pages.setdefault(line.change.path, []).append(line)
     return pages
 
 
-def _last(raw: bytes, path: str) -> Line | None:
-    """The last whole line of a page in some bytes of history. Quotes inside of text are escaped: this finds fields."""
+def _find_last_line(raw: bytes, path: str) -> Line | None:
+    """Find the last whole line of a page. Quotes inside of text are escaped, so this only matches the field."""
     field = f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
     at = len(raw)
     while (at := raw.rfind(field, 0, at)) >= 0:
-        start, end = raw.rfind(b"\n", 0, at) + 1, raw.find(b"\n", at)
+        start = raw.rfind(b"\n", 0, at) + 1
+        end = raw.find(b"\n", at)
         line = parse_line(raw[start:end]) if start and end >= 0 else None
         if line:
             return line
