@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import io
 import itertools
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from commonplace import Memory
+from commonplace.errors import Conflict
+from commonplace.home import Home
+from commonplace.importers import import_source
 from commonplace.maintenance import timeline
+from commonplace.maintenance.backup import export_file, export_to, import_from
+from commonplace.maintenance.backup.copy import copy
+from commonplace.maintenance.forget import Selection, forget
 from commonplace.testing import FrozenClock
 
 NUMBERS = itertools.count()
@@ -84,3 +92,53 @@ def test_a_watcher_is_told_of_changes(memory: Memory) -> None:
     assert told.wait(30)
     stop.set()
     thread.join()
+
+
+def test_it_is_exported_and_imported_with_its_history(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("memory_write", {"key": "plan", "content": "Paint the fence"})
+    memory.call("memory_update", {"key": "plan", "content": "Paint the gate"})
+    stream = io.BytesIO()
+    export_to(memory.home, stream, history=True)
+    name = f"memory://test-{next(NUMBERS)}"
+    stream.seek(0)
+    assert import_from(Home(name, clock=clock), stream).added
+    other = Memory(name, clock=clock)
+    assert "Paint the gate" in str(other.call("memory_read", {"key": "plan"}))
+    assert {*other.home.storage.history.changes()} == {*memory.home.storage.history.changes()}
+    other.call("memory_update", {"key": "plan", "content": "Paint nothing"})
+    stream.seek(0)
+    with pytest.raises(Conflict, match="--overwrite"):
+        import_from(other.home, stream)
+
+
+def test_it_is_copied_to_a_folder_and_back(memory: Memory, clock: FrozenClock, tmp_path: Path) -> None:
+    memory.call("memory_write", {"key": "plan", "content": "Paint the fence"})
+    memory.call("memory_delete", {"key": "plan"})
+    memory.call("remember", {"content": "The editor is Helix"})
+    folder = Memory(tmp_path / "home", clock=clock)
+    back = Memory(f"memory://test-{next(NUMBERS)}", clock=clock)
+    assert copy(memory.home, folder.home).failed == ()
+    assert copy(folder.home, back.home).failed == ()
+    assert "Helix" in str(back.call("recall", {}))
+    assert back.home.storage.history.paths() == memory.home.storage.history.paths()
+    again = copy(folder.home, back.home)
+    assert (again.added, again.told, again.differ) == ((), (), ())
+
+
+def test_what_others_kept_is_imported_once(memory: Memory, tmp_path: Path) -> None:
+    vault = tmp_path / "Vault"
+    (vault / ".obsidian").mkdir(parents=True)
+    (vault / "Tea.md").write_text("Green, never black.\n")
+    assert import_source(memory.home, str(vault))[1].added == ("memory/vault/Tea.md",)
+    assert import_source(memory.home, str(vault))[1].same == ("memory/vault/Tea.md",)
+
+
+def test_what_is_forgotten_is_in_no_version(memory: Memory, tmp_path: Path) -> None:
+    memory.call("memory_write", {"key": "gate", "content": "The code of the gate is 1234"})
+    memory.call("remember", {"content": "The editor is Helix"})
+    forget(memory.home, Selection(key="gate"))
+    assert not any(
+        b"1234" in (data or b"") for _, all_of in memory.home.storage.history.iterate_pages() for _, data in all_of
+    )
+    export_file(memory.home, str(tmp_path / "b.tar"), history=True)
+    assert b"1234" not in (tmp_path / "b.tar").read_bytes()

@@ -9,7 +9,7 @@ from tempfile import SpooledTemporaryFile
 from typing import IO, NamedTuple, TypeVar
 
 from ..formats.json_text import is_unicode
-from .base import ABSENT, Root
+from .base import ABSENT, HISTORY_FOLDER, Root
 from .history import Change, Versions
 
 CHUNK_BYTES = 1 << 20
@@ -106,6 +106,11 @@ class PageBatch(NamedTuple):
     spool: Spool
     unchanged: Mapping[str, SpooledFile] = {}
     receipts: Mapping[str, str] = {}
+
+
+def is_history_file(path: str) -> bool:
+    """Whether a file of an archive holds history."""
+    return path.startswith(f"{HISTORY_FOLDER}/")
 
 
 def path_problem(path: str) -> str:

@@ -36,13 +36,14 @@ from ..storage.history import Author, Change, ChooseVersions, Versions, keep_sin
 from ..storage.names import require_inside
 from ..storage.tokens import Call, Token
 from ..storage.tree import PageSize, PageTree
+from .memory_bulk import MemoryBulk
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, OnChange, OnStart
     from ..index.sync import IndexScope
 
 
-class _Contents:
+class MemoryContents:
     """What one memory holds, shared by every storage that is open on it."""
 
     def __init__(self) -> None:
@@ -50,6 +51,7 @@ class _Contents:
         self.versions: Versions = []  # of all pages, oldest first
         self.tokens: dict[str, Token] = {}
         self.calls: list[Call] = []
+        self.receipts: dict[str, str] = {}  # of imports
         self.lock = threading.RLock()
         self.named_locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self.changed = threading.Condition(self.lock)
@@ -58,7 +60,7 @@ class _Contents:
 class MemoryPages:
     """Pages in memory, with conflict detection and history."""
 
-    def __init__(self, contents: _Contents, history: MemoryHistory, clock: Clock, on_write: OnWrite) -> None:
+    def __init__(self, contents: MemoryContents, history: MemoryHistory, clock: Clock, on_write: OnWrite) -> None:
         self._contents = contents
         self._conflicts = ConflictDetector(history)
         self._clock = clock
@@ -198,7 +200,7 @@ def _prefix(folder: str) -> str:
 class MemoryHistory:
     """Every version of every page, as it was."""
 
-    def __init__(self, contents: _Contents, clock: Clock) -> None:
+    def __init__(self, contents: MemoryContents, clock: Clock) -> None:
         self._contents = contents
         self._clock = clock
 
@@ -265,9 +267,10 @@ class MemoryHistory:
 
     def rewrite(self, choose: ChooseVersions) -> int:
         with self._contents.lock:
-            kept = {change.id for path, versions in self.iterate_pages() for change, _ in choose(path, versions)}
+            chosen = {each[0].id: each for path, versions in self.iterate_pages() for each in choose(path, versions)}
             before = len(self._contents.versions)
-            self._contents.versions[:] = [each for each in self._contents.versions if each[0].id in kept]
+            kept = (chosen.get(change.id) for change, _ in self._contents.versions)
+            self._contents.versions[:] = [each for each in kept if each]
             return before - len(self._contents.versions)
 
     def _select(self, path: str | None) -> Versions:
@@ -316,7 +319,7 @@ class MemoryTokens:
 
     tenant = ""
 
-    def __init__(self, contents: _Contents) -> None:
+    def __init__(self, contents: MemoryContents) -> None:
         self._contents = contents
 
     def list_tokens(self) -> list[Token]:
@@ -344,7 +347,7 @@ class MemoryTokens:
         """Nothing is kept open."""
 
 
-_CONTENTS: dict[str, _Contents] = defaultdict(_Contents)  # by the name of the memory
+_CONTENTS: dict[str, MemoryContents] = defaultdict(MemoryContents)  # by the name of the memory
 
 
 class MemoryStorage:
@@ -363,6 +366,7 @@ class MemoryStorage:
         self.pages = MemoryPages(contents, self.history, clock, on_write)
         self.tokens = MemoryTokens(contents)
         self.tree = PageTree(self.pages)
+        self.bulk = MemoryBulk(contents, self.history, clock)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
 
@@ -404,6 +408,12 @@ class MemoryStorage:
     def open_index(self, scope: IndexScope) -> IndexHandle:
         return _open_index(self.cache_folder, self.pages, scope, self._contents)
 
+    def list_leftovers(self) -> tuple[tuple[str, str], ...]:
+        return ()
+
+    def remove_leftover(self, path: str) -> None:
+        raise PageNotFound(path)
+
     def check(self) -> None:
         """Nothing can be in the way."""
 
@@ -411,7 +421,7 @@ class MemoryStorage:
         """What it holds stays until the process ends; the index folder goes with this object."""
 
 
-def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: _Contents) -> IndexHandle:
+def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: MemoryContents) -> IndexHandle:
     """Open a SQLite index whose watcher waits for writes instead of looking at files."""
     from ..index.handle import SqliteIndexHandle
     from ..index.watcher import PageChanges, WatchMode

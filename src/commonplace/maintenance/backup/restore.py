@@ -13,10 +13,10 @@ from ...errors import Conflict, NotText, Refused, SettingsError, StorageError
 from ...home import Home, layout_of
 from ...settings import Settings
 from ...storage.base import ABSENT, Root, Sentences
-from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers
+from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
 from ...storage.history import version_of
-from .scope import HISTORY_ROOT, backup_scope, is_history
+from .scope import HISTORY_ROOT, backup_scope
 
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
@@ -49,14 +49,14 @@ def compare(home: Home, files: Files, spool: Spool) -> Plan:
             same.append(path)
         elif seen[path] == ABSENT or is_untouched_directive(home, path, seen[path]):
             new.append(path)
-        elif is_history(path):
+        elif is_history_file(path):
             has_own_history = True
         else:
             different.append(path)
     if has_own_history:
         warnings.append("the home has a history of its own, which stays; that of the archive is not imported")
-        new = [path for path in new if not is_history(path)]
-        same = [path for path in same if not is_history(path)]
+        new = [path for path in new if not is_history_file(path)]
+        same = [path for path in same if not is_history_file(path)]
     return Plan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)
 
 

@@ -37,10 +37,6 @@ def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
     return [*dict.fromkeys(roots)]
 
 
-def is_history(path: str) -> bool:
-    return path.startswith(f"{HISTORY_FOLDER}/")
-
-
 def warn_untracked(names: Sequence[str]) -> Sentences:
     """Return a warning that names what lies beside memory and is not backed up; nothing if there is nothing."""
     if not names:

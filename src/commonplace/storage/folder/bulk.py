@@ -31,6 +31,7 @@ from ..bulk import (
     find_untracked,
     ignore_progress,
     in_batches,
+    is_history_file,
     missing_versions,
     path_problem,
 )
@@ -126,8 +127,8 @@ class FolderBulk:
             self._restore_earlier_time(path, file, batch.spool)
         self._add_receipts(batch.receipts)
         # History that comes along has these pages already; recorded again, they would seem to have been removed before.
-        is_recorded = any(_is_history(path) for path in (*batch.unchanged, *(page.path for page in batch.pages)))
-        history_first = sorted(batch.pages, key=lambda page: not _is_history(page.path))
+        is_recorded = any(is_history_file(path) for path in (*batch.unchanged, *(page.path for page in batch.pages)))
+        history_first = sorted(batch.pages, key=lambda page: not is_history_file(page.path))
         failures: dict[str, CommonplaceError] = {}
         done = 0
         for pages in in_batches(history_first, _BATCH_FILES):
@@ -292,10 +293,6 @@ class FolderBulk:
         with suppress(PageNotFound):
             self._pages.modified_at(path)
         return os.path.join(self._top, path)
-
-
-def _is_history(path: str) -> bool:
-    return path.startswith(f"{HISTORY_FOLDER}/")
 
 
 def _set_mode_and_time(place: str, file: SpooledFile, existing: str) -> None:

@@ -29,6 +29,7 @@ from ..bulk import (
     find_untracked,
     ignore_progress,
     in_batches,
+    is_history_file,
     missing_versions,
     path_problem,
 )
@@ -184,7 +185,7 @@ class _Put:
         self._history = history
         self._now = now
         self._batch = batch
-        self._pages = [page for page in batch.pages if not _is_history(page.path)]
+        self._pages = [page for page in batch.pages if not is_history_file(page.path)]
         self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all numbers that are given out
         self.count = 0
         self.seq = 0
@@ -205,7 +206,7 @@ class _Put:
         self._add_lines(archived)
         removed = archived_paths | self._put_pages(accepted, found, known, progress)
         self._execute_many(_NUMBER_REMOVED, [{"path": path, "seq": self._next()} for path in sorted(removed)])
-        unchanged = {path: file for path, file in self._batch.unchanged.items() if not _is_history(path)}
+        unchanged = {path: file for path, file in self._batch.unchanged.items() if not is_history_file(path)}
         times = [{"path": path, "modified": file.modified // 1000} for path, file in unchanged.items()]
         self._execute_many(_SET_EARLIER_TIME, times)
         self._add_receipts(accepted)
@@ -214,7 +215,7 @@ class _Put:
 
     def _archived_lines(self) -> list[Line]:
         """Return the lines of the history files in the batch that a database can hold: archives are not trusted."""
-        files = [page.file for page in self._batch.pages if _is_history(page.path) and page.file]
+        files = [page.file for page in self._batch.pages if is_history_file(page.path) and page.file]
         every = [line for file in files for line in parse_lines(self._batch.spool.read(file))]
         valid = [line for line in every if _is_valid(line)]
         invalid = len(every) - len(valid)
@@ -363,10 +364,6 @@ def _check_paths(pages: Sequence[IncomingPage]) -> Failures:
         except (Refused, StorageError) as error:
             failures[page.path] = error
     return failures
-
-
-def _is_history(path: str) -> bool:
-    return path.startswith(f"{HISTORY_FOLDER}/")
 
 
 def _is_valid(line: Line) -> bool:
