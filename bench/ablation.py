@@ -84,7 +84,8 @@ def ask(memory: Memory, text: str, weights: Weights, meaning: EmbeddingService) 
 @contextmanager
 def without_around() -> Iterator[None]:
     """Count only the words of the passage itself; candidates are still found by those around it."""
-    kept, words_leg.CONTEXT_WEIGHT = words_leg.CONTEXT_WEIGHT, 0.0
+    kept = words_leg.CONTEXT_WEIGHT
+    words_leg.CONTEXT_WEIGHT = 0.0
     yield
     words_leg.CONTEXT_WEIGHT = kept
 
@@ -100,7 +101,8 @@ def each_turn_alone() -> Iterator[None]:
 
 @contextmanager
 def everything_looked_up() -> Iterator[None]:
-    kept, words_leg._MAX_LOOKUP_PASSAGES = words_leg._MAX_LOOKUP_PASSAGES, 10**9
+    kept = words_leg._MAX_LOOKUP_PASSAGES
+    words_leg._MAX_LOOKUP_PASSAGES = 10**9
     yield
     words_leg._MAX_LOOKUP_PASSAGES = kept
 

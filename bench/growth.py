@@ -30,7 +30,8 @@ def main() -> None:
     options.add_argument("--large", type=int, default=100_000, help="records in the large home")
     large = options.parse_args().large
     with tempfile.TemporaryDirectory() as folder:
-        small_home, large_home = Path(folder) / "small", Path(folder) / "large"
+        small_home = Path(folder) / "small"
+        large_home = Path(folder) / "large"
         fill(small_home, 100)
         fill(large_home, large)
         keyed(small_home, large_home, large)

@@ -52,7 +52,8 @@ def _opened(root: Path, *, history: bool) -> FolderPages:
 
 
 def _timed(write: Write, pages: FolderPages, number: int) -> tuple[float, float]:
-    wall, cpu = time.perf_counter(), time.thread_time()
+    wall = time.perf_counter()
+    cpu = time.thread_time()
     write(pages, number)
     return time.perf_counter() - wall, time.thread_time() - cpu
 

@@ -103,14 +103,16 @@ class Load:
     """What all clients together did."""
 
     def __init__(self, port: int, seconds: float) -> None:
-        self.port, self.until = port, time.monotonic() + seconds
+        self.port = port
+        self.until = time.monotonic() + seconds
         self.times: dict[str, list[float]] = {"read": [], "search": [], "write": [], "shared": []}
         self.wrong: Counter[str] = Counter()
         self.written: list[tuple[str, str]] = []  # a page, and what it has to hold
         self.slower = 0
 
     async def client(self, number: int) -> None:
-        chance, client = random.Random(number), Client(self.port)
+        chance = random.Random(number)
+        client = Client(self.port)
         step = 0
         while time.monotonic() < self.until:
             step += 1
@@ -190,7 +192,9 @@ def memory_of(process: int) -> int:
 
 async def first_results(port: int, times: int) -> list[float]:
     """How long a search takes that a person types, one after another: with highlights and reasons."""
-    chance, client, took = random.Random(2), Client(port), []
+    chance = random.Random(2)
+    client = Client(port)
+    took = []
     for number in range(times + 5):
         question = quote(" ".join(chance.sample(WORDS, 2)))
         started = time.perf_counter()
@@ -269,7 +273,8 @@ def main() -> None:
             before = cpu_of(server.pid)
             took = asyncio.run(first_results(port, 100))
             cost = (cpu_of(server.pid) - before) / 105 * 1000
-            half, most = statistics.median(took), quantile(took, 0.95)
+            half = statistics.median(took)
+            most = quantile(took, 0.95)
             print(f"search, one person  p50 {half:.1f} ms   p95 {most:.1f} ms   CPU {cost:.1f} ms")
             if not options.clients:
                 return

@@ -117,7 +117,8 @@ def select(only: str) -> list[Peer]:
 
 def read(data: Path, home: Path, levels: list[str], *, is_dated: bool) -> Iterator[tuple[str, Work]]:
     """LoCoMo as turns and as a note a session, CMRC 2018 as passages; what is absent is said and left out."""
-    talks, articles = data / "locomo/locomo10.json", data / "cmrc2018/cmrc2018_dev.json"
+    talks = data / "locomo/locomo10.json"
+    articles = data / "cmrc2018/cmrc2018_dev.json"
     if not talks.exists():
         print(f"{talks} is not there: left out")
     elif {*levels} & {"turns", "notes"}:
@@ -135,7 +136,8 @@ def read(data: Path, home: Path, levels: list[str], *, is_dated: bool) -> Iterat
 
 
 def turn_level(home: Path, questions: list[Question], *, is_dated: bool) -> Work:
-    texts, places = [], []
+    texts = []
+    places = []
     for file in sorted((home / "agents/main/sessions").iterdir()):
         for line, event in enumerate(map(json.loads, file.read_text().splitlines()), start=1):
             said = f"{event['name']}: {event['content']}"
@@ -146,7 +148,8 @@ def turn_level(home: Path, questions: list[Question], *, is_dated: bool) -> Work
 
 def note_level(home: Path, turns: Work) -> Work:
     """A Markdown page a session, its date as the heading; line 1 stands for the whole."""
-    texts, places = [], []
+    texts = []
+    places = []
     for path in dict.fromkeys(path for path, _ in turns.places):
         events = [json.loads(line) for line in (home / path).read_text().splitlines()]
         said = "\n\n".join(f"{event['name']}: {event['content']}" for event in events)
@@ -157,7 +160,9 @@ def note_level(home: Path, turns: Work) -> Work:
 
 
 def passage_level(articles: Any) -> Work:
-    texts, places, questions = [], [], []
+    texts = []
+    places = []
+    questions = []
     for number, (text, asked) in enumerate(passages(articles)):
         place = (str(number), 1)
         texts.append(text)

@@ -59,7 +59,8 @@ AGAIN = {"update": "note", "move": "global", "forget": "global"}  # what replace
 def write_for_ever(home: str, name: str, generation: int, report: int) -> None:
     """One writer, until it is killed. It writes for the main agent, and reflects for one of its own."""
     choice = random.Random(f"{name} {generation}")
-    shared, own = Memory(home), Memory(home, agent=name)
+    shared = Memory(home)
+    own = Memory(home, agent=name)
     keys: dict[str, list[str]] = {"note": [], "global": []}
     for number in count():
         write = _next(choice, name, f"{name}g{generation}n{number}", keys)
@@ -93,7 +94,8 @@ def _next(choice: random.Random, name: str, word: str, keys: dict[str, list[str]
 
 def edit_for_ever(home: str, report: int) -> None:
     """A person with two editors, until told to stop: one writes over its file, one puts a new one in its place."""
-    choice, stopped = random.Random(EDITOR), list[int]()
+    choice = random.Random(EDITOR)
+    stopped = list[int]()
     signal.signal(signal.SIGTERM, lambda number, _: stopped.append(number))
     folder = Path(home) / "memory/hand"
     folder.mkdir(parents=True, exist_ok=True)
@@ -194,7 +196,9 @@ class Crowd:
 
 def soak(home: str, options: argparse.Namespace) -> tuple[Ledger, int]:
     """Write until enough is acknowledged and enough have died; the ledger, and how many did."""
-    ledger, kills, choice = Ledger(), 0, random.Random(options.seed)
+    ledger = Ledger()
+    kills = 0
+    choice = random.Random(options.seed)
     crowd = Crowd(ledger)
     writers = [f"w{number}" for number in range(options.processes)]
 
@@ -212,7 +216,8 @@ def soak(home: str, options: argparse.Namespace) -> tuple[Ledger, int]:
                 name = choice.choice(writers)
                 crowd.end(name)
                 start(name)
-                kills, at = kills + 1, time.monotonic()
+                kills = kills + 1
+                at = time.monotonic()
     finally:
         for name in sorted(crowd.names()):  # the editor first: who is killed while writing over a page leaves half
             crowd.end(name, signal.SIGTERM if name == EDITOR else signal.SIGKILL)

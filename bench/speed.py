@@ -24,7 +24,8 @@ from pathlib import Path
 from commonplace import Memory
 from commonplace.embedding.static import StaticEmbedder
 
-SEED, PER_PAGE = 7, 10
+SEED = 7
+PER_PAGE = 10
 FIRST = """
 import json, sys, time
 from commonplace import Memory

@@ -68,7 +68,8 @@ class Looks:
     """The real embedder of a memory, and how often it was asked to catch up."""
 
     def __init__(self, memory: Memory) -> None:
-        self._meaning, self.count = memory.home.embedding, 0
+        self._meaning = memory.home.embedding
+        self.count = 0
 
     def acquire(self, index: object) -> object:
         self.count += 1
@@ -92,7 +93,9 @@ def edits(memory: Memory, home: Path) -> None:
 
 
 def burst(memory: Memory, home: Path, count: int) -> None:
-    looks, told, done = Looks(memory), set[str](), threading.Event()
+    looks = Looks(memory)
+    told = set[str]()
+    done = threading.Event()
 
     def tell(seen: PageChanges) -> None:
         told.update(seen.changed)
@@ -100,7 +103,8 @@ def burst(memory: Memory, home: Path, count: int) -> None:
             done.set()
 
     with watch_in_background(memory.home.index, tell, looks):  # type: ignore[arg-type]
-        before, started = looks.count, time.monotonic()
+        before = looks.count
+        started = time.monotonic()
         fill(home, "new", count)
         written = time.monotonic() - started
         done.wait()

@@ -88,7 +88,9 @@ def choose_vocabulary(work: Path, wordfreq: Path, teacher: Path) -> None:
     numbers = [str(n) for n in (*range(100), *range(1900, 2036), *range(100, 1000, 50), 1000, 2000)]
     vocabulary = list(dict.fromkeys([*ranked[: SIZES["words"]], *numbers, *"abcdefghijklmnopqrstuvwxyz"]))
     vocabulary += pieces(vocabulary, ranked[SIZES["words"] :], teacher)
-    kanji, kana, hangul = "\u3400-\u9fff", "\u3041-\u30ff", "\uac00-\ud7a3"
+    kanji = "\u3400-\u9fff"
+    kana = "\u3041-\u30ff"
+    hangul = "\uac00-\ud7a3"
     zh, ja, ko = (frequencies(wordfreq, lang) for lang in ("zh", "ja", "ko"))
 
     def mixed(words: dict[str, float], lang: str, size: int, letters: str, share: float) -> Counter[str]:

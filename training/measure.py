@@ -100,7 +100,8 @@ def locomo(path: Path) -> tuple[list[str], list[str], list[tuple[int, int, str, 
     windows: list[str] = []
     questions = []
     for number, sample in enumerate(json.loads(path.read_text())):
-        talk, rows = sample["conversation"], {}
+        talk = sample["conversation"]
+        rows = {}
         sessions = sorted((k for k in talk if re.fullmatch(r"session_\d+", k)), key=lambda k: int(k[8:]))
         for key in sessions:
             said = [f"{t['speaker']}: {t['text']} {t.get('blip_caption') or ''}" for t in talk[key]]
@@ -159,7 +160,9 @@ def ranks(queries: np.ndarray, passages: np.ndarray, target: np.ndarray) -> list
 
 
 def cmrc(model: object, path: Path) -> list[float]:
-    passages, questions, target = [], [], []
+    passages = []
+    questions = []
+    target = []
     for item in json.loads(path.read_text())["data"]:
         for paragraph in item["paragraphs"]:
             for qa in paragraph["qas"]:
@@ -174,7 +177,8 @@ def held_out(model: object, work: Path) -> dict:
     out = {}
     for path in sorted(work.glob("dev-*.tsv")):
         rows = [line.split("\t") for line in path.read_text().splitlines()][:2000]
-        a, b = model.encode([r[0] for r in rows]), model.encode([r[1] for r in rows])
+        a = model.encode([r[0] for r in rows])
+        b = model.encode([r[1] for r in rows])
         every = np.arange(len(rows))
         out[path.stem] = {"forth": ranks(a, b, every), "back": ranks(b, a, every)}
     return out

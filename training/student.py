@@ -66,7 +66,8 @@ class Data:
 
     def _spaces(self) -> None:
         """One space: English reduced to its main directions, Chinese turned onto it by translation pairs."""
-        self.en, self.zh = self.teacher("en-texts"), self.teacher("zh-texts")
+        self.en = self.teacher("en-texts")
+        self.zh = self.teacher("zh-texts")
         sample = self.en[torch.randperm(len(self.en), device=self.device)[:200_000]].float()
         self.mean = sample.mean(0)
         _, _, v = torch.linalg.svd((sample - self.mean)[:60_000], full_matrices=False)
@@ -91,8 +92,10 @@ class Data:
     def initial(self) -> Tensor:
         """Each token's own vector by its teacher, longer the rarer the token (SIF)."""
         letters = torch.tensor([not t[-1].isascii() for t in self.vocabulary], device=self.device)
-        en, zh = self.teacher("en-tokens"), self.teacher("zh-tokens")
-        en_mean, zh_mean = en[~letters].float().mean(0), zh[letters].float().mean(0)
+        en = self.teacher("en-tokens")
+        zh = self.teacher("zh-tokens")
+        en_mean = en[~letters].float().mean(0)
+        zh_mean = zh[letters].float().mean(0)
         e = F.normalize((en.float() - en_mean) @ self.turn, dim=-1)
         z = F.normalize((zh.float() - zh_mean) @ self.zh_turn, dim=-1)
         share = (self.counts + 20) / self.counts.sum()
@@ -135,7 +138,8 @@ class Training:
     """One run with one set of settings."""
 
     def __init__(self, data: Data, settings: dict) -> None:
-        self.d, self.s = data, DEFAULTS | settings
+        self.d = data
+        self.s = DEFAULTS | settings
         torch.manual_seed(self.s["seed"])
         self.start = data.initial()
         self.student = Student(self.start)
@@ -171,9 +175,11 @@ class Training:
         return weight * self.s["cosine"] * near + self.s["relate"] * self.relate(mine, theirs)
 
     def asked(self, lang: str) -> Tensor:
-        q, p = self.teachers[f"{lang}-asked"], self.teachers[f"{lang}-passages"]
+        q = self.teachers[f"{lang}-asked"]
+        p = self.teachers[f"{lang}-passages"]
         rows = self.pick(len(q), 1.0 if lang == "en" else 0.5)
-        a, b = self.say(f"ask-{lang}-0", rows), self.say(f"ask-{lang}-1", rows)
+        a = self.say(f"ask-{lang}-0", rows)
+        b = self.say(f"ask-{lang}-1", rows)
         scores = q[rows].float() @ p[rows].float().T
         soft = imitate(a, b, scores, self.s["heat"], self.s["teacher_heat"])
         return soft + 0.3 * contrast(a, b, self.s["heat"])
@@ -181,12 +187,14 @@ class Training:
     def crossed(self, kind: str, lang: str) -> Tensor:
         english = self.teachers[f"en-{kind}-{lang}"]
         rows = self.pick(len(english), 0.5)
-        a, b = self.say(f"{kind}-{lang}-0", rows), self.say(f"{kind}-{lang}-1", rows)
+        a = self.say(f"{kind}-{lang}-0", rows)
+        b = self.say(f"{kind}-{lang}-1", rows)
         aim = self.d.english(english[rows])
         near = (1 - (b * aim).sum(-1)).mean() + 0.3 * (1 - (a * aim).sum(-1)).mean()
         theirs = english[rows].float()
         scores = theirs @ theirs.T
-        heat, cold = self.s["heat"], self.s["teacher_heat"]
+        heat = self.s["heat"]
+        cold = self.s["teacher_heat"]
         soft = imitate(a, b, scores, heat, cold) + imitate(b, a, scores, heat, cold)
         return near + 0.5 * soft + 0.3 * contrast(a, b, heat)
 

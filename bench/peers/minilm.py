@@ -12,7 +12,9 @@ import numpy as np
 import onnxruntime
 from tokenizers import Tokenizer
 
-WIDTH, WINDOW, BATCH = 384, 256, 32
+WIDTH = 384
+WINDOW = 256
+BATCH = 32
 
 
 class MiniLM:

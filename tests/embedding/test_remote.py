@@ -303,7 +303,7 @@ def test_a_retry_after_that_says_nothing_is_not_needed(bench: Bench, header: str
 
 def test_a_server_that_keeps_failing_is_tried_ever_more_slowly_and_then_left(bench: Bench) -> None:
     bench.server.otherwise = fail(500, "out of order")
-    with pytest.raises(Unavailable, match=r"can not serve now \(500 Internal Server Error: out of order\)"):
+    with pytest.raises(Unavailable, match=r"cannot serve now \(500 Internal Server Error: out of order\)"):
         bench.openai().embed_passages(["tea"])
     assert len(bench.server.seen) == 6
     assert all(2**n / 4 <= pause <= 2**n / 2 for n, pause in enumerate(bench.standing.slept))
@@ -326,13 +326,13 @@ def test_what_passes_is_tried_again(bench: Bench, failure: Script) -> None:
 
 def test_an_answer_that_always_breaks_off_is_an_outage(bench: Bench) -> None:
     bench.server.otherwise = break_off
-    assert "can not be reached (its answer broke off)" in refusal(bench.openai())
+    assert "cannot be reached (its answer broke off)" in refusal(bench.openai())
 
 
 def test_a_server_that_does_not_answer_is_given_up(bench: Bench) -> None:
     bench.server.otherwise = hang
     reason = refusal(bench.openai(searching=RetryPolicy(tries=2, seconds=10, timeout=0.05)))
-    assert "can not be reached (no answer in time): check memorySearch.baseUrl" in reason
+    assert "cannot be reached (no answer in time): check memorySearch.baseUrl" in reason
     assert len(bench.server.seen) == 2
 
 
@@ -465,7 +465,7 @@ def test_whatever_comes_back_is_a_vector_or_a_reason(bench: Bench, provider: str
 
 
 def test_nobody_listening_is_an_outage(bench: Bench) -> None:
-    assert "can not be reached (connection refused): check memorySearch.baseUrl" in refusal(bench.openai(closed_port()))
+    assert "cannot be reached (connection refused): check memorySearch.baseUrl" in refusal(bench.openai(closed_port()))
     assert len(bench.standing.slept) == 1
 
 
@@ -558,5 +558,5 @@ def test_sentence_transformers_loads_a_model_from_a_folder(tmp_path: Path) -> No
     assert (rows.dtype.name, rows.shape) == ("float32", (3, 3))
     assert (rows @ embedder.embed_query("tea")).tolist() == pytest.approx([0.5**0.5, 0, 0])
     assert embedder.embed_passages([]).shape == (0, 3)
-    with pytest.raises(Unavailable, match="can not be loaded"):
+    with pytest.raises(Unavailable, match="cannot be loaded"):
         open_embedders(settings._replace(model=str(tmp_path / "nothing")))

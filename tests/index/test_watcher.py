@@ -484,7 +484,7 @@ def test_where_the_index_can_not_be_kept_it_looks_every_second(home: Path) -> No
     put(home, ".index", "a file in the way")
     with Watched(home)() as watched:
         assert not watched.how.events
-        assert ".index/watching can not be made" in watched.how.reason
+        assert ".index/watching cannot be made" in watched.how.reason
         put(home, "memory/bird.md", "heron\n")
         watched.until("memory/bird.md")
 

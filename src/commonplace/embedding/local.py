@@ -157,7 +157,8 @@ class LocalEmbedder:
     def __init__(self, found: ModelFiles, recipe: Recipe, scripts: str = "") -> None:
         self.model = found.name
         self.space = f"local-{slug(found.name)}-{recipe.pooling}-{found.sha256[:8]}"
-        self._recipe, self._scripts = recipe, scripts
+        self._recipe = recipe
+        self._scripts = scripts
         self._transformer = Transformer(found, _TOKENS)
         self._dimensions = 0
 
@@ -174,7 +175,7 @@ class LocalEmbedder:
         return row
 
     def _embed(self, texts: Sequence[str], before: str) -> Vectors:
-        return self._read(texts, before, lambda _: None)[0]
+        return self._read(texts, before, _keep_nothing)[0]
 
     def _read(self, texts: Sequence[str], before: str, keep: Callable[[Any], Any]) -> tuple[Vectors, dict[int, Any]]:
         """One vector a text, and what else is kept of the output for each that says anything."""
@@ -198,6 +199,10 @@ class LocalEmbedder:
         return output[0].copy() if self._recipe.pooling == "cls" else output.mean(axis=0)
 
 
+def _keep_nothing(_: Any) -> None:
+    """For callers who want the vector of a text alone."""
+
+
 class TokenEmbedder(LocalEmbedder):
     """A transformer made to be asked token by token. Its vectors are the means of its tokens."""
 
@@ -214,7 +219,8 @@ def _shares(text: str) -> tuple[float, float]:
     """The share of Chinese, and of all scripts that an English model does not know, in what a text says."""
     if text.isascii():
         return 0.0, 0.0
-    chinese, others = len(_HAN.findall(text)), len(_KANA_AND_HANGUL.findall(text))
+    chinese = len(_HAN.findall(text))
+    others = len(_KANA_AND_HANGUL.findall(text))
     unspaced = chinese + others
     weight = _LETTERS_A_CHARACTER * unspaced + len(_LETTER.findall(text)) - unspaced
     return _LETTERS_A_CHARACTER * chinese / max(weight, 1), _LETTERS_A_CHARACTER * unspaced / max(weight, 1)
@@ -317,5 +323,5 @@ def _json(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise Unavailable(f"{path} can not be read ({error}): mend it or remove it") from error
+        raise Unavailable(f"{path} cannot be read ({error}): mend it or remove it") from error
     return found if isinstance(found, dict) else {}

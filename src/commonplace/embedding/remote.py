@@ -91,13 +91,13 @@ class RemoteEmbedder:
         """A failure as a sentence with the next step."""
         reason = failure.reason
         if failure.status == 0:
-            return f"{self.url} can not be reached ({reason}): check memorySearch.baseUrl and the network"
+            return f"{self.url} cannot be reached ({reason}): check memorySearch.baseUrl and the network"
         if failure.status in REDIRECT_STATUSES:
             return f"{self.url} is not the place ({reason}): set memorySearch.baseUrl to where it really is"
         if failure.status in TRANSIENT_STATUSES:
-            return f"{self.url} can not serve now ({reason}): try again later"
+            return f"{self.url} cannot serve now ({reason}): try again later"
         if failure.status == 200:
-            return f"{self.url} gives an answer that can not be used ({reason}): {_CHECK}"
+            return f"{self.url} gives an answer that cannot be used ({reason}): {_CHECK}"
         return f"{self.url} refuses the request ({reason}): {_CHECK}"
 
     def accepts(self, text: str) -> bool:

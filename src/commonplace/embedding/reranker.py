@@ -1,4 +1,5 @@
-"""A question and a passage read together: dearer than comparing vectors, better at telling the best few apart.
+"""The reranker: a cross-encoder that reads query and passage together. Slower than comparing vectors, and better at
+ordering the best few.
 
 English only, and only for questions of some words: it makes Chinese and terse questions worse.
 """
@@ -6,6 +7,7 @@ English only, and only for questions of some words: it makes Chinese and terse q
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..errors import Unavailable
 from .local import Transformer, mostly_alphabetic, require
@@ -27,7 +29,11 @@ class Reranker:
 
     def score(self, question: str, texts: Sequence[str]) -> list[float]:
         """How well each text answers, from about -11 to 11; the score of one does not depend on the others."""
-        return self._transformer.read([(question, text) for text in texts], lambda output: float(output[0]))
+        return self._transformer.read([(question, text) for text in texts], _first_value)
+
+
+def _first_value(output: Any) -> float:
+    return float(output[0])
 
 
 def open_reranker(folder: str = "") -> Reranker:

@@ -32,7 +32,7 @@ class SentenceTransformersEmbedder:
             self._encoder = package.SentenceTransformer(self.model)
         except Exception as error:
             todo = "check memorySearch.model, and the network if the model was never loaded before"
-            raise Unavailable(f"{self.model} can not be loaded ({_line(error)}): {todo}") from error
+            raise Unavailable(f"{self.model} cannot be loaded ({_line(error)}): {todo}") from error
 
     def accepts(self, text: str) -> bool:
         return True

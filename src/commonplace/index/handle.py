@@ -242,7 +242,7 @@ class SqliteIndexHandle:
                 return self._build(progress, anew=anew)
             except sqlite3.DatabaseError as error:
                 if _is_obstacle(error):
-                    reason = f"the index in {self.folder} can not be written ({error}): try again"
+                    reason = f"the index in {self.folder} cannot be written ({error}): try again"
                     raise StorageError(reason) from error
                 self._replace(error)
                 return self._build(progress, anew=anew)
@@ -283,7 +283,7 @@ class SqliteIndexHandle:
         if self._index:
             self._index.close()
         if _is_obstacle(error):
-            warning = f"the index in {self.folder} can not be used ({error}): this process keeps its own"
+            warning = f"the index in {self.folder} cannot be used ({error}): this process keeps its own"
             self._use(SqliteIndex(":memory:"), warning)
         else:
             self._use(*open_index(self.folder, self.scope.fingerprint, damaged=str(error)))
@@ -367,7 +367,7 @@ def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, 
     except OSError as error:
         warning = f"no index can be kept in {folder} ({error.strerror}): this process keeps its own"
     except sqlite3.OperationalError as error:
-        warning = f"the index {path} can not be used ({error}): this process keeps its own"
+        warning = f"the index {path} cannot be used ({error}): this process keeps its own"
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not damaged:
             return open_index(folder, name, damaged=str(error))

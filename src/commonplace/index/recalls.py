@@ -1,7 +1,7 @@
-"""Which pages answered: one line for every time that memory was asked, beside the index. It can be lost like that one.
+"""The log of recalls: which pages answered a search, one line for each search, beside the index. It may be lost.
 
-Written without waiting for the disk, and never a reason to fail. The file is put away when it is full, and one earlier
-one is kept. Who only looks around (`unnoted`) is not counted.
+Written without waiting for the disk, and never a reason to fail. A full file is rotated, and one earlier file is kept.
+Browsing (`without_recalls`) is not counted.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import NamedTuple
 from ..storage.files import APPEND_FLAGS
 
 FILES = ("recalled.jsonl", "recalled.1.jsonl")
-_LARGEST = 2_000_000  # bytes
-_MOST = 100  # pages of one answer
+_MAX_LOG_BYTES = 2_000_000
+_MAX_PAGES = 100  # of one answer
 _quiet: ContextVar[bool] = ContextVar("unnoted", default=False)
 
 
 @contextmanager
-def unnoted() -> Iterator[None]:
-    """Within this block nothing that is found counts as recalled."""
+def without_recalls() -> Iterator[None]:
+    """Within this block, searches are not logged."""
     token = _quiet.set(True)
     try:
         yield
@@ -45,10 +45,9 @@ class Recalls(NamedTuple):
     since: str
 
 
-def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
-    """Pages have answered somebody. `folder` is the index's own; one that is not there is not made, nor is a link
-    followed."""
-    some = list(dict.fromkeys(paths))[:_MOST]
+def log_recall(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
+    """Log that pages answered. The index folder is neither created nor followed if it is a link."""
+    some = list(dict.fromkeys(paths))[:_MAX_PAGES]
     if not folder or not some or _quiet.get() or os.path.islink(folder):
         return
     line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
@@ -56,15 +55,15 @@ def note(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
         handle = os.open(os.path.join(folder, FILES[0]), APPEND_FLAGS, 0o600)
         try:
             os.write(handle, f"{line}\n".encode())
-            full = os.fstat(handle).st_size > _LARGEST
+            full = os.fstat(handle).st_size > _MAX_LOG_BYTES
         finally:
             os.close(handle)
         if full:
             os.replace(*(os.path.join(folder, name) for name in FILES))
 
 
-def recalls(folder: str, agent: str) -> Recalls:
-    """What is known of one agent's recalls."""
+def read_recalls(folder: str, agent: str) -> Recalls:
+    """Read the recalls of one agent."""
     times: dict[str, int] = {}
     last: dict[str, str] = {}
     since = ""

@@ -165,7 +165,8 @@ class SqliteIndex(VectorSpaces):
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         rules, values = visible_rule(viewer)
         sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {rules}", values)
-        passages, length = sum(row[1] for row in sizes), sum(row[2] for row in sizes)
+        passages = sum(row[1] for row in sizes)
+        length = sum(row[2] for row in sizes)
         sql = f"""
             SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
             AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""
@@ -246,7 +247,8 @@ class SqliteIndex(VectorSpaces):
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
         for digest, passage in passages:
-            body, around = tokenize(f"{passage.hint} {passage.text}"), tokenize(passage.around)
+            body = tokenize(f"{passage.hint} {passage.text}")
+            around = tokenize(passage.around)
             length = weighted_length(len(body), len(around))
             said = ("  ".join(body), "  ".join(around))  # a space either side of each, for counting
             row = (*passage_row(entry, owner, passage, length), digest, *said)
@@ -284,7 +286,8 @@ def _apart(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...
     """Who holds a word, and how often that counts: in the passage, beside it, or both."""
     if not around:
         return ((body, 1.0),)
-    inside, beside = set(body), set(around)
+    inside = set(body)
+    beside = set(around)
     return (inside - beside, 1.0), (beside - inside, CONTEXT_WEIGHT), (inside & beside, 1 + CONTEXT_WEIGHT)
 
 

@@ -1,6 +1,6 @@
 """The index follows the pages: what changed since it last looked is read again, and nothing else.
 
-The only writer of the index. A page that can not be read stays in the index as a warning that names it, and is tried
+The only writer of the index. A page that cannot be read stays in the index as a warning that names it, and is tried
 again on the next look.
 """
 
@@ -99,7 +99,8 @@ def catch_up(
     removed = [path for path in changes.removed if not scope.place(path)]
     work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
     _with_their_skills(work, removed, scope)
-    ordered, batch = sorted(work.items()), batch or _BATCH
+    ordered = sorted(work.items())
+    batch = batch or _BATCH
     with alone() if len(ordered) > _MUCH else nullcontext():
         for start in range(0, max(len(ordered), 1), batch):
             some = dict(ordered[start : start + batch])

@@ -22,7 +22,7 @@ from .visibility import allowed, placeholders, visible_owners
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
-    from .vectors import VectorFile
+    from .vector_file import VectorFile
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS spaces(
@@ -139,7 +139,7 @@ class VectorSpaces:
         """Add rows within a transaction. Another process may have added some of them, or be further on."""
         import numpy as np
 
-        from .vectors import as_rows
+        from .vector_file import quantize
 
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space, known_dims, _, count, seen = self._ensure_space(name, dims)
@@ -150,7 +150,7 @@ class VectorSpaces:
             self._drop(name)
             return
         if new:
-            rows = as_rows(np.stack([embedded[key].vector for key in new]), [owner for owner, _ in new])
+            rows = quantize(np.stack([embedded[key].vector for key in new]), [owner for owner, _ in new])
             self._write(name, count, rows)
             numbered = ((space, owner, hashed, count + n) for n, (owner, hashed) in enumerate(new))
             self._db.executemany("INSERT INTO vectors VALUES(?, ?, ?, ?)", numbered)
@@ -298,7 +298,7 @@ class VectorSpaces:
         except EOFError as error:
             raise sqlite3.DatabaseError(str(error)) from error
         except OSError as error:
-            raise Unavailable(f"vectors can not be kept in the index ({error.strerror})") from error
+            raise Unavailable(f"vectors cannot be kept in the index ({error.strerror})") from error
 
     def _open_space(self, name: str) -> tuple[int, VectorFile | None]:
         """The number and the file of a space. A file with too few rows is damage like any other."""
@@ -306,12 +306,12 @@ class VectorSpaces:
         if not row or not row[1]:
             return 0, None
         file = self._file(name)
-        if not file.see(row[1]):
+        if not file.load(row[1]):
             raise sqlite3.DatabaseError(f"the vectors of {name} are not there")
         return row[0], file
 
     def _file(self, name: str) -> VectorFile:
-        from .vectors import VectorFile
+        from .vector_file import VectorFile
 
         space, dims, epoch = self._db.execute("SELECT id, dims, epoch FROM spaces WHERE name = ?", (name,)).fetchone()
         known = self._files.get(name)
@@ -345,7 +345,7 @@ class VectorSpaces:
             "SELECT owner, hash, row FROM vectors WHERE space = ? ORDER BY row", (space,)
         ).fetchall()
         old = self._file(name)
-        old.see(count)
+        old.load(count)
         rows = old.rows(_check_rows(old, [row for _, _, row in kept]))
         self._db.execute("UPDATE spaces SET epoch = ?, rows = ? WHERE id = ?", (epoch + 1, len(kept), space))
         self._write(name, 0, rows)

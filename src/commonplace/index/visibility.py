@@ -1,4 +1,4 @@
-"""Who may see a passage, and what a search keeps to, as SQL: what is not allowed is never a row, so that it can not be
+"""Who may see a passage, and what a search keeps to, as SQL: what is not allowed is never a row, so that it cannot be
 found, counted or inferred."""
 
 from __future__ import annotations

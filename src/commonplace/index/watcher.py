@@ -314,7 +314,7 @@ class EventProbe:
             make_folders(self.folder)
             self._folder_id = _file_id(self.folder)
         except OSError as error:
-            raise Unavailable(f"{self.folder} can not be made ({error.strerror})") from error
+            raise Unavailable(f"{self.folder} cannot be made ({error.strerror})") from error
 
     def exists(self) -> bool:
         """Whether the folder is still the one that was opened."""

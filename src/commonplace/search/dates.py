@@ -1,6 +1,6 @@
-"""When a question asks about: `last week`, `in March`, `on 8 May 2023`, 上周, as days; and whether it asks about now.
+"""The days that a query names (`last week`, `in March`, `on 8 May 2023`, 上周), and whether it asks about now.
 
-Dates are a soft filter: what is told of a day is often written down a little later.
+Dates are a soft filter: what happened on a day is often written down a little later.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Span(NamedTuple):
     last: int
 
 
-_LATER = 10  # days after a span in which it is still told of
+_LATE_DAYS = 10  # after a span, in which it may still be written about
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _NUMBERS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "couple of": 2,
@@ -61,10 +61,10 @@ def parse_span(text: str, today: int) -> Span | None:
 
 
 def date_proximity(span: Span, day: int) -> float:
-    """How well a passage's day fits: 1 within the span, fading over the days after it, in which it may be told of."""
+    """How well a passage's day fits: 1 within the span, fading over the days after it."""
     if day < span.first:
         return 0.0
-    return max(0.0, 1 - max(0, day - span.last) / _LATER)
+    return max(0.0, 1 - max(0, day - span.last) / _LATE_DAYS)
 
 
 def _month(year: int, month: int) -> Span | None:
@@ -109,6 +109,14 @@ def _unit(name: str, today: date, before: int) -> Span | None:
         months = today.year * 12 + today.month - 1 - before
         return _month(months // 12, months % 12 + 1)
     return _whole_year(today.year - before)
+
+
+def _last_year(_: re.Match[str], today: date) -> Span | None:
+    return _unit("year", today, before=1)
+
+
+def _this_year(_: re.Match[str], today: date) -> Span | None:
+    return _unit("year", today, before=0)
 
 
 def _whole_year(year: int) -> Span | None:
@@ -157,9 +165,9 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
     (r"\blast weekend\b|上周末|上週末", _weekend),
     (r"\b(?:last|previous|past) (?P<unit>week|month|year)\b", _last),
     (rf"(?:上个?|上個|先|지난)\s?{_WEEK_OR_MONTH}", _last),
-    (r"去年|昨年|작년", lambda _, today: _unit("year", today, before=1)),
+    (r"去年|昨年|작년", _last_year),
     (r"\bthis (?P<unit>week|month|year)\b", _this),
-    (r"今年|올해", lambda _, today: _unit("year", today, before=0)),
+    (r"今年|올해", _this_year),
     (rf"(?:这个?|這個?|本|今|이번)\s?{_WEEK_OR_MONTH}", _this),
     (rf"\b(?:last|on) (?P<name>{'|'.join(_WEEKDAYS)})\b", _weekday),
     (
@@ -176,5 +184,5 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
 
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
-    """Made when a question may name a day: that takes longer than the search itself."""
+    """Compiled when a query may name a day: that takes longer than the search itself."""
     return tuple((re.compile(pattern, re.ASCII), read) for pattern, read in _READERS)

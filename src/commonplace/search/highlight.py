@@ -8,7 +8,7 @@ from functools import cache
 
 from ..index.tokenizer import FUNCTION_WORDS, fold, is_unspaced, stem, tokenize_query
 
-_MOST = 200  # marks of one text
+_MAX_MARKS = 200  # of one text
 Span = tuple[int, int]
 
 
@@ -17,10 +17,10 @@ def find_marks(text: str, question: str) -> list[Span]:
     asked = tokenize_query(question)
     telling = frozenset(word for word in asked if word not in FUNCTION_WORDS) or frozenset(asked)
     out: list[Span] = []
-    for start, end in _found(text, telling):
+    for start, end in _find_words(text, telling):
         if out and start <= out[-1][1]:
             out[-1] = (out[-1][0], max(end, out[-1][1]))
-        elif len(out) < _MOST:
+        elif len(out) < _MAX_MARKS:
             out.append((start, end))
     return out
 
@@ -35,7 +35,7 @@ def to_utf16(text: str, spans: list[Span]) -> list[Span]:
     return [(before[start], before[end]) for start, end in spans]
 
 
-def _found(text: str, wanted: frozenset[str]) -> Iterator[Span]:
+def _find_words(text: str, wanted: frozenset[str]) -> Iterator[Span]:
     for run in _run().finditer(text):
         start = run.start()
         if not is_unspaced(run[0][0]):

@@ -47,7 +47,7 @@ def test_agents_are_counted_apart(home: Path, memory: Memory) -> None:
 
 def test_who_only_looks_is_not_counted(memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
-    with record.unnoted():
+    with record.without_recalls():
         memory.search("tea")
     assert most(memory) == {}
 

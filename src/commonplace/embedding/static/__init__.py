@@ -19,7 +19,7 @@ class StaticEmbedder:
     batch_size = 2048
 
     def __init__(self) -> None:
-        self._model = _loaded()
+        self._model = _load_model()
         self.model = self._model.name
         self.space = self._model.name
 
@@ -38,7 +38,7 @@ class StaticEmbedder:
 
 
 @cache
-def _loaded() -> StaticModel:
+def _load_model() -> StaticModel:
     """One for all memories of a process: it only ever reads its file."""
     from .model import StaticModel
 

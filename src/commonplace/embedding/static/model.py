@@ -71,7 +71,8 @@ class Tokeniser:
             if word in self._ids:
                 return [self._ids[word]]
         rows: list[int] = []
-        start, mark = 0, ""
+        start = 0
+        mark = ""
         while start < len(word):
             for end in range(min(len(word), start + _LONGEST_PIECE), start, -1):
                 row = self._ids.get(mark + word[start:end])
@@ -80,7 +81,8 @@ class Tokeniser:
                     break
             else:
                 end = start + 1
-            start, mark = end, "##"
+            start = end
+            mark = "##"
         return rows
 
 

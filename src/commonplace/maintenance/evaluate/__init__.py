@@ -26,7 +26,9 @@ from .questions import Question, are_conversations, items_of, own_questions, ses
 Reading = Callable[[Sequence[Lines], Sequence[Hit]], Figures]
 _NAMED = 5  # of what is missing, how many a warning names
 _FEW = 30  # questions: below this an interval itself is a guess
-_HITS, _TURN_HITS = 10, 30  # hits asked for: what the figures look at; sessions take more to tell apart
+# hits asked for: what the figures look at; sessions take more to tell apart
+_HITS = 10
+_TURN_HITS = 30
 
 
 class Report(NamedTuple):
@@ -78,7 +80,9 @@ def measure(
     """
     if limit is not None and limit < 1:
         raise InvalidArgument(f"the limit must be 1 or more, not {limit}: it says how many questions are asked")
-    items, settings, tell = items_of(file), _settings(home, provider), progress or ignore_progress
+    items = items_of(file)
+    settings = _settings(home, provider)
+    tell = progress or ignore_progress
     if not are_conversations(items):
         return _of_memory(home, spread(own_questions(items), limit), settings, tell)
     with tempfile.TemporaryDirectory(prefix="commonplace-eval-") as folder:
@@ -117,7 +121,7 @@ def _of_memory(home: Home, questions: list[Question], settings: SearchSettings, 
             f"evidence that is not in what {home.agent} may search counts as not found: {named}. "
             "Write it as search prints it: the page as seen from the home, and lines it has"
         )
-    report = _measured(home, questions, settings, hit_figures, _HITS, tell)
+    report = _measure(home, questions, settings, hit_figures, _HITS, tell)
     return report._replace(missing=tuple(missing), warnings=(*warnings, *report.warnings))
 
 
@@ -146,14 +150,14 @@ def _of_sessions(
         file.write("memorySearch:\n  indexSessions: true\n")
     home = Home(folder)
     try:
-        report = _measured(home, questions, settings, turn_figures, _TURN_HITS, tell)
+        report = _measure(home, questions, settings, turn_figures, _TURN_HITS, tell)
     finally:
         home.close()
     said = f"{left_out} questions are left out: their evidence names no turn of their conversation"
     return report._replace(warnings=(*([said] if left_out else []), *report.warnings))
 
 
-def _measured(
+def _measure(
     home: Home, questions: list[Question], settings: SearchSettings, reading: Reading, hits: int, tell: Progress
 ) -> Report:
     """Both runs see one state of the index."""
@@ -183,7 +187,7 @@ def _measured(
         settings.provider,
         ours[-1].model,
         fallen > 0,
-        _compared(pairs),
+        _compare(pairs),
         _by_group(questions, pairs),
         (),
         (*reasons[:_NAMED], *warnings),
@@ -210,7 +214,7 @@ def _answers(
     return found
 
 
-def _compared(pairs: Sequence[tuple[Figures, Figures]]) -> Comparison:
+def _compare(pairs: Sequence[tuple[Figures, Figures]]) -> Comparison:
     return compare([ours for ours, _ in pairs], [words for _, words in pairs])
 
 
@@ -219,4 +223,4 @@ def _by_group(questions: list[Question], pairs: list[tuple[Figures, Figures]]) -
     for question, pair in zip(questions, pairs, strict=True):
         if question.group:
             groups.setdefault(question.group, []).append(pair)
-    return {name: (len(some), _compared(some)) for name, some in groups.items()}
+    return {name: (len(some), _compare(some)) for name, some in groups.items()}

@@ -93,7 +93,8 @@ def _figures(evidence: Sequence[Lines], places: Sequence[Lines]) -> Figures:
 
 def _gain(ranks: Iterable[int]) -> float:
     """Discounted gain. Evidence that shares a hit takes the places after it, or one hit could beat the ideal order."""
-    gain, next_free = 0.0, 0
+    gain = 0.0
+    next_free = 0
     for rank in sorted(ranks):
         place = max(rank, next_free)
         if rank < _DEPTH and place < _DEPTH:
@@ -106,9 +107,11 @@ def compare(search: Sequence[Figures], words: Sequence[Figures]) -> Comparison:
     """The means of both and of their difference, each with its interval by resampling the questions."""
     columns: dict[str, list[list[float]]] = {}
     for name in search[0]:
-        ours, theirs = [each[name] for each in search], [each[name] for each in words]
+        ours = [each[name] for each in search]
+        theirs = [each[name] for each in words]
         columns[name] = [ours, theirs, [a - b for a, b in zip(ours, theirs, strict=True)]]
-    draw, size = random.Random(_SEED), len(search)
+    draw = random.Random(_SEED)
+    size = len(search)
     means: dict[str, list[list[float]]] = {name: [[], [], []] for name in columns}
     for _ in range(RESAMPLES):
         picked = draw.choices(range(size), k=size)

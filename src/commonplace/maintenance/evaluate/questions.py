@@ -127,7 +127,8 @@ def sessions(conversation: Any, number: int, home: str | os.PathLike[str]) -> li
 def _written(talk: Mapping[str, Any], number: int, home: str | os.PathLike[str]) -> Iterator[tuple[_Id, Lines]]:
     """Where each turn stands, after its session was written."""
     for name in (key for key in talk if re.fullmatch(r"session_\d+", key)):
-        path, at = f"agents/main/sessions/{number}-{name}.jsonl", talk.get(f"{name}_date_time", "")
+        path = f"agents/main/sessions/{number}-{name}.jsonl"
+        at = talk.get(f"{name}_date_time", "")
         turns = talk[name]
         said = [{"role": "user", "name": turn["speaker"], "content": turn["text"], "timestamp": at} for turn in turns]
         with open(os.path.join(home, path), "w", encoding="utf-8") as file:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ...errors import Refused
 from ...home import Home
-from ...index.recalls import recalls
+from ...index.recalls import read_recalls
 from ...maintenance import timeline
 from ...maintenance.doctor import CHECKS, examine
 from ...schema import ANY, BOOLEAN, INTEGER, TEXT, array, object_of
@@ -115,7 +115,7 @@ def _measure_index(home: Home) -> int | None:
 
 def count_recalls(home: Home) -> dict[str, Any]:
     """Return the pages that answered most often, and those that never did. Nothing was counted if `since` is empty."""
-    counts = recalls(home.storage.cache_folder, home.agent)
+    counts = read_recalls(home.storage.cache_folder, home.agent)
     if not counts.since:
         return {"most": [], "never": [], "since": ""}
     visible = dict(home.visibility.list_pages())

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...index.recalls import unnoted
+from ...index.recalls import without_recalls
 from ...model import Hit
 from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.explain import explain_hit
@@ -98,7 +98,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         source=parameters.get("source"),
         path=parameters.get("path"),
     )
-    with unnoted():  # looking around does not count as recalling
+    with without_recalls():  # looking around does not count as recalling
         result = request.home.search(
             parameters["q"],
             parameters.get("limit"),
@@ -134,7 +134,7 @@ def _describe_hit(request: ApiRequest, hit: Hit) -> dict[str, Any]:
 
 def get_context(request: ApiRequest) -> dict[str, Any]:
     parameters = request.parameters
-    with unnoted():
+    with without_recalls():
         context = request.memory.context(
             user=request.caller.choose("user", parameters.get("user")),
             channel=request.caller.choose("channel", parameters.get("channel")),

@@ -1,7 +1,7 @@
-"""Vectors on disk: rows of one space in a file that is memory-mapped, one byte a dimension, found by exact rescoring.
+"""A file of vectors: the rows of one space, memory-mapped and quantized to one byte a dimension.
 
-A row is written once and never changed, so that readers need no lock. SQLite says how many rows count, which file
-they are in and what each stands for; what is in the file beyond that is nobody's and is written over.
+A row is written once and never changed, so that readers need no lock. SQLite says how many rows are valid, which file
+they are in and which passage each belongs to; what is in the file beyond that is overwritten.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-_EXACT = 8_000  # rows up to which every one is compared; more are sifted by the signs of their dimensions first
-_SIFTED = 20  # rows that pass the sieve, for each one asked for
-_LEAST_SIFTED = 2_500
-_SAMPLE = 64
-_NEVER = 65_535  # further apart than any two rows
+_MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensions
+_ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
+_MIN_FILTERED_ROWS = 2_500
+_SAMPLE_ROWS = 64
+_MAX_DISTANCE = 65_535  # further apart than any two rows
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -24,12 +24,13 @@ def row_type(dims: int) -> np.dtype[Any]:
     return np.dtype([("owner", "<i4"), ("unit", "<f4"), ("numbers", "i1", (dims,))])
 
 
-def as_rows(vectors: Array, owners: list[int]) -> Array:
+def quantize(vectors: Array, owners: list[int]) -> Array:
     """Vectors as rows: each is stretched so that its largest number takes the whole byte."""
     rows = np.zeros(len(vectors), row_type(vectors.shape[1]))
     largest = np.abs(vectors).max(axis=1)
     unit = np.where(largest > 0, largest, 1.0) / 127
-    rows["owner"], rows["unit"] = owners, unit
+    rows["owner"] = owners
+    rows["unit"] = unit
     rows["numbers"] = np.round(vectors / unit[:, None])
     return rows
 
@@ -43,11 +44,13 @@ class VectorFile:
     """The rows of one space. Without a path they are kept in this process alone."""
 
     def __init__(self, path: str | None, dims: int) -> None:
-        self.path, self.dims, self._type = path, dims, row_type(dims)
+        self.path = path
+        self.dims = dims
+        self._type = row_type(dims)
         self._rows: Array = np.zeros(0, self._type)
         self.count = 0
-        self._few: Array = np.zeros((0, dims), np.float32)
-        self._sieve: _Sieve | None = None
+        self._exact_rows: Array = np.zeros((0, dims), np.float32)
+        self._filter: _SignFilter | None = None
         self._spread: tuple[float, float] | None = None
 
     def write(self, start: int, rows: Array) -> None:
@@ -64,7 +67,7 @@ class VectorFile:
             file.flush()
             os.fsync(file.fileno())
 
-    def see(self, count: int) -> bool:
+    def load(self, count: int) -> bool:
         """Look at the first `count` rows; False when the file does not have them."""
         if self.path is not None and not self._map(self.path, count):
             return False
@@ -77,7 +80,7 @@ class VectorFile:
             if os.path.getsize(path) < count * self._type.itemsize:
                 return False
             if count != self.count:
-                self._rows = _mapped(path, self._type, count) if count else np.zeros(0, self._type)
+                self._rows = _map_rows(path, self._type, count) if count else np.zeros(0, self._type)
         except OSError:
             return False
         return True
@@ -87,10 +90,10 @@ class VectorFile:
 
     def nearest(self, question: Array, owners: Array, limit: int, among: Array | None = None) -> tuple[Array, Array]:
         """The rows most like a question, best first, and how like it: only those of these owners, or these rows."""
-        if among is None and self.count <= _EXACT:
+        if among is None and self.count <= _MAX_EXACT_ROWS:
             candidates, likeness = self._all(question, owners)
         else:
-            candidates = self._sifted(question, owners, limit) if among is None else among
+            candidates = self._filter_rows(question, owners, limit) if among is None else among
             likeness = self.cosines(question, candidates)
         best = _largest(likeness, limit)
         best = best[np.argsort(-likeness[best], kind="stable")]
@@ -104,10 +107,10 @@ class VectorFile:
 
     def similarity_stats(self) -> tuple[float, float] | None:
         """How alike rows are that have nothing to do with each other, by a sample; None of too few."""
-        if self.count < _SAMPLE:
+        if self.count < _SAMPLE_ROWS:
             return None
         if self._spread is None:
-            some = self._rows[: self.count : self.count // _SAMPLE][:_SAMPLE]
+            some = self._rows[: self.count : self.count // _SAMPLE_ROWS][:_SAMPLE_ROWS]
             vectors = _as_vectors(some)
             alike = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
             self._spread = float(alike.mean()), float(alike.std())
@@ -115,26 +118,27 @@ class VectorFile:
 
     def _all(self, question: Array, owners: Array) -> tuple[Array, Array]:
         """Every row of these owners. So few rows are kept as they are computed with."""
-        start = len(self._few)
+        start = len(self._exact_rows)
         if start > self.count:
-            self._few, start = self._few[:0], 0
+            self._exact_rows = self._exact_rows[:0]
+            start = 0
         if start < self.count:
             some = self._rows[start : self.count]
-            self._few = np.concatenate([self._few, _as_vectors(some)])
+            self._exact_rows = np.concatenate([self._exact_rows, _as_vectors(some)])
         mine = np.flatnonzero(np.isin(self._rows["owner"][: self.count], owners))
-        likeness: Array = np.vecdot(self._few, question)  # not @: threads for so little cost more than they save
+        likeness: Array = np.vecdot(self._exact_rows, question)  # not @: threads for so little cost more than they save
         return mine, likeness[mine]
 
-    def _sifted(self, question: Array, owners: Array, limit: int) -> Array:
-        if self._sieve is None or self._sieve.count > self.count:
-            self._sieve = _Sieve(self._rows, self.dims)
-        self._sieve.grow(self._rows, self.count)
-        return self._sieve.sift(question, owners, max(_LEAST_SIFTED, _SIFTED * limit))
+    def _filter_rows(self, question: Array, owners: Array, limit: int) -> Array:
+        if self._filter is None or self._filter.count > self.count:
+            self._filter = _SignFilter(self._rows, self.dims)
+        self._filter.grow(self._rows, self.count)
+        return self._filter.nearest(question, owners, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))
 
 
-class _Sieve:
-    """One bit a dimension: which side of the middle a row lies on. Rows that agree with a question on most sides are
-    worth comparing."""
+class _SignFilter:
+    """One bit for each dimension: the sign of a row relative to the mean. Rows that agree with a query in most signs
+    are worth comparing exactly."""
 
     def __init__(self, rows: Array, dims: int) -> None:
         some = rows[:: max(1, len(rows) // 2_000)]
@@ -162,7 +166,7 @@ class _Sieve:
             self._everybody.update(np.unique(some["owner"]).tolist())
         self.count = count
 
-    def sift(self, question: Array, owners: Array, limit: int) -> Array:
+    def nearest(self, question: Array, owners: Array, limit: int) -> Array:
         asked = self._signs((question > self._middle)[None, :])
         apart = np.zeros(self.count, np.uint16)
         for column, sides in enumerate(self._bits[:, : self.count]):
@@ -171,12 +175,13 @@ class _Sieve:
             mine = self._owners[: self.count]
             known = np.zeros(int(max(mine.max(initial=0), owners.max(initial=0))) + 1, bool)
             known[owners] = True
-            apart[~known[mine]] = _NEVER
+            apart[~known[mine]] = _MAX_DISTANCE
         return np.flatnonzero(apart <= self._furthest(apart, limit))
 
     def _furthest(self, apart: Array, limit: int) -> int:
         """How far apart as many rows are as asked for. Counting is faster than sorting: there are few distances."""
-        nearest, furthest = 0, 64 * self._words
+        nearest = 0
+        furthest = 64 * self._words
         while nearest < furthest:
             middle = (nearest + furthest) // 2
             if np.count_nonzero(apart <= middle) < limit:
@@ -192,7 +197,7 @@ class _Sieve:
         return padded.view(np.uint64).T
 
 
-def _mapped(path: str, kind: np.dtype[Any], count: int) -> Array:
+def _map_rows(path: str, kind: np.dtype[Any], count: int) -> Array:
     """Rows of a file as a plain array: each look at a part of a memmap costs as much as the part."""
     return np.memmap(path, kind, "r", shape=(count,)).view(np.ndarray)
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.index.vectors import VectorFile, as_rows
+from commonplace.index.vector_file import VectorFile, quantize
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -41,8 +41,8 @@ def of_length_one(vectors: Array) -> Array:
 
 def filed(path: Path | None, vectors: Array, owners: list[int]) -> VectorFile:
     file = VectorFile(str(path) if path else None, vectors.shape[1])
-    file.write(0, as_rows(vectors, owners))
-    assert file.see(len(vectors))
+    file.write(0, quantize(vectors, owners))
+    assert file.load(len(vectors))
     return file
 
 
@@ -107,7 +107,7 @@ def test_only_rows_of_the_owners_or_rows_asked_for_are_found(tmp_path: Path, cou
 )
 def test_rows_keep_their_numbers_to_a_percent(count: int, dims: int, seed: int, size: float) -> None:
     vectors = (np.random.default_rng(seed).standard_normal((count, dims)) * size).astype(np.float32)
-    rows = as_rows(vectors, list(range(count)))
+    rows = quantize(vectors, list(range(count)))
     largest = np.abs(vectors).max(axis=1, keepdims=True)
     back = rows["numbers"].astype(np.float32) * rows["unit"][:, None]
     assert (np.abs(back - vectors) <= 0.01 * largest).all()
@@ -130,9 +130,9 @@ def test_a_file_that_grew_is_one_that_was_written_at_once(
     question, everyone = vectors[0], np.array([1], np.int32)
     done = 0
     for step in steps:
-        grown.write(done, as_rows(vectors[done : done + step], [1] * step))
+        grown.write(done, quantize(vectors[done : done + step], [1] * step))
         done += step
-        assert grown.see(done)
+        assert grown.load(done)
         whole = filed(tmp_path / "whole" if on_disk else None, vectors[:done], [1] * done)
         assert [part.tolist() for part in grown.nearest(question, everyone, 9)] == [
             part.tolist() for part in whole.nearest(question, everyone, 9)
@@ -146,18 +146,18 @@ def test_a_large_file_that_grows_by_one_finds_the_new_row(tmp_path: Path) -> Non
     for number, vector in enumerate(new):
         before = 9_000 + number
         file.nearest(vector, np.array([1], np.int32), 1)
-        file.write(before, as_rows(vector[None, :], [1]))
-        assert file.see(before + 1)
+        file.write(before, quantize(vector[None, :], [1]))
+        assert file.load(before + 1)
         assert file.nearest(vector, np.array([1], np.int32), 1)[0].tolist() == [before]
 
 
 def test_what_was_written_and_never_counted_is_written_over(tmp_path: Path) -> None:
     vectors = texts_like(30, 6, 16)
     file = filed(tmp_path / "v", vectors[:10], [1] * 10)
-    file.write(10, as_rows(vectors[10:20], [1] * 10))
-    file.write(10, as_rows(vectors[20:25], [2] * 5))
-    assert file.see(15)
-    assert not file.see(16)
+    file.write(10, quantize(vectors[10:20], [1] * 10))
+    file.write(10, quantize(vectors[20:25], [2] * 5))
+    assert file.load(15)
+    assert not file.load(16)
     assert file.rows(np.arange(10, 15))["owner"].tolist() == [2] * 5
 
 
@@ -165,15 +165,15 @@ def test_a_file_is_there_again_after_it_was_closed(tmp_path: Path) -> None:
     vectors = texts_like(50, 7, 32)
     filed(tmp_path / "v", vectors, [1] * 50)
     again = VectorFile(str(tmp_path / "v"), 32)
-    assert again.see(50)
+    assert again.load(50)
     assert again.nearest(vectors[20], np.array([1], np.int32), 1)[0].tolist() == [20]
     assert (tmp_path / "v").stat().st_mode & 0o077 == 0
 
 
 def test_a_file_that_is_not_there_or_too_short_is_not_seen(tmp_path: Path) -> None:
-    assert not VectorFile(str(tmp_path / "none"), 32).see(1)
+    assert not VectorFile(str(tmp_path / "none"), 32).load(1)
     filed(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
-    assert not VectorFile(str(tmp_path / "v"), 32).see(6)
+    assert not VectorFile(str(tmp_path / "v"), 32).load(6)
 
 
 def test_rows_are_not_written_behind_a_gap(tmp_path: Path) -> None:
@@ -181,25 +181,25 @@ def test_rows_are_not_written_behind_a_gap(tmp_path: Path) -> None:
     file = filed(tmp_path / "v", texts_like(5, 8, 32), [1] * 5)
     (tmp_path / "v").unlink()
     try:
-        file.write(5, as_rows(texts_like(1, 9, 32), [1]))
+        file.write(5, quantize(texts_like(1, 9, 32), [1]))
     except Exception:  # noqa: BLE001  how it is refused is its own affair
         return
-    assert not VectorFile(str(tmp_path / "v"), 32).see(6)
+    assert not VectorFile(str(tmp_path / "v"), 32).load(6)
 
 
 ONE_MORE = """
 import sys
 import numpy as np
-from commonplace.index.vectors import VectorFile, as_rows
+from commonplace.index.vector_file import VectorFile, quantize
 file = VectorFile(sys.argv[1], 16)
-file.write(10, as_rows(np.eye(16, dtype=np.float32)[:1], [3]))
+file.write(10, quantize(np.eye(16, dtype=np.float32)[:1], [3]))
 """
 
 
 def test_rows_of_one_process_are_seen_by_another(tmp_path: Path) -> None:
     file = filed(tmp_path / "v", texts_like(10, 9, 16), [1] * 10)
     subprocess.run([sys.executable, "-c", ONE_MORE, str(tmp_path / "v")], check=True, timeout=60)
-    assert file.see(11)
+    assert file.load(11)
     rows, likeness = file.nearest(np.eye(16, dtype=np.float32)[0], np.array([3], np.int32), 5)
     assert (rows.tolist(), likeness.tolist()) == ([10], [pytest.approx(1.0)])
 
