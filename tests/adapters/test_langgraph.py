@@ -24,7 +24,7 @@ from commonplace import Memory
 from commonplace.adapters.langgraph import CommonplaceStore
 from commonplace.errors import BrokenFrontMatter, HoldsSecret, StorageError
 from commonplace.maintenance import timeline
-from commonplace.storage.names import coded
+from commonplace.storage.names import encode_name
 from commonplace.testing import FrozenClock
 
 USERS = ("users", "ann")
@@ -159,14 +159,15 @@ def test_labels_of_any_kind_are_kept_apart(home: Path, clock: FrozenClock) -> No
 
 def test_a_name_that_looks_like_the_code_of_another_is_its_own(store: CommonplaceStore) -> None:
     store.put(("Ann",), "Drink", {"whose": "ann"})
-    store.put((coded("Ann"),), "Drink", {"whose": "nobody"})
-    store.put(("Ann",), coded("Drink"), {"whose": "something else"})
-    assert store.get((coded("Ann"),), coded("Drink")) is None
+    store.put((encode_name("Ann"),), "Drink", {"whose": "nobody"})
+    store.put(("Ann",), encode_name("Drink"), {"whose": "something else"})
+    assert store.get((encode_name("Ann"),), encode_name("Drink")) is None
     whose = [
-        item and item.value["whose"] for item in (store.get(("Ann",), "Drink"), store.get((coded("Ann"),), "Drink"))
+        item and item.value["whose"]
+        for item in (store.get(("Ann",), "Drink"), store.get((encode_name("Ann"),), "Drink"))
     ]
     assert whose == ["ann", "nobody"]
-    store.delete(("Ann",), coded("Drink"))
+    store.delete(("Ann",), encode_name("Drink"))
     assert store.get(("Ann",), "Drink") is not None
 
 

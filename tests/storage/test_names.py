@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
-from commonplace.storage.names import coded, file_name, is_plain, skill_folder, topic_name
+from commonplace.storage.names import encode_name, file_name, is_plain, skill_folder, topic_name
 
 from ..texts import names
 
@@ -82,7 +82,7 @@ def test_a_topic_of_no_letters_is_refused() -> None:
 
 
 def test_the_code_of_a_name_opens_nothing_of_that_name(tmp_path: Path) -> None:
-    code = coded("Ann")
+    code = encode_name("Ann")
     Memory(tmp_path, "Ann").call("reflect", {"content": "Ann drinks rooibos."})
     assert Memory(tmp_path, code).call("recall")["content"] == "No memories found"
     assert Memory(tmp_path, code).search("rooibos") == []

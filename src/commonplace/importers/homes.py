@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..errors import Conflict, InvalidArgument, StorageError
 from ..formats.yaml_nodes import YamlProblem, as_text, compose
 from ..settings import FILE, load
-from ..storage.names import coded, topic_file, topic_name
+from ..storage.names import encode_name, topic_file, topic_name
 from ..storage.skills import PAGE
 from .source import Folder, SingleFile, Source, parse_json_lines
 from .transcripts import read_turns, turns_of_event
@@ -79,7 +79,7 @@ class _HomeReader(NamedTuple):
         try:
             parts = [topic_file(topic_name(part)) for part in rest.removesuffix(".md").split("/")]
         except InvalidArgument:
-            parts = [coded(rest)]
+            parts = [encode_name(rest)]
         yield from self.read_page(path, f"{self.into.layout.world}/{'/'.join(parts)}.md")
 
 

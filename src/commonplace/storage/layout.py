@@ -1,7 +1,7 @@
-"""Which page holds what: the arrangement of a home, and the reverse, what a path in it means.
+"""The layout of a home: which page holds what, and what a path in it means.
 
 `native` is our own. The others open a home of another system and keep writing it in that system's form; what that
-system has no place for goes beside it. Paths are relative to the home and use forward slashes.
+system has no place for is stored beside it. Paths are relative to the home and use forward slashes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from ..model import Scope, ScopeKind, Source
 from .base import Root
-from .names import compile_glob, file_name, fixed_folder, is_code, topic_file
+from .names import compile_glob, file_name, fixed_folder, is_encoded, topic_file
 
 MAIN = "main"
 FIXED_PAGES = {
@@ -25,7 +25,7 @@ FIXED_PAGES = {
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
-# What Claude's memory tool may call a file, below an agent's `memories`, for it to be searched.
+# Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
 TEXT_ENDINGS = (".md", ".txt", ".xml", ".json", ".yaml", ".yml", ".csv", ".html", ".rst", ".org", ".toml")
 
 PageKind = Literal["page", "record", "skill", "data", "activity", "session"]
@@ -70,9 +70,9 @@ class Layout:
         return f"{self.base}/{below}" if self.base else below
 
     def named(self, folder: str, name: str) -> str:
-        """The name in a folder of the subfolder for an agent, a channel or a category."""
+        """Return the name of the subfolder for an agent, a channel or a category."""
         ours = file_name(name)
-        if ours == name or is_code(name):  # what stands under a code is another's
+        if ours == name or is_encoded(name):  # an encoded name belongs to another
             return ours
         return name if self.has_folder(folder, name) and not self.has_folder(folder, ours) else ours
 
@@ -102,16 +102,16 @@ class Layout:
 
     @property
     def shared_memories(self) -> str:
-        """The folder of files that Claude's memory tool keeps, where all agents share it."""
+        """The files of Claude's memory tool that all agents share."""
         return self.path("claude/memories")
 
     @property
     def earlier_memories(self) -> str:
-        """The same, as the SDK's own tool has it: where such a folder stands already, it stays in use."""
+        """The folder of the SDK's own memory tool; one that exists already stays in use."""
         return self.path("memories")
 
     def memories_folder(self, agent: str) -> str:
-        """The same, for one agent alone."""
+        """Return the folder of Claude's memory tool for one agent alone."""
         return f"{self.agent_folder(agent)}/claude/memories"
 
     def store_folder(self, agent: str) -> str:
@@ -149,7 +149,7 @@ class Layout:
         return f"{self.world}/{topic_file(topic)}.md"
 
     def topic_of(self, path: str) -> str:
-        """A world page's topic: its name, without the code that a name no file system takes ends in."""
+        """Return the topic of a world page: its name without the hash of an encoded one."""
         name = stem(path)
         plain = name.partition("~")[0]
         return plain if topic_file(plain) == name else name
@@ -173,7 +173,7 @@ class Layout:
         return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}.md"
 
     def day_of(self, agent: str, path: str) -> str:
-        """The day (YYYY-MM-DD) a path is the page of; empty when it is no daily page."""
+        """Return the day (YYYY-MM-DD) of a daily page; empty for any other page."""
         found = _DAY.match(path.removeprefix(self.days_folder(agent) + "/"))
         return "-".join(found.groups()) if found else ""
 
@@ -181,19 +181,19 @@ class Layout:
         return self.path(self._diary(agent).tree)
 
     def notes_path(self, agent: str, path: str) -> str:
-        """A page's path relative to the agent's memory root: the folder that holds both its days and its summary."""
+        """Return a page's path relative to the agent's memory root, which holds its daily pages and its summary."""
         diary = self._diary(agent)
         root = diary.curated.rpartition("/")[0]
         return path.removeprefix(self.path(f"{root}/" if root else "")) if path.startswith(self.path(root)) else path
 
     def notes_pages(self, agent: str, paths: Iterable[str]) -> list[str]:
-        """Of pages below the notes tree, those of blocks, and not those that another toolset keeps there."""
+        """Return the pages of blocks below the notes tree, without those of other toolsets."""
         elsewhere = (self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent))
         others = tuple(f"{folder}/" for folder in elsewhere)
         return [path for path in paths if not path.startswith(others)]
 
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
-        """Where everything that may be searched is."""
+        """Return where everything that may be searched is."""
         found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
         found += [Root(self.path("agents"), TEXT_ENDINGS)]
         found += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
@@ -207,7 +207,7 @@ class Layout:
         return found + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
-        """What a path means; None when it is nothing that search may return."""
+        """Return what a path means; None when search may not return it."""
         roots = (root for root in (self.base, self.world_folder or "") if path.startswith(root))
         open_to_all = max(roots, key=len, default="")
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
@@ -220,7 +220,7 @@ class Layout:
 
     @cached_property
     def _rules(self) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
-        """What each path means, the first match deciding. Groups: who, then name (globals: category, then key)."""
+        """Path patterns and what they mean; the first match decides. Groups: who, name (globals: category, key)."""
         agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
         loose = re.escape(self.path(self.loose))
         shared, earlier = re.escape(self.shared_memories), re.escape(self.earlier_memories)
@@ -247,7 +247,7 @@ class Layout:
         return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
 
     def under(self, folder: str) -> Layout:
-        """The same arrangement in a folder of the home."""
+        """Return the same layout below a folder of the home."""
         return replace(self, base="/".join(part for part in (folder, self.base) if part))
 
 
@@ -262,13 +262,13 @@ def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
 
 
 def folders_above(path: str) -> list[str]:
-    """The folders that a path is in, the nearest first."""
+    """Return the folders that a path is in, the nearest first."""
     parts = path.split("/")
     return ["/".join(parts[:count]) for count in range(len(parts) - 1, 0, -1)]
 
 
-class Standing:
-    """Pages that stand somewhere: as among files, nothing is a page and a folder at once."""
+class PagePaths:
+    """Paths of pages, of which none may be a page and a folder at once, as with files."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._pages: set[str] = set()
@@ -281,13 +281,13 @@ class Standing:
         self._folders |= dict.fromkeys(folders_above(path), path)
 
     def in_the_way(self, path: str) -> str:
-        """A page that keeps another from standing at a path; empty when none does."""
+        """Return a page that keeps another from being created at a path; empty when none does."""
         above = (folder for folder in folders_above(path) if folder in self._pages)
         return self._folders.get(path) or next(above, "")
 
 
 def stem(path: str) -> str:
-    """What a page is called: its file name without the ending."""
+    """Return a page's file name without the ending."""
     return path.rsplit("/", 1)[-1].removesuffix(".md")
 
 

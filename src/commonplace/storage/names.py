@@ -1,7 +1,7 @@
 """Readable, collision-free file names for any key, channel, category, agent or skill; and path patterns.
 
-A name that every file system keeps apart from all others stands as itself. Any other is a readable slug, a tilde and
-a hash of the exact name; a tilde never stands in the first kind, so the two kinds never meet.
+A name that every file system keeps apart from all others is its own file name. Any other becomes a readable slug, a
+tilde and a hash of the exact name; names of the first kind have no tilde, so the two kinds never collide.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
-_LONGEST = 100  # bytes: short enough for a temporary file beside it and for nested folders on every system
+_MAX_NAME_BYTES = 100  # leaves room for a temporary file's name and for nested folders on every system
 
 
 def refuse_null(what: str, *names: str) -> None:
-    """InvalidArgument for a name that no column of a database holds, so that an index there would say another."""
+    """InvalidArgument for a name with a null character, which no database column can hold."""
     for name in names:
         if "\0" in name:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
@@ -36,35 +36,35 @@ def require_inside(path: str) -> None:
 
 
 def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """The file name (without an ending) of a name. `taken`: lower-case names that mean something else there."""
-    return name if name not in taken and is_plain(name) else coded(name)
+    """Return the file name of a name, without an ending. `taken`: lower-case names that mean something else there."""
+    return name if name not in taken and is_plain(name) else encode_name(name)
 
 
-def coded(name: str) -> str:
-    """The file name of a name that can not be its own: readable, and no other name's."""
+def encode_name(name: str) -> str:
+    """Return the file name of a name that cannot be its own: readable and unique."""
     return f"{_slug(name)}~{_digest(name)}"
 
 
-def uncoded(file: str, claimed: object) -> str:
-    """The name a file stands for: its own, or the one it claims, if that is what its own is the code of.
+def decode_name(file: str, claimed: object) -> str:
+    """Return the name of a file: the one it claims if its file name encodes that, else the file name.
 
-    So a page that a person renames is renamed, whatever it still claims inside.
+    So a page that a person renames has the new name, whatever it still claims inside.
     """
-    return claimed if isinstance(claimed, str) and file == coded(claimed) else file
+    return claimed if isinstance(claimed, str) and file == encode_name(claimed) else file
 
 
-def is_code(file: str) -> bool:
-    """Whether a file name is the code of some other name: whose that is, nobody can tell from it."""
+def is_encoded(file: str) -> bool:
+    """Return whether a file name encodes another name."""
     return _CODE.fullmatch(file) is not None
 
 
 @lru_cache(maxsize=1024)
 def is_plain(name: str) -> bool:
-    """Whether a name is its own file name, and would be on any file system."""
+    """Return whether a name can be its own file name on any file system."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return (
         name == folded
-        and 0 < len(name.encode()) <= _LONGEST
+        and 0 < len(name.encode()) <= _MAX_NAME_BYTES
         and all(char in "_-." or unicodedata.category(char)[0] in "LMN" for char in name)
         and name[0] not in ".-"
         and name[-1] != "."
@@ -74,7 +74,7 @@ def is_plain(name: str) -> bool:
 
 
 def skill_folder(name: str) -> str:
-    """The folder of a skill: what Agent Skills allow (lower-case letters, digits, single hyphens, 64 at most)."""
+    """Return the folder of a skill as Agent Skills allow: lower-case letters, digits, single hyphens, at most 64."""
     plain = _SKILL.fullmatch(name) and len(name) <= 64 and not _DEVICES.fullmatch(name)
     if plain and not _SKILL_CODED.fullmatch(name):
         return name
@@ -83,7 +83,7 @@ def skill_folder(name: str) -> str:
 
 
 def topic_name(topic: str) -> str:
-    """A world topic as the contract makes it: lower-case letters and digits of any script, single dashes between."""
+    """Return a world topic in its contract form: lower-case letters and digits of any script, single dashes between."""
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
     kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
     name = re.sub(r"-+", "-", kept).strip("-")
@@ -93,8 +93,8 @@ def topic_name(topic: str) -> str:
 
 
 def topic_file(topic: str) -> str:
-    """The file name of a topic: itself, but for what no file system takes."""
-    return topic if len(topic.encode()) <= _LONGEST and not _DEVICES.fullmatch(topic) else coded(topic)
+    """Return the file name of a topic: the topic itself unless a file system cannot take it."""
+    return topic if len(topic.encode()) <= _MAX_NAME_BYTES and not _DEVICES.fullmatch(topic) else encode_name(topic)
 
 
 def _slug(name: str) -> str:

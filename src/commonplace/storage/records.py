@@ -17,7 +17,7 @@ from ..formats.timestamps import format_timestamp, sort_key
 from ..model import Clock, Json, Record, Scope
 from .base import Pages
 from .layout import Layout, Place, stem
-from .names import file_name, is_code, is_plain, refuse_null, uncoded
+from .names import decode_name, file_name, is_encoded, is_plain, refuse_null
 
 Modified = Callable[[], float]
 
@@ -56,12 +56,12 @@ def record_at(pages: Pages, path: str, place: Place) -> Record:
 def parse(text: str, path: str, place: Place, modified: Modified) -> Record:
     """Parse a page as a record. Its name on disk decides the key; what its front matter says only decodes that name."""
     record = page_of.parse_record(text, Record(place.name, "", category=place.category, path=path, scope=place.scope))
-    record = record._replace(key=uncoded(place.name, record.key))
+    record = record._replace(key=decode_name(place.name, record.key))
     if not (record.created_at and record.updated_at):
         when = format_timestamp(datetime.fromtimestamp(modified(), UTC))
         record = record._replace(created_at=record.created_at or when, updated_at=record.updated_at or when)
     if place.scope.kind == "global":
-        record = record._replace(category=uncoded(place.category, record.category))
+        record = record._replace(category=decode_name(place.category, record.category))
     if place.scope.kind == "channel":
         record = record._replace(scope=Scope("channel", channel_name(text, place.scope.name)))
     return record
@@ -72,7 +72,7 @@ def channel_name(text: str, folder: str) -> str:
     if is_plain(folder):
         return folder
     try:
-        return uncoded(folder, page_of.parse_fields(text).get("channel"))
+        return decode_name(folder, page_of.parse_fields(text).get("channel"))
     except BrokenFrontMatter:
         return folder
 
@@ -95,7 +95,7 @@ class Shelf(NamedTuple):
     def _candidate_paths(self, key: str) -> list[str]:
         ours = f"{self.folder}/{file_name(key, self.taken)}.md"
         theirs = f"{self.folder}/{key}.md"
-        if ours == theirs or is_code(key) or key.lower() in self.taken:  # an encoded name belongs to another key
+        if ours == theirs or is_encoded(key) or key.lower() in self.taken:  # an encoded name belongs to another key
             return [ours]
         return [ours, theirs] if self._exists(theirs) else [ours]
 

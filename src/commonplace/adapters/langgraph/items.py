@@ -21,7 +21,7 @@ from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...home import Home
 from ...model import Json, Record
 from ...storage.layout import stem
-from ...storage.names import coded, file_name, is_plain
+from ...storage.names import encode_name, file_name, is_plain
 from ...storage.records import parse
 
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ class ItemStore:
     def _remember_labels(self, labels: Any) -> None:
         for label in [labels] if isinstance(labels, str) else labels or ():
             if isinstance(label, str) and not is_plain(label):
-                self._labels[coded(label)] = label
+                self._labels[encode_name(label)] = label
 
     def _parse_time(self, text: str, path: str) -> datetime:
         """Return the time that a page says, or else when its file was written."""

@@ -45,7 +45,7 @@ from ..history import (
     rebuild_lines,
     version_of,
 )
-from ..layout import Standing
+from ..layout import PagePaths
 from .connection import Database
 from .history import INSERT_LINE, LINE_COLUMNS, PostgresHistory, line_values, new_change_id, parse_line
 from .listen import notify
@@ -119,7 +119,7 @@ class PostgresBulk:
 
     def version_lookup(self) -> Callable[[str], str]:
         versions = self._read_all_versions()
-        existing = Standing(versions)
+        existing = PagePaths(versions)
         history: dict[str, str] = {}
 
         def look_up(path: str) -> str:

@@ -18,7 +18,7 @@ from ...model import Page
 from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
 from ..conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
 from ..history import current_write, version_of
-from ..layout import Standing, folders_above
+from ..layout import PagePaths, folders_above
 from ..tree import PageSize
 from .connection import Database, Row
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
@@ -354,7 +354,7 @@ def normalize_path(path: str) -> str:
 
 def find_path_conflicts(connection: Connection, tenant: str, new: Sequence[str]) -> dict[str, InTheWay]:
     """Return which of some new pages cannot be added, in their order, because a page would also be a folder."""
-    standing = Standing(path for (path,) in _query_conflicting_paths(connection, tenant, new))
+    standing = PagePaths(path for (path,) in _query_conflicting_paths(connection, tenant, new))
     conflicts: dict[str, InTheWay] = {}
     for path in new:
         if other := standing.in_the_way(path):
