@@ -1,6 +1,6 @@
-"""WHO ELSE'S INTERFACE DO WE SPEAK? One small file a framework, imported only on use.
+"""Adapters for agent frameworks, one file or folder each, imported only on use.
 
-What frameworks that take plain functions have in common is here: the tools of a memory, each ready to be called.
+Here is what frameworks that take plain functions share: the tools of a memory, each ready to be called.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..tools.define import Tool
 
 
 class Function(NamedTuple):
-    """A tool of one memory, under the name it is offered by beside the others."""
+    """A tool of one memory, under the name it has among the tools offered together."""
 
     name: str
     description: str
@@ -28,13 +28,13 @@ class Function(NamedTuple):
         return self.tool.schema()
 
     def __call__(self, arguments: Mapping[str, Any] | str | None) -> str:
-        """The answer as a model reads it: JSON. What a model does wrong is answered, never raised."""
+        """Return the answer as JSON. A mistake of the model is answered, never raised."""
         reply = self.memory.call(self.name, arguments, self.toolsets)
         return json.dumps(reply, ensure_ascii=False)
 
 
 def functions(memory: Memory, toolsets: str | Sequence[str] = catalog.EVERYDAY) -> list[Function]:
-    """The tools of a toolset or some, as an agent of this memory may call them."""
+    """Return the tools of one or more toolsets that an agent of this memory may call."""
     chosen = tuple(dict.fromkeys([toolsets] if isinstance(toolsets, str) else toolsets))
     offers = catalog.offers(chosen, memory.home)
     return [Function(offer.name, offer.description, offer.tool, memory, chosen) for offer in offers]

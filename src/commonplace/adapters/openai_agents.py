@@ -27,7 +27,7 @@ try:
 except ImportError as error:
     raise NotInstalled("the OpenAI Agents SDK", "openai-agents") from error
 
-_Done = TypeVar("_Done")
+_Result = TypeVar("_Result")
 
 
 def function_tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[FunctionTool]:
@@ -37,7 +37,7 @@ def function_tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[F
 
 def _function_tool(function: Function) -> FunctionTool:
     async def invoke(_context: ToolContext[Any], arguments: str) -> str:
-        return await _settled(lambda: function(arguments))
+        return await _run_to_end(lambda: function(arguments))
 
     return FunctionTool(
         name=function.name,
@@ -70,40 +70,40 @@ class CommonplaceSession:
         self._transcript = self._home.storage.open_transcript(self.path)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
-        """The conversation, or its last items; how many at the most, `session_settings` say if `limit` does not."""
-        most = resolve_session_limit(limit, self.session_settings)
-        return await asyncio.to_thread(self._transcript.items, most if most is None or most >= 0 else None)
+        """Return the conversation, or its last items; `session_settings` give the limit if `limit` does not."""
+        limit = resolve_session_limit(limit, self.session_settings)
+        return await asyncio.to_thread(self._transcript.items, limit if limit is None or limit >= 0 else None)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Add items to the end. They are on disk, or committed, when this returns."""
-        await _settled(lambda: self._changed(lambda: self._transcript.add(items)))
+        """Append items durably."""
+        await _run_to_end(lambda: self._change(lambda: self._transcript.add(items)))
 
     async def pop_item(self) -> TResponseInputItem | None:
-        """Take the last item away and give it back; None when there is none."""
-        item: TResponseInputItem | None = await _settled(lambda: self._changed(self._transcript.pop))
+        """Remove the last item and return it; None when there is none."""
+        item: TResponseInputItem | None = await _run_to_end(lambda: self._change(self._transcript.pop))
         return item
 
     async def clear_session(self) -> None:
         """Remove the conversation. History keeps it as it was, so that `commonplace undo` brings it back."""
-        await _settled(self._clear)
+        await _run_to_end(self._clear)
 
     def _clear(self) -> None:
         with suppress(PageNotFound), self._home.writer.session("clear_session", session=self.session_id):
             self._home.writer.remove(self.path)
 
-    def _changed(self, change: Callable[[], _Done]) -> _Done:
-        done = change()
-        if "index" in vars(self._home):  # else the first search looks anyway
-            self._home.index.invalidate()
-        return done
+    def _change(self, change: Callable[[], _Result]) -> _Result:
+        result = change()
+        if index := self._home.index_if_open:  # else the first search looks at the pages anyway
+            index.invalidate()
+        return result
 
 
-async def _settled(work: Callable[[], _Done]) -> _Done:
-    """Work in a thread. Who is cancelled meanwhile waits for its end: what has begun is never left to chance."""
+async def _run_to_end(work: Callable[[], _Result]) -> _Result:
+    """Run work in a thread, to its end even if the caller is cancelled: a write is never left half awaited."""
     task = asyncio.create_task(asyncio.to_thread(work))
     try:
         return await asyncio.shield(task)
     except asyncio.CancelledError:
         await asyncio.wait({task})
-        task.exception()  # asked for, so that nobody complains that it was not
+        task.exception()  # retrieved, so that asyncio does not warn about it
         raise
