@@ -134,7 +134,7 @@ def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell
         (["import", "junk.txt", "--from", "sqlite"], 6, "cannot be read as a database"),
         (["import", "-", "--from", "mem0"], 2, "only an archive comes from standard input"),
         (["import", "m.json", "--overwrite"], 2, "--overwrite is for archives"),
-        (["import", "m.json", "--in-place"], 2, "can not be opened in place"),
+        (["import", "m.json", "--in-place"], 2, "cannot be opened in place"),
         (["import", "m.json", "--from", "archive"], 6, "the archive is cut off"),
     ],
 )

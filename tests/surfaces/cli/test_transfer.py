@@ -113,7 +113,7 @@ def test_looking_writes_nothing_into_the_home(used: Shell) -> None:
     [
         (["export", "there.tar"], 4, "--force"),
         (["export", "folder"], 4, "is a folder"),
-        (["export", "none/b.tar"], 6, "can not be written"),
+        (["export", "none/b.tar"], 6, "cannot be written"),
         (["export", ".commonplace/memory/b.tar"], 5, "among the pages"),
         (["export", "b.zip", "--format", "zip"], 2, "tar"),
         (["--home", "none", "export", "b.tar"], 3, "no memory"),
