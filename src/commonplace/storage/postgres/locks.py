@@ -39,7 +39,7 @@ class NamedLocks:
         self._thread_locks: dict[str, Lock] = {}
 
     @contextmanager
-    def hold(self, name: str) -> Iterator[None]:
+    def lock(self, name: str) -> Iterator[None]:
         """Hold a lock; LockTimeout names the holder when it does not become free."""
         deadline = time.monotonic() + self._timeout_seconds
         name = name.replace("\0", "\ufffd")  # no column stores NUL, and locking more than was asked for does no harm

@@ -323,7 +323,7 @@ class PostgresPages:
         return ChangesSince(upto, changed, [path for path, is_gone in written if is_gone])
 
     def lock(self, name: str) -> AbstractContextManager[None]:
-        return self._locks.hold(name)
+        return self._locks.lock(name)
 
     def _query_below(self, columns: str, folder: str, condition: str = "", **values: object) -> Iterator[Row]:
         """Yield rows of the pages below a folder. `%(below)s`: where in a path the name within the folder begins."""
