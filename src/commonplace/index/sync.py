@@ -1,7 +1,6 @@
-"""The index follows the pages: what changed since it last looked is read again, and nothing else.
+"""Bring an index up to date: only pages that changed since the last sweep are read. The only writer of an index.
 
-The only writer of the index. A page that cannot be read stays in the index as a warning that names it, and is tried
-again on the next look.
+A page that cannot be read stays in the index as a warning that names it, and is tried again by the next sweep.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ from .base import Entry, Index, Progress, ignore_progress
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
 Work = dict[str, tuple[Place, int | None]]
 MAX_PAGE_CHARACTERS = 4_000_000  # characters of one page that are searched; more than any page a person can read
-_MUCH = 500  # pages to read, from which other processes rather answer from what there is than wait
-_BATCH = 200  # pages in one transaction: an interrupted sync keeps what it has done
+_MANY_PAGES = 500  # to read, from which other processes answer from what is indexed instead of waiting
+_BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps what it has done
 _LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written
 # What a page can be that nobody can make sense of; a time of writing that no calendar knows is one of the last two.
 _SENSELESS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
@@ -100,8 +99,8 @@ def catch_up(
     work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
     _with_their_skills(work, removed, scope)
     ordered = sorted(work.items())
-    batch = batch or _BATCH
-    with alone() if len(ordered) > _MUCH else nullcontext():
+    batch = batch or _BATCH_PAGES
+    with alone() if len(ordered) > _MANY_PAGES else nullcontext():
         for start in range(0, max(len(ordered), 1), batch):
             some = dict(ordered[start : start + batch])
             if some or removed:
@@ -121,7 +120,7 @@ def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -
         for done, (path, (place, stamp)) in enumerate(work.items(), start=1):
             with suppress(PageNotFound):
                 entries.append(_entry(pages, place, path, stamp, ""))
-            if len(entries) == _BATCH or done == len(work):
+            if len(entries) == _BATCH_PAGES or done == len(work):
                 index.apply(entries, [])
                 entries.clear()
             progress("pages", done, len(work))
@@ -194,7 +193,7 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     from ..formats import passages as cut  # nearly always there is no page to read
 
     path = page.path
-    text, warning = _bounded(path, page.text)
+    text, warning = _truncate(path, page.text)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
         record = parse(page.text, path, place, lambda: pages.modified_at(path))
@@ -221,7 +220,7 @@ def _broken_lines(path: str, broken: list[int]) -> str:
     return f"{path}: line {shown} is not JSON and was left out"
 
 
-def _bounded(path: str, text: str) -> tuple[str, str]:
+def _truncate(path: str, text: str) -> tuple[str, str]:
     if len(text) <= MAX_PAGE_CHARACTERS:
         return text, ""
     end = text.rfind("\n", 0, MAX_PAGE_CHARACTERS)

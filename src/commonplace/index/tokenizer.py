@@ -1,4 +1,5 @@
-"""Text as the words that are looked up: folded, stemmed a little, and cut into pairs where a script has no spaces."""
+"""Tokenizer: text as the words that are indexed and looked up, folded, lightly stemmed, and cut into character pairs
+where a script has no spaces."""
 
 from __future__ import annotations
 
@@ -54,13 +55,13 @@ def _token() -> re.Pattern[str]:
 
 
 @cache
-def _unspaced() -> re.Pattern[str]:
+def _unspaced_pattern() -> re.Pattern[str]:
     return re.compile(f"[{UNSPACED}]")
 
 
 def is_unspaced(char: str) -> bool:
     """Whether a character is of a script without spaces."""
-    return not char.isascii() and _unspaced().match(char) is not None
+    return not char.isascii() and _unspaced_pattern().match(char) is not None
 
 
 def fold(text: str) -> str:

@@ -1,5 +1,5 @@
-"""Who may see a passage, and what a search keeps to, as SQL: what is not allowed is never a row, so that it cannot be
-found, counted or inferred."""
+"""Visibility and filters as SQL conditions: what a viewer may not see is never a row, so that it cannot be found,
+counted or inferred."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def _owners(viewer: Viewer, filters: Filters) -> Sql:
     """What the viewer may see, and of that what is asked for."""
     rule, values = visible_rule(viewer)
     conditions = [rule]
-    for asked in _asked(filters):
+    for asked in _requested_scopes(filters):
         conditions.append(_any("(scope = ? AND (? = '' OR who = ?))", len(asked)))
         values += [value for scope, name in asked for value in (scope, name, name)]
     return " AND ".join(conditions), values
 
 
-def _asked(filters: Filters) -> list[list[tuple[str, str]]]:
+def _requested_scopes(filters: Filters) -> list[list[tuple[str, str]]]:
     """The scopes asked for: each list narrows what the others left."""
     every = [[(kind, name) for kind, _, name in (each.partition(":") for each in filters.scopes)]]
     every += [[(kind, name)] for kind, name in (("channel", filters.channel), ("agent", filters.agent)) if name]

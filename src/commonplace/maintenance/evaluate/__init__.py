@@ -137,7 +137,7 @@ def _has(home: Home, lines: Lines) -> bool:
         return (
             lines.are_all or lines.first <= home.storage.pages.read(lines.path).text.removesuffix("\n").count("\n") + 1
         )
-    except CommonplaceError:  # a page that can not be read can not be found
+    except CommonplaceError:  # a page that cannot be read cannot be found
         return False
 
 

@@ -1,4 +1,4 @@
-"""Question files: a person's own, or conversations in LoCoMo's form. What can not be used is said, with what to do."""
+"""Question files: a person's own, or conversations in LoCoMo's form. What cannot be used is said, with what to do."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _text(file: str) -> str:
     except UnicodeDecodeError as error:
         raise InvalidArgument(f"{file} is not UTF-8 text (byte {error.start}): save it as UTF-8") from error
     except OSError as error:
-        raise StorageError(f"{file} can not be read: {error.strerror}") from error
+        raise StorageError(f"{file} cannot be read: {error.strerror}") from error
 
 
 def _line(file: str, number: int, line: str) -> Json:
