@@ -168,7 +168,7 @@ def test_what_is_held_elsewhere_is_said_with_its_holder(opened: Callable[..., Da
     with pages.lock("the area"):
         with pytest.raises(LockTimeout, match=f"the area is held by process {os.getpid()} on "), other.lock("the area"):
             raise AssertionError("held twice")
-        with NamedLocks(opened("another tenant"), timeout_seconds=0.2).hold("the area"):
+        with NamedLocks(opened("another tenant"), timeout_seconds=0.2).lock("the area"):
             pass
     with other.lock("the area"):
         pass
@@ -180,12 +180,12 @@ def test_threads_of_a_handle_wait_for_what_one_of_them_holds_no_longer_than_they
 
     def wait() -> None:
         try:
-            with holds.hold("the area"):
+            with holds.lock("the area"):
                 pass
         except LockTimeout as error:
             refused.append(str(error))
 
-    with holds.hold("the area"):
+    with holds.lock("the area"):
         threads = [threading.Thread(target=wait) for _ in range(12)]
         for thread in threads:
             thread.start()
@@ -204,7 +204,7 @@ def test_what_is_held_is_free_again_when_its_holder_fails_or_its_connection_dies
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
-        with NamedLocks(database, timeout_seconds=5).hold("the area"):
+        with NamedLocks(database, timeout_seconds=5).lock("the area"):
             pages.append("memory/a.md", "went on\n")
     assert pages.read("memory/a.md").text == "went on\n"
 
