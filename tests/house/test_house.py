@@ -1,9 +1,8 @@
-"""The house rules: layers, import directions, sizes, light imports, public names."""
+"""The house rules: layers, import directions, light imports, public names."""
 
 from __future__ import annotations
 
 import ast
-import statistics
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -102,32 +101,8 @@ def test_no_surface_imports_another_but_the_command_line_starts_them(module: Pat
     assert not others or surface == "cli", f"{module} imports {others}"
 
 
-def test_every_layer_is_known_and_described() -> None:
-    architecture = (Path(__file__).parents[2] / "ARCHITECTURE.md").read_text()
-    for module in modules():
-        layer = layer_of(module)
-        assert layer in LAYERS or layer in ("__init__", "__main__"), layer
-        if layer in LAYERS:
-            assert f"{layer}.py" in architecture or f"{layer}/" in architecture, layer
-
-
-@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_module_says_what_it_is_for_and_fits_in_a_head(module: Path) -> None:
-    text = module.read_text()
-    assert text.count("\n") <= 600
-    if module.name != "__main__.py":
-        assert ast.get_docstring(ast.parse(text)), module
-
-
-def test_functions_are_short() -> None:
-    sizes = {
-        f"{module.name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1
-        for module in modules()
-        for node in ast.walk(ast.parse(module.read_text()))
-        if isinstance(node, ast.FunctionDef)
-    }
-    assert statistics.median(sizes.values()) < 10
-    assert [name for name, size in sizes.items() if size > 60] == []
+def test_every_layer_is_known() -> None:
+    assert {layer_of(module) for module in modules()} <= {*LAYERS, "__init__", "__main__"}
 
 
 def loaded_after(code: str) -> set[str]:

@@ -30,8 +30,8 @@ class MemoryTool(BaseTool):
     handle_tool_error: Any = True
 
     def _run(self, /, *given: str, **arguments: Any) -> str:  # a model may call an argument `self`
-        name, memory, toolsets = self.function.name, self.function.memory, self.function.toolsets
-        outcome = memory.attempt(name, given[0] if given else arguments, toolsets)
+        function = self.function
+        outcome = function.memory.attempt(function.name, given[0] if given else arguments, function.toolsets)
         answer = json.dumps(outcome.reply, ensure_ascii=False)
         if outcome.error:
             raise ToolException(answer)

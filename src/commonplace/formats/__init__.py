@@ -1,1 +1,1 @@
-"""HERE IS A PAGE: WHAT DOES IT SAY? Pure text to values and back; nothing here reads or writes a file."""
+"""The formats of pages, parsed and rendered: pure text to values and back, without touching a file."""

@@ -27,9 +27,21 @@ def read_rows(read: Callable[[tuple[Any, ...]], Row], rows: list[tuple[Any, ...]
 def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
     content = _hash(embedding_text(passage.lead, passage.text))
     return (
-        entry.path, passage.start, passage.end, passage.text, passage.lead, passage.key, json.dumps(passage.tags),
-        passage.at, parse_day(passage.at) if passage.at else None, entry.kind, owner, entry.source, length, content,
-    )  # fmt: skip
+        entry.path,
+        passage.start,
+        passage.end,
+        passage.text,
+        passage.lead,
+        passage.key,
+        json.dumps(passage.tags),
+        passage.at,
+        parse_day(passage.at) if passage.at else None,
+        entry.kind,
+        owner,
+        entry.source,
+        length,
+        content,
+    )
 
 
 def digest_of(owner: int, entry: Entry, passage: Passage) -> bytes:
@@ -52,9 +64,16 @@ def candidate_of(row: tuple[Any, ...]) -> Candidate:
 
 def record_row(record: Record) -> tuple[str, ...]:
     return (
-        record.path, record.key, json.dumps(record.value, ensure_ascii=False), record.category,
-        json.dumps(record.tags), record.created_at, record.updated_at, record.scope.kind, record.scope.name,
-    )  # fmt: skip
+        record.path,
+        record.key,
+        json.dumps(record.value, ensure_ascii=False),
+        record.category,
+        json.dumps(record.tags),
+        record.created_at,
+        record.updated_at,
+        record.scope.kind,
+        record.scope.name,
+    )
 
 
 def record_of(row: tuple[Any, ...]) -> Record:

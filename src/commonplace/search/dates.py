@@ -25,15 +25,54 @@ class Span(NamedTuple):
 _LATE_DAYS = 10  # after a span, in which it may still be written about
 _MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
 _NUMBERS = {
-    "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "couple of": 2,
-    "一": 1, "两": 2, "兩": 2, "二": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9, "十": 10,
-    "十一": 11, "十二": 12,
-}  # fmt: skip
+    "a": 1,
+    "an": 1,
+    "one": 1,
+    "two": 2,
+    "three": 3,
+    "four": 4,
+    "five": 5,
+    "six": 6,
+    "seven": 7,
+    "couple of": 2,
+    "一": 1,
+    "两": 2,
+    "兩": 2,
+    "二": 2,
+    "三": 3,
+    "四": 4,
+    "五": 5,
+    "六": 6,
+    "七": 7,
+    "八": 8,
+    "九": 9,
+    "十": 10,
+    "十一": 11,
+    "十二": 12,
+}
 _UNITS = {
-    "day": 1, "天": 1, "日": 1, "일": 1, "week": 7, "周": 7, "週": 7, "週間": 7, "星期": 7, "礼拜": 7, "주": 7,
-    "month": 30, "个月": 30, "個月": 30, "か月": 30, "ヶ月": 30, "개월": 30, "달": 30,
-    "year": 365, "年": 365, "년": 365,
-}  # fmt: skip
+    "day": 1,
+    "天": 1,
+    "日": 1,
+    "일": 1,
+    "week": 7,
+    "周": 7,
+    "週": 7,
+    "週間": 7,
+    "星期": 7,
+    "礼拜": 7,
+    "주": 7,
+    "month": 30,
+    "个月": 30,
+    "個月": 30,
+    "か月": 30,
+    "ヶ月": 30,
+    "개월": 30,
+    "달": 30,
+    "year": 365,
+    "年": 365,
+    "년": 365,
+}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _NOW = (
     r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"

@@ -223,7 +223,8 @@ class Layout:
         """Path patterns and what they mean; the first match decides. Groups: who, name (globals: category, key)."""
         agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
         loose = re.escape(self.path(self.loose))
-        shared, earlier = re.escape(self.shared_memories), re.escape(self.earlier_memories)
+        shared = re.escape(self.shared_memories)
+        earlier = re.escape(self.earlier_memories)
         endings = "|".join(map(re.escape, TEXT_ENDINGS))
         rules: list[tuple[str, PageKind, ScopeKind]] = [
             (re.escape(self.globals) + r"/(?P<category>[^/]+)/(?P<name>[^/]+)\.md", "record", "global"),

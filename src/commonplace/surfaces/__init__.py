@@ -1,1 +1,1 @@
-"""HOW IS IT REACHED? Only here are arguments, the environment and sockets read."""
+"""How memory is reached. Only surfaces read arguments, the environment and sockets."""

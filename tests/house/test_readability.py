@@ -1,0 +1,86 @@
+"""What keeps the code readable: names, sizes, and an ARCHITECTURE.md that names every module."""
+
+from __future__ import annotations
+
+import ast
+import re
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import commonplace
+
+SOURCE = Path(commonplace.__file__).parent
+ARCHITECTURE = Path(__file__).parents[2] / "ARCHITECTURE.md"
+MODULES = {str(path.relative_to(SOURCE)): path.read_text() for path in sorted(SOURCE.rglob("*.py"))}
+TREES = {name: ast.parse(text) for name, text in MODULES.items()}
+MAX_LINES = 600
+LONG_FUNCTION_LINES = 40
+# A function is named by a verb: these are participles, or end like one.
+PARTICIPLES = re.compile(
+    r"_*(?:told|kept|found|held|said|seen|known|given|taken|gone|made|left|met|shown|lost|sent|brought|caught|built|"
+    r"written|chosen|drawn|begun|done|heard|meant|spoken|stood|understood)(?:_|$)|_*[a-z]+ed$"
+)
+VERBS_IN_ED = re.compile(r"_*(?:need|feed|seed|embed|speed|proceed|exceed|shed)$")
+
+
+def functions() -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    for name, tree in TREES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                yield name, node
+
+
+def is_packed(node: ast.AST) -> bool:
+    """Whether this assigns several unrelated values at once; swapping two names is fine."""
+    if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Tuple):
+        return False
+    targets = {ast.unparse(each) for target in node.targets if isinstance(target, ast.Tuple) for each in target.elts}
+    return bool(targets) and targets.isdisjoint(ast.unparse(each) for each in node.value.elts)
+
+
+def test_functions_are_named_by_verbs() -> None:
+    every = [f"{name}:{node.name}" for name, node in functions()]
+    named = [each for each in every if PARTICIPLES.match(each.split(":")[1])]
+    named = [each for each in named if not VERBS_IN_ED.match(each.split(":")[1])]
+    assert len(named) / len(every) < 0.02, named
+
+
+def test_every_assignment_stands_on_a_line_of_its_own() -> None:
+    packed = [
+        f"{name}:{node.lineno}"  # type: ignore[attr-defined]
+        for name, tree in TREES.items()
+        for node in ast.walk(tree)
+        if is_packed(node)
+    ]
+    assert packed == []
+
+
+def test_functions_are_short() -> None:
+    sizes = {f"{name}:{node.name}": (node.end_lineno or 0) - node.lineno + 1 for name, node in functions()}
+    assert statistics.median(sizes.values()) < 10
+    assert len([name for name, size in sizes.items() if size > LONG_FUNCTION_LINES]) <= len(sizes) // 200
+    assert [name for name, size in sizes.items() if size > 2 * LONG_FUNCTION_LINES] == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_says_what_it_is_for_and_can_be_held_in_a_head(name: str) -> None:
+    assert MODULES[name].count("\n") <= MAX_LINES
+    assert "fmt: skip" not in MODULES[name]
+    assert name.endswith("__main__.py") or ast.get_docstring(TREES[name])
+
+
+def test_the_architecture_names_every_module_and_the_files_to_touch_for_a_change() -> None:
+    text = ARCHITECTURE.read_text()
+    for name in MODULES:
+        folder, _, file = f"commonplace/{name}".rpartition("/")
+        section = text.partition(f"\n### {folder}/\n")[2].partition("\n### ")[0]
+        assert section, f"{folder} has no heading: run ./dev docs"
+        assert file.startswith("__") or f"| `{file}` |" in section, f"{name} is not named: run ./dev docs"
+    changes = text.partition("\n## Twelve changes")[2].partition("\n## ")[0]
+    touched = re.findall(r"`((?:src|tests|docs)/[^`*]+|[a-z_]+/[\w/]+\.py|[a-z_]+\.py)`", changes)
+    assert len(touched) >= 24
+    for path in touched:
+        assert (SOURCE / path).exists() or (ARCHITECTURE.parent / path).exists(), path
