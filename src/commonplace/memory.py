@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .home import Home, utc_now
@@ -13,6 +14,7 @@ from .tools import catalog
 
 if TYPE_CHECKING:
     from .context import Context
+    from .index.watcher import PageChanges, WatchMode
 
 
 class Memory:
@@ -67,6 +69,27 @@ class Memory:
 
         self.home.build_index(ignore_progress, anew=rebuild)
         return self.home.index_status()
+
+    @contextmanager
+    def watch(self, on_change: Callable[[PageChanges], None]) -> Iterator[WatchMode]:
+        """Watch the pages that this agent may see, in a thread, for the duration of a `with` block.
+
+        `on_change` is called there with the paths that changed and were removed, once search finds the new text. The
+        block gets how pages are watched: `.events` is False if they are polled, and `.reason` says why.
+        """
+        from .index.watcher import PageChanges, watch_in_background
+
+        home = self.home
+        may_see = home.visibility.may_see_page
+
+        def report(changes: PageChanges) -> None:
+            visible = PageChanges(*(tuple(path for path in paths if may_see(path)) for paths in changes))
+            if any(visible):
+                on_change(visible)
+
+        embedding = home.embedding if home.search_settings.enabled else None
+        with watch_in_background(home.index, report, embedding) as mode:
+            yield mode
 
     def context(
         self,

@@ -51,6 +51,11 @@ class Visibility:
         agents = f"{self._layout.path('agents')}/"
         return not path.startswith(agents) or f"{path}/".startswith(f"{self._layout.agent_folder(self._agent)}/")
 
+    def may_see_page(self, path: str) -> bool:
+        """Return whether the agent may see the page at a path, even if it does not exist yet, or any more."""
+        place = self._open_scope().place(path)
+        return place is not None and self.may_see(place)
+
     def filter_paths(self, paths: Iterable[str]) -> list[str]:
         """Return those paths that are pages the agent may see."""
         scope = self._open_scope()

@@ -408,7 +408,7 @@ def test_a_checkout_of_five_thousand_pages_costs_a_handful_of_looks(home: Path) 
         assert watched.found("heron") == []
 
 
-def test_a_home_that_is_not_there_can_not_be_watched(home: Path) -> None:
+def test_a_home_that_is_not_there_cannot_be_watched(home: Path) -> None:
     follower = Home(str(home)).index
     with pytest.raises(NotFound, match="there is no memory at"), watch_in_background(follower, lambda seen: None):
         pass

@@ -11,9 +11,9 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server import sessions
 from commonplace.server.sessions import Caller, MemoryPool
 from commonplace.storage.backends import open_tokens
+from commonplace.storage.postgres.backend import PostgresStorage
 from commonplace.storage.postgres.url import with_tenant
 from commonplace.storage.tokens import create_token, parse_tenant
 
@@ -137,7 +137,7 @@ def test_a_server_that_runs_sees_new_settings(url: str, monkeypatch: pytest.Monk
         asked.call("remember", content="Ann prefers rooibos.")
         assert "rooibos" in json.dumps(asked.call("memory_search", query="rooibos"))
         beside.home.storage.pages.write("commonplace.yaml", "memorySearch:\n  enabled: false\n")
-        monkeypatch.setattr(sessions, "SETTINGS_CHECK_SECONDS", 0.0)
+        monkeypatch.setattr(PostgresStorage, "settings_check_seconds", 0.0)
         asked.call("recall")  # whoever comes next may still be within the second
         wait_for(asked, "Unknown tool: memory_search")
         beside.home.storage.pages.remove("commonplace.yaml")

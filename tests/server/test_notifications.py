@@ -10,7 +10,7 @@ import pytest
 from commonplace import Memory
 from commonplace.index.watcher import PageChanges
 from commonplace.server import notifications
-from commonplace.server.notifications import ChangeFeed, ChangeFeeds, HomeWatchers, can_see_page
+from commonplace.server.notifications import ChangeFeed, ChangeFeeds, HomeWatchers
 
 TIMEOUT_SECONDS = 20.0
 
@@ -70,6 +70,6 @@ async def test_a_change_in_a_watched_home_reaches_its_feed(memory: Memory, home:
 
 def test_no_agent_hears_of_what_it_may_not_see(home: Path) -> None:
     page = "agents/bob/memory/daily/2026-03-14.md"
-    assert can_see_page(Memory(home, "bob"), page)
-    assert not can_see_page(Memory(home, "ann"), page)
-    assert not can_see_page(Memory(home, "bob"), "outside.txt")
+    assert Memory(home, "bob").home.visibility.may_see_page(page)
+    assert not Memory(home, "ann").home.visibility.may_see_page(page)
+    assert not Memory(home, "bob").home.visibility.may_see_page("outside.txt")

@@ -20,7 +20,7 @@ from typing import NamedTuple
 from ..errors import NotFound, Unavailable
 from ..storage.files import make_folders
 from .embedding_service import EmbeddingService
-from .handle import FreshnessLease, IndexView, SqliteIndexHandle
+from .handle import FreshnessLease, IndexHandle, IndexView, SqliteIndexHandle
 from .sync import IndexScope
 
 _CHECK_SECONDS = 0.25  # between checks of what no event reports: the watched folders, single pages, the index file
@@ -98,9 +98,9 @@ def watch(
 
 @contextmanager
 def watch_in_background(
-    handle: SqliteIndexHandle, on_change: OnChange, embedding: EmbeddingService | None = None
+    handle: IndexHandle, on_change: OnChange, embedding: EmbeddingService | None = None
 ) -> Iterator[WatchMode]:
-    """Watch in a thread for the time of a block, which begins once the pages are watched."""
+    """Watch in a thread for the duration of a block, which begins once the pages are watched."""
     stop = threading.Event()
     started = threading.Event()
     modes: list[WatchMode] = []
@@ -112,7 +112,7 @@ def watch_in_background(
 
     def run() -> None:
         try:
-            watch(handle, stop, on_change, embedding, on_start)
+            handle.watch(stop, on_change, embedding, on_start)
         except BaseException as error:  # noqa: BLE001  raised again in the thread that started this one
             failures.append(error)
         finally:

@@ -1,7 +1,7 @@
 """Notifications of changed pages, whoever changed them: an agent, another process, a person with an editor.
 
 A home is watched for as long as a listener wants it. Listeners are the MCP subscriptions and the change feeds of HTTP,
-which number changes so that a client can resume. Each listener asks `can_see_page` before it tells anybody of a page.
+which number changes so that a client can resume. Each listener reports a page only to agents that may see it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,6 @@ MAX_WATCHED_HOMES = 32  # the least recently requested are stopped
 WATCH_START_TIMEOUT_SECONDS = 5.0
 FEED_CHANGES = 1000  # changes that a feed remembers
 MAX_FEED_READERS = 500
-
-
-def can_see_page(memory: Memory, path: str) -> bool:
-    """Return whether an agent may know that the page at a path changed, even if it does not exist yet."""
-    place = memory.home.index.scope.place(path)
-    return place is not None and memory.home.visibility.may_see(place)
 
 
 class ChangeListener(Protocol):

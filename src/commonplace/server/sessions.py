@@ -25,7 +25,6 @@ from ..tools.catalog import EVERYDAY
 
 Answers = Literal["auto", "structured", "text"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
-SETTINGS_CHECK_SECONDS = 1.0  # how long the settings of a remote storage count as current after a check
 MAX_NAME_CHARACTERS = 500
 UNRESTRICTED = Grant()  # for callers that need no token, such as a client over standard input
 
@@ -144,10 +143,7 @@ class MemoryPool:
         self._lock = Lock()
 
     def find_open(self, caller: Caller) -> Memory | None:
-        """Return an open memory whose settings are current, without waiting; None leaves it to `open`.
-
-        Settings in a remote storage take a round trip to check, so there a check counts for a second.
-        """
+        """Return an open memory whose settings are current; None if that takes waiting, which `open` does."""
         key = (caller.home, caller.agent)
         with self._lock:
             entry = self._open.get(key)
@@ -155,8 +151,10 @@ class MemoryPool:
                 return None
             self._open.move_to_end(key)
         storage = entry.memory.home.storage
-        if storage.is_remote:
-            return entry.memory if time.monotonic() < entry.fresh_until else None
+        if time.monotonic() < entry.fresh_until:
+            return entry.memory
+        if storage.settings_check_seconds:  # a check takes time
+            return None
         return entry.memory if storage.current_settings_version() == storage.settings_version else None
 
     def open(self, caller: Caller) -> Memory:
@@ -173,7 +171,7 @@ class MemoryPool:
                 memory = entry.memory
             elif entry and entry.memory is not memory:
                 unused.append(entry.memory)
-            self._open[key] = _OpenMemory(memory, time.monotonic() + SETTINGS_CHECK_SECONDS)
+            self._open[key] = _OpenMemory(memory, time.monotonic() + memory.home.storage.settings_check_seconds)
             if len(self._open) > MAX_OPEN_MEMORIES:
                 unused.append(self._open.popitem(last=False)[1].memory)
         for each in unused:

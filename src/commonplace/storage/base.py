@@ -275,7 +275,7 @@ class Storage(Protocol):
     name: str  # as shown to people, without a password
     local_folder: str  # the folder of this machine that holds its files; empty: they are elsewhere
     cache_folder: str  # where this machine keeps data derived from the pages, such as the index; empty: nowhere
-    is_remote: bool  # whether each call is a round trip to a server
+    settings_check_seconds: float  # how long settings count as current after a check; 0: checking costs nothing
     settings: Settings
     settings_version: object  # identifies the settings file as it was loaded
     pages: Pages

@@ -354,7 +354,7 @@ class MemoryStorage:
     """A memory that lives as long as the process; storages of the same name share what it holds."""
 
     local_folder = ""
-    is_remote = False
+    settings_check_seconds = 0.0
 
     def __init__(self, name: str, clock: Clock, on_write: OnWrite = ignore_write) -> None:
         self.name = name

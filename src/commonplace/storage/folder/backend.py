@@ -40,7 +40,7 @@ _GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\
 
 
 class FolderStorage:
-    is_remote = False
+    settings_check_seconds = 0.0
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
         self.local_folder = os.path.abspath(os.path.expanduser(address))

@@ -36,7 +36,7 @@ _PAGES_PER_QUERY = 200
 class PostgresStorage:
     local_folder = ""
     cache_folder = ""
-    is_remote = True
+    settings_check_seconds = 1.0  # a check is a round trip to the server
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
         from .migrate import require_migrated

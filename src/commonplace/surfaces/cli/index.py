@@ -81,8 +81,7 @@ def _print_changes(home: Home, seen: PageChanges) -> None:
     """Print the changed pages that this agent may see."""
     for change, paths in (("changed", seen.changed), ("removed", seen.removed)):
         for path in paths:
-            place = home.index.scope.place(path)
-            if place and home.visibility.may_see(place):
+            if home.visibility.may_see_page(path):
                 print_text(_format_change(home, change, path))
     sys.stdout.flush()
 

@@ -12,7 +12,7 @@ from starlette.responses import Response, StreamingResponse
 
 from ...memory import Memory
 from ...schema import TEXT
-from ...server.notifications import ChangeFeed, NumberedChange, can_see_page
+from ...server.notifications import ChangeFeed, NumberedChange
 from .dispatch import Dispatcher
 from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import Problem
@@ -84,7 +84,7 @@ def _read_events(feed: ChangeFeed, memory: Memory, position: Position) -> tuple[
         events = _RESET
     for change in feed.read_after(position.number):
         position = position._replace(number=change.number)
-        if can_see_page(memory, change.path):
+        if memory.home.visibility.may_see_page(change.path):
             events += _format_change(position.run, change)
     return position, events
 

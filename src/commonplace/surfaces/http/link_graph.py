@@ -94,20 +94,19 @@ def _read_pages(home: Home, known: set[str]) -> tuple[list[Edge], PathsByTag]:
 
 
 def _read_texts(home: Home, known: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the pages that may hold links or notes. A remote storage is asked once for all that hold a marker."""
+    """Yield the pages that may contain links or notes; one that cannot be read is left to doctor."""
     folders = _text_folders(home)
     paths = [path for folder in folders for path in sorted(known) if path.startswith(f"{folder}/")]
-    if home.storage.is_remote:
-        texts: dict[str, str] = {}
-        for folder in folders:
-            for marker in (_LINK_MARKER, _TAG_MARKER):
-                texts.update(home.storage.pages.find_text(folder, marker)[0])
-        yield from ((path, texts[path]) for path in paths if path in texts)
-    else:
-        yield from ((path, _read_text(home, path)) for path in paths)
     curated = home.layout.shared_curated
     if curated in known and curated not in paths:
-        yield curated, _read_text(home, curated)
+        paths.append(curated)
+    read = home.storage.page_reader(paths)
+    for path in paths:
+        try:
+            text = read(path).text
+        except CommonplaceError:
+            continue
+        yield path, text
 
 
 def _text_folders(home: Home) -> tuple[str, ...]:
@@ -123,13 +122,6 @@ def _text_folders(home: Home) -> tuple[str, ...]:
         )
     )
     return tuple(one for one in folders if not any(one != other and one.startswith(f"{other}/") for other in folders))
-
-
-def _read_text(home: Home, path: str) -> str:
-    try:
-        return home.storage.pages.read(path).text
-    except CommonplaceError:  # doctor says what is wrong with it
-        return ""
 
 
 def _collect_tags(records: Iterable[Record], note_tags: PathsByTag) -> dict[str, list[str]]:

@@ -20,7 +20,7 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 
 from ...index.watcher import PageChanges
 from ...memory import Memory
-from ...server.notifications import HomeWatchers, can_see_page
+from ...server.notifications import HomeWatchers
 from .resources import CONTEXT, RECEIPT, page_uri, parse_page_uri
 
 MAX_CLIENTS = 1000
@@ -142,12 +142,13 @@ def can_see(memory: Memory, uri: str) -> bool:
     path = parse_page_uri(uri)
     if path is None:
         return uri.partition("?")[0] in (CONTEXT, RECEIPT)
-    return can_see_page(memory, path)
+    return memory.home.visibility.may_see_page(path)
 
 
 def _events_for(memory: Memory, changes: PageChanges, added: frozenset[str]) -> list[ServerEvent]:
     """Return the events of one agent: its pages, the context made from them, and the list if that changed."""
-    paths = sorted(path for path in {*changes.changed, *changes.removed} if can_see_page(memory, path))
+    may_see = memory.home.visibility.may_see_page
+    paths = sorted(path for path in {*changes.changed, *changes.removed} if may_see(path))
     if not paths:
         return []
     events: list[ServerEvent] = [ResourceUpdated(page_uri(path)) for path in paths]

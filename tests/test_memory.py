@@ -1,0 +1,40 @@
+"""The public handle: what is not a tool, a search or a context."""
+
+from __future__ import annotations
+
+import queue
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+import commonplace.testing  # noqa: F401  adds the backend `memory://`
+from commonplace import Memory
+from commonplace.index.watcher import PageChanges
+
+SECONDS = 30
+NUMBERS = count()
+
+
+@pytest.fixture(params=["folder", "memory"])
+def address(request: pytest.FixtureRequest, home: Path) -> str:
+    return str(home) if request.param == "folder" else f"memory://watched-{next(NUMBERS)}"
+
+
+def test_a_memory_of_any_backend_can_be_watched(address: str) -> None:
+    seen: queue.Queue[PageChanges] = queue.Queue()
+    with Memory(address) as memory, memory.watch(seen.put):
+        memory.call("update_world", {"topic": "tea", "content": "Ann drinks oolong."})
+        assert seen.get(timeout=SECONDS).changed == ("memory/world/tea.md",)
+        assert memory.search("oolong")
+
+
+def test_a_watch_reports_only_what_its_agent_may_see(address: str) -> None:
+    seen: queue.Queue[PageChanges] = queue.Queue()
+    with Memory(address, "ann") as ann, Memory(address, "bob") as bob, ann.watch(seen.put):
+        bob.call("remember", {"content": "a secret of Bob"})
+        ann.call("update_world", {"topic": "tea", "content": "Ann drinks oolong."})
+        paths: list[str] = []
+        while "memory/world/tea.md" not in paths:
+            paths += seen.get(timeout=SECONDS).changed
+    assert not [path for path in paths if path.startswith("agents/bob")]
