@@ -131,7 +131,7 @@ def last_change(home: Path, path: str) -> Change:
 
 
 def test_a_session_updates_the_index_once_for_all_it_wrote(writer: Writer, home: Path) -> None:
-    with writer.session("tidy", session="s1", why="spring"):
+    with writer.call("tidy", session="s1", why="spring"):
         writer.write("memory/a.md", "green tea\n")
         writer.append("memory/a.md", "in the morning\n")
         writer.write("memory/b.md", "coffee\n")
@@ -147,7 +147,7 @@ def test_a_session_updates_the_index_once_for_all_it_wrote(writer: Writer, home:
 
 def test_what_a_failed_session_wrote_is_indexed(writer: Writer) -> None:
     def write_twice() -> None:
-        with writer.session("tidy"):
+        with writer.call("tidy"):
             writer.write("memory/a.md", "tea")
             writer.write("memory/a.md", "coffee", if_version=ABSENT)
 
@@ -164,7 +164,7 @@ def test_a_write_outside_of_a_session_has_an_author_and_is_indexed(writer: Write
 
 
 def test_a_deferred_session_leaves_the_index_to_the_next(writer: Writer) -> None:
-    with writer.session("import", defer_index=True):
+    with writer.call("import", defer_index=True):
         writer.write("memory/a.md", "tea")
     assert indexed == []
     writer.write("memory/b.md", "coffee")

@@ -219,14 +219,14 @@ class NotText(StorageError):
     _after_place = " "  # "memory/a.md is not UTF-8 text"
 
 
-class InTheWay(StorageError):
-    """A file stands where a folder should be, or a page where the folder of another should."""
+class PathIsFile(StorageError):
+    """A file is where a folder should be, or a page where the folder of another should be."""
 
     code = "IN_THE_WAY"
 
 
-class FolderInTheWay(InTheWay, NotText):
-    """A folder stands where a page should be."""
+class PathIsFolder(NotText):
+    """A folder is where a page should be."""
 
     code = "FOLDER_IN_THE_WAY"
     _after_place = ": "

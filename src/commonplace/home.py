@@ -20,7 +20,7 @@ from .settings import SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout
-from .storage.records import Channels, Globals, Shelf
+from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .visibility import Visibility, format_modified
 from .writing import Writer
@@ -115,9 +115,13 @@ class Home:
         return Skills(self.storage.pages, self.layout, self.clock)
 
     @property
-    def working(self) -> Shelf:
-        return Shelf(
-            self.storage.pages, self.layout, self.layout.working_folder(self.agent), self.clock, taken=FIXED_NAMES
+    def working(self) -> RecordFolder:
+        return RecordFolder(
+            self.storage.pages,
+            self.layout,
+            self.layout.working_folder(self.agent),
+            self.clock,
+            reserved_names=FIXED_NAMES,
         )
 
     def write_default_directive(self) -> None:
@@ -125,7 +129,7 @@ class Home:
         path = f"{self.layout.directives}/memory.md"
         if not self.has_memory or self.storage.exists(path):
             return
-        with suppress(CommonplaceError), self.writer.session("init", defer_index=True):
+        with suppress(CommonplaceError), self.writer.call("init", defer_index=True):
             self.writer.write(path, directive.TEXT, if_version=ABSENT)
 
     def list_records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:

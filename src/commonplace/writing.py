@@ -1,9 +1,9 @@
 """The only way anything is written: secret policy, author, page and history, then the index of that page.
 
-    with home.writer.session("remember") as session:
+    with home.writer.call("remember") as outcome:
         arguments = home.writer.screen(arguments)
         home.writer.edit(path, change)
-    session.warnings, session.conflicts
+    outcome.warnings, outcome.conflicts
 
 Pages are the truth and are written first. If the index cannot be updated, the next search catches up.
 """
@@ -44,22 +44,23 @@ class _Home(Protocol):
 
 
 class Writer:
-    """Writes the pages of one home. A write outside of a session is a session of its own."""
+    """Writes the pages of one home. A write outside of a call is a call of its own."""
 
     def __init__(self, home: _Home) -> None:
         self._home = home
         self._unindexed: deque[str] = deque()
 
     @contextmanager
-    def session(
-        self, tool: str, *, session: str = "", why: str = "", call: str = "", defer_index: bool = False
+    def call(
+        self, tool: str, *, session: str = "", why: str = "", call_id: str = "", defer_index: bool = False
     ) -> Iterator[WriteContext]:
         """Make every write inside the block one call of `tool`, then update the index of the pages written.
 
         The block's value collects warnings and conflicts. `session` names the conversation, if not the home's own;
-        `why` goes into history. `defer_index` leaves the index to the next session or search, for writes in bulk.
+        `why` goes into history. `call_id` continues a call that was interrupted. `defer_index` leaves the index to the
+        next call or search, for writes in bulk.
         """
-        author = Author(tool, self._home.agent, session or self._home.session, why, call)
+        author = Author(tool, self._home.agent, session or self._home.session, why, call_id)
         try:
             with write_as(author) as context:
                 yield context
@@ -68,7 +69,7 @@ class Writer:
                 self.update_index()
 
     def screen(self, values: Values) -> Values:
-        """Return values as the secret policy lets them be written, and add its warning to the session.
+        """Return values as the secret policy lets them be written, and add its warning to the call's.
 
         HoldsSecret if the policy is to refuse secrets.
         """
@@ -79,27 +80,27 @@ class Writer:
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
-        with self._ensure_session():
+        with self._ensure_call():
             return self._home.storage.pages.write(path, text, if_version)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         """Read, change and write a page under its lock; a missing page is read as empty text."""
-        with self._ensure_session():
+        with self._ensure_call():
             return self._home.storage.pages.edit(path, change)
 
     def append(self, path: str, text: str) -> str:
         """Add text to the end of a page, all of it or none."""
-        with self._ensure_session():
+        with self._ensure_call():
             return self._home.storage.pages.append(path, text)
 
     def rewrite(self, path: str, text: str) -> str:
         """Replace a whole page, merging in what others changed since it was last read here."""
-        with self._ensure_session():
+        with self._ensure_call():
             return self._home.storage.pages.rewrite(path, text)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
-        with self._ensure_session():
+        with self._ensure_call():
             self._home.storage.pages.remove(path, if_version)
 
     def note_write(self, path: str, size: int) -> None:
@@ -118,12 +119,12 @@ class Writer:
             self._home.index.update(paths)
 
     @contextmanager
-    def _ensure_session(self) -> Iterator[None]:
-        """Run the block in the session in progress, or in one of its own."""
+    def _ensure_call(self) -> Iterator[None]:
+        """Run the block in the call in progress, or in one of its own."""
         if current_write().author.call:
             yield
             return
-        with self.session("library"):
+        with self.call("library"):
             yield
 
 

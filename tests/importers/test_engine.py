@@ -235,7 +235,7 @@ def test_one_page_that_can_not_be_written_stops_no_other(home: Path, notes: Path
     done = brought(home, notes, "markdown")
     assert len(done.added) == 3
     why = whys(done)["sub/deep.md"]
-    assert "a file stands where a folder should be" in why or "beside the page memory/notes/sub: use another" in why
+    assert "a file is where a folder should be" in why or "beside the page memory/notes/sub: use another" in why
 
 
 def test_a_folder_that_is_a_link_is_not_written_through(home: Path, notes: Path, tmp_path: Path) -> None:

@@ -114,4 +114,4 @@ def test_of_a_page_and_a_folder_of_one_name_one_is_kept_and_the_other_told(home:
     done = brought(home, place, "markdown")
     [(path, why)] = done.kept
     assert {*pages(home)} == {"memory/vault/a.md", "memory/vault/a.md/b.md", "memory/vault/x.md"} - {path}
-    assert "a folder stands where a page should be" in why or "beside the page memory/vault/a.md: use another" in why
+    assert "a folder is where a page should be" in why or "beside the page memory/vault/a.md: use another" in why

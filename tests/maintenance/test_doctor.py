@@ -239,7 +239,7 @@ def test_what_was_mended_of_another_agent_can_be_taken_back_by_name(sick: Path, 
 def test_a_page_with_a_persons_name_for_a_key_beside_ours_is_told(sick: Path, clock: FrozenClock) -> None:
     with Memory(sick, clock=clock) as memory:
         memory.call("MemoryTool", {"op": "setChannel", "channelName": "c", "key": "My Key", "value": "ours"})
-        ours = memory.home.channels.shelf("c").path("My Key")
+        ours = memory.home.channels.folder("c").path("My Key")
         put(sick, "memory/channels/c/My Key.md", "theirs")
         assert memory.call("MemoryTool", {"op": "getChannel", "channelName": "c", "key": "My Key"})["value"] == "ours"
     finding = only(sick, clock, "duplicate-records")

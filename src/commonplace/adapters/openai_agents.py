@@ -88,7 +88,7 @@ class CommonplaceSession:
         await _run_to_end(self._clear)
 
     def _clear(self) -> None:
-        with suppress(PageNotFound), self._home.writer.session("clear_session", session=self.session_id):
+        with suppress(PageNotFound), self._home.writer.call("clear_session", session=self.session_id):
             self._home.writer.remove(self.path)
 
     def _change(self, change: Callable[[], _Result]) -> _Result:

@@ -155,7 +155,7 @@ def _write(
     bulk = home.storage.bulk
     with (
         bulk.import_run(_hash(kind, source)) as call,
-        home.writer.session("import", why=f"from {kind}", call=call, defer_index=True) as writing,
+        home.writer.call("import", why=f"from {kind}", call_id=call, defer_index=True) as writing,
     ):
         batch = PageBatch(pages, spool, receipts=unrecorded)
         failures = bulk.put(batch, skip_failed=True, progress=report)

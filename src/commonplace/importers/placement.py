@@ -25,7 +25,7 @@ from ..storage.base import Pages, Paths
 from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
 from ..storage.names import file_name
-from ..storage.records import Channels, Globals, Shelf
+from ..storage.records import Channels, Globals, RecordFolder
 from ..storage.skills import PAGE, Skills
 from ..writing import screen_secrets
 from .values import CLAUDE_CODE, PageItem, RecordItem, SessionItem, SkillItem
@@ -95,10 +95,11 @@ def _make_record(home: Home, item: RecordItem) -> File:
         if scope.kind == "global":
             Globals(pages, layout, clock).put(key, value, category, tags)
         elif scope.kind == "channel":
-            Channels(pages, layout, clock).shelf(_clean(scope.name)).put(key, value, category, tags)
+            Channels(pages, layout, clock).folder(_clean(scope.name)).put(key, value, category, tags)
         else:
-            shelf = Shelf(pages, layout, layout.working_folder(scope.name), clock, taken=FIXED_NAMES)
-            shelf.change(_working_page(shelf, key), key, lambda _: value, category, tags)
+            path = layout.working_folder(scope.name)
+            folder = RecordFolder(pages, layout, path, clock, reserved_names=FIXED_NAMES)
+            folder.change(_working_page(folder, key), key, lambda _: value, category, tags)
 
     def render(created: str, updated: str) -> dict[str, str]:
         path, text = _render(put, created, updated, home.clock).popitem()
@@ -110,10 +111,10 @@ def _make_record(home: Home, item: RecordItem) -> File:
     return File(item.id, "record", path, text.encode(), modified, key=key, warning=warning)
 
 
-def _working_page(shelf: Shelf, key: str) -> str:
+def _working_page(working: RecordFolder, key: str) -> str:
     """Return the page of a working note; the handoff and the scratchpad have fixed names."""
     fixed = {name: page for page, name in FIXED_PAGES.items()}
-    return f"{shelf.folder}/{fixed[key]}.md" if key in fixed else shelf.path(key)
+    return f"{working.folder}/{fixed[key]}.md" if key in fixed else working.path(key)
 
 
 def _check_value(value: Any) -> Any:

@@ -60,7 +60,7 @@ def forget(home: Home, selection: Selection, *, everyone: bool = False) -> Forge
     """Remove all traces and return what was found. Run again, it finishes what was interrupted."""
     finder = _Finder(home, selection, everyone=everyone)
     report = _report(finder)
-    with home.writer.session("forget", defer_index=True):
+    with home.writer.call("forget", defer_index=True):
         for trace in report.traces:
             if trace.kind == "page":
                 finder.remove_from_page(trace.path)

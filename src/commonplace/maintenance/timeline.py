@@ -94,7 +94,7 @@ def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
 def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
     """Undo changes, each page on its own."""
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    with home.writer.session("undo", why=f"takes back {names}"):
+    with home.writer.call("undo", why=f"takes back {names}"):
         return undo_changes(home.storage.pages, home.storage.history, some)
 
 
@@ -108,7 +108,7 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
         data = home.storage.history.read_version(path, found.version)
     else:
         data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
-    with home.writer.session("restore", why=f"as of {when}"):
+    with home.writer.call("restore", why=f"as of {when}"):
         return restore_page(home.storage.pages, path, data)
 
 

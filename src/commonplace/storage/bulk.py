@@ -69,12 +69,12 @@ class Spool:
 class Snapshot(NamedTuple):
     """All files of a memory as of one moment.
 
-    `untracked`: names beside the memory that are not part of it; `held_seconds`: how long writers had to wait.
+    `untracked`: names beside the memory that are not part of it.
     """
 
     files: dict[str, SpooledFile]
     spool: Spool
-    held_seconds: float
+    writers_waited_seconds: float
     untracked: tuple[str, ...]
     warnings: tuple[str, ...]
 

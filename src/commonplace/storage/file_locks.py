@@ -1,9 +1,9 @@
 """Locks between processes and threads: released by the system when their holder dies, so none is ever stale.
 
 One lock file serves many names (256 of each kind), so that a hundred thousand pages do not need as many files. Two
-kinds keep the order that rules out deadlock: an area (a key, a folder of pages) is always locked before a page, and
-nobody holds two of one kind except `lock_all`, which takes them in order. The `filelock` package would do, but takes
-longer to import than a write takes.
+kinds keep the order that rules out deadlock: a named lock (of a key, of a folder of pages) is always taken before the
+lock of a page, and nobody holds two of one kind except `lock_all`, which takes them in order. The `filelock` package
+would do, but takes longer to import than a write takes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Literal
 from ..errors import LockTimeout
 from .files import make_folders, sync_folder
 
-Kind = Literal["area", "page"]
+Kind = Literal["area", "page"]  # an area is a named lock: processes of earlier releases call its files so
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
 LOCK_TIMEOUT_SECONDS = 10.0  # far longer than any write takes, short enough to be told about
 _SLOTS = 256

@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from typing import BinaryIO
 
-from ..errors import FolderInTheWay, InTheWay, NotText, PageNotFound, StorageError
+from ..errors import NotText, PageNotFound, PathIsFile, PathIsFolder, StorageError
 
 try:
     import fcntl
@@ -33,7 +33,7 @@ CREATE_FLAGS = (
 )
 _READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
-_NAME_BYTES = 230  # of a name that are kept in that of its temporary file, where file systems take 255
+_MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where file systems take 255
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
 _SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
 _CREATE_ATTEMPTS = 100
@@ -44,12 +44,12 @@ _PROBLEMS = {
     errno.EROFS: ("the file system is read-only", "make it writable or use another home"),
     errno.EACCES: ("permission denied", "check who owns the home and its access rights"),
     errno.EPERM: ("permission denied", "check who owns the home and its access rights"),
-    errno.ENOTDIR: ("a file stands where a folder should be", "move it away, or use another name"),
-    errno.EEXIST: ("a file stands where a folder should be", "move it away, or use another name"),
-    errno.EISDIR: ("a folder stands where a page should be", "move it away, or use another name"),
+    errno.ENOTDIR: ("a file is where a folder should be", "move it away, or use another name"),
+    errno.EEXIST: ("a file is where a folder should be", "move it away, or use another name"),
+    errno.EISDIR: ("a folder is where a page should be", "move it away, or use another name"),
     errno.ENAMETOOLONG: ("the path is too long for this file system", "use a home with a shorter path"),
 }
-_ERROR_TYPES = {errno.ENOTDIR: InTheWay, errno.EEXIST: InTheWay, errno.EISDIR: FolderInTheWay}
+_ERROR_TYPES = {errno.ENOTDIR: PathIsFile, errno.EEXIST: PathIsFile, errno.EISDIR: PathIsFolder}
 
 
 @contextmanager
@@ -72,7 +72,7 @@ def read_bytes(place: str, path: str) -> bytes:
         info = os.fstat(handle)
         if stat.S_ISDIR(info.st_mode):
             problem, advice = _PROBLEMS[errno.EISDIR]
-            raise FolderInTheWay(problem, path=path, advice=advice)
+            raise PathIsFolder(problem, path=path, advice=advice)
         if not stat.S_ISREG(info.st_mode):
             raise NotText("is not a regular file and was not read", path=path)
         data = os.read(handle, info.st_size + 1)
@@ -269,7 +269,7 @@ def page_of_leftover(path: str) -> str:
 
 
 def _shorten(name: str) -> str:
-    return os.fsdecode(os.fsencode(name)[:_NAME_BYTES])
+    return os.fsdecode(os.fsencode(name)[:_MAX_KEPT_NAME_BYTES])
 
 
 def write_all(handle: int, data: bytes) -> None:

@@ -35,9 +35,9 @@ def require_inside(path: str) -> None:
         raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
 
 
-def file_name(name: str, taken: frozenset[str] = frozenset()) -> str:
-    """Return the file name of a name, without an ending. `taken`: lower-case names that mean something else there."""
-    return name if name not in taken and is_plain(name) else encode_name(name)
+def file_name(name: str, reserved_names: frozenset[str] = frozenset()) -> str:
+    """Return the file name of a name, without an ending. `reserved_names`, lower-case, mean something else."""
+    return name if name not in reserved_names and is_plain(name) else encode_name(name)
 
 
 def encode_name(name: str) -> str:

@@ -1,7 +1,7 @@
 """Keyed records: one small page each, so that a write costs the same among ten and among a hundred thousand.
 
-A `Shelf` is one folder of records (a channel, an agent's working notes). Globals have one folder per category; a key
-is one record over all of them. Where a page's name is not the key itself, its front matter says the key.
+A `RecordFolder` is one of them: a channel's, or that of an agent's working notes. Globals have one folder for each
+category; a key is one record over all of them. Where a page's name is not the key itself, its front matter has the key.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def channel_name(text: str, folder: str) -> str:
         return folder
 
 
-class Shelf(NamedTuple):
+class RecordFolder(NamedTuple):
     """The records of one folder."""
 
     pages: Pages
@@ -85,7 +85,7 @@ class Shelf(NamedTuple):
     folder: str
     clock: Clock
     fields: tuple[tuple[str, str], ...] = ()  # front matter of every page here
-    taken: frozenset[str] = frozenset()  # lower-case file names that are not keys
+    reserved_names: frozenset[str] = frozenset()  # lower-case file names that are not keys
 
     def path(self, key: str) -> str:
         """Return the page of a key: ours or, where that is absent, the one a person named exactly so."""
@@ -93,9 +93,11 @@ class Shelf(NamedTuple):
         return ours if not theirs or self._exists(ours) else theirs[0]
 
     def _candidate_paths(self, key: str) -> list[str]:
-        ours = f"{self.folder}/{file_name(key, self.taken)}.md"
+        ours = f"{self.folder}/{file_name(key, self.reserved_names)}.md"
         theirs = f"{self.folder}/{key}.md"
-        if ours == theirs or is_encoded(key) or key.lower() in self.taken:  # an encoded name belongs to another key
+        if (
+            ours == theirs or is_encoded(key) or key.lower() in self.reserved_names
+        ):  # an encoded name belongs to another key
             return [ours]
         return [ours, theirs] if self._exists(theirs) else [ours]
 
@@ -206,11 +208,11 @@ class Globals:
         refuse_null("key", key)
         with self.pages.lock(f"global {key}"):
             old = self._find_all(key)
-            shelf = self._shelf(category)
+            folder = self._folder_of_category(category)
             first = min((record.created_at for record in old), key=sort_key, default="")
             newest = max(old, key=lambda record: sort_key(record.updated_at), default=None)
             base = self.pages.read(newest.path).text if newest else ""
-            record = shelf.change(shelf.path(key), key, lambda _: value, "", tags, first, base=base)
+            record = folder.change(folder.path(key), key, lambda _: value, "", tags, first, base=base)
             for other in old:
                 if other.path != record.path:
                     self.pages.remove(other.path)
@@ -224,16 +226,16 @@ class Globals:
 
     def _find_all(self, key: str) -> list[Record]:
         """Look under every category: the folders are few, and the storage's answer is never stale."""
-        shelves = (self._shelf_of(folder) for folder in self.pages.list_folders(self.layout.globals))
-        return [record for shelf in shelves if (record := shelf.get(key))]
+        folders = (self._folder(name) for name in self.pages.list_folders(self.layout.globals))
+        return [record for folder in folders if (record := folder.get(key))]
 
-    def _shelf(self, category: str) -> Shelf:
-        folder = self.layout.named(self.layout.globals, category)
-        shelf = self._shelf_of(folder)
-        return shelf if folder == category else shelf._replace(fields=(("category", category),))
+    def _folder_of_category(self, category: str) -> RecordFolder:
+        name = self.layout.named(self.layout.globals, category)
+        folder = self._folder(name)
+        return folder if name == category else folder._replace(fields=(("category", category),))
 
-    def _shelf_of(self, folder: str) -> Shelf:
-        return Shelf(self.pages, self.layout, f"{self.layout.globals}/{folder}", self.clock)
+    def _folder(self, name: str) -> RecordFolder:
+        return RecordFolder(self.pages, self.layout, f"{self.layout.globals}/{name}", self.clock)
 
 
 class Channels:
@@ -244,10 +246,10 @@ class Channels:
         self.layout = layout
         self.clock = clock
 
-    def shelf(self, channel: str) -> Shelf:
+    def folder(self, channel: str) -> RecordFolder:
         folder = self.layout.channel_folder(channel)
         fields = () if folder.endswith(f"/{channel}") else (("channel", channel),)
-        return Shelf(self.pages, self.layout, folder, self.clock, fields)
+        return RecordFolder(self.pages, self.layout, folder, self.clock, fields)
 
     def exists(self, channel: str) -> bool:
         return bool(self.pages.list(self.layout.channel_folder(channel)))

@@ -82,7 +82,7 @@ def call(
             raise UnknownTool(f"Unknown tool: {tool}. The {owner.name} toolset has {', '.join(owner.tools)}")
         chosen = owner.tools[name]
         given = decode_json_text(chosen.parameters, given)
-        with home.writer.session(name, session=session, why=redact(why)) as context:
+        with home.writer.call(name, session=session, why=redact(why)) as context:
             if not chosen.reads_only:
                 given = home.writer.screen(given)
             reply = _invoke(home, chosen, given)

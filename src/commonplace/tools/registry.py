@@ -75,18 +75,18 @@ def setChannel(
     tags: Tags = None,
 ) -> SuccessReply:
     """keep a memory of one channel, or replace it"""
-    home.channels.shelf(channelName).put(key, value, category, _clean_tags(tags))
+    home.channels.folder(channelName).put(key, value, category, _clean_tags(tags))
     return {"success": True}
 
 
 def getChannel(home: Home, channelName: Channel, key: Key) -> RecordReply:
     """read one"""
-    return _record_reply(home.channels.shelf(channelName).get(key))
+    return _record_reply(home.channels.folder(channelName).get(key))
 
 
 def deleteChannel(home: Home, channelName: Channel, key: Key) -> SuccessReply:
     """delete one"""
-    return _delete_reply(home.channels.shelf(channelName).delete(key))
+    return _delete_reply(home.channels.folder(channelName).delete(key))
 
 
 def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> RecordsReply:
@@ -98,7 +98,7 @@ def getChannelByCategory(home: Home, channelName: Channel, category: Category) -
 def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, keys=[str])]:
     """list the keys of a channel"""
     _require_channel(home, channelName)
-    return {"success": True, "keys": home.channels.shelf(channelName).keys()}
+    return {"success": True, "keys": home.channels.folder(channelName).keys()}
 
 
 def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[str])]:

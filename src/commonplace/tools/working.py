@@ -60,8 +60,7 @@ def write_memory(
     key = _require_text("key", key)
     content = _require_text("content", content)
     _refuse_reserved(key)
-    shelf = home.working
-    record = shelf.change(shelf.path(key), key, _text_change(mode, content))
+    record = home.working.change(home.working.path(key), key, _text_change(mode, content))
     reply = {"status": "ok", "key": key, "mode": mode, "bytes_written": len(record.value.encode())}
     return with_warning(reply, _log_write(home, key, mode))
 

@@ -116,7 +116,7 @@ def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell
     put(shell.folder / HOME, ".imports", "a file")
     done = shell.run("import", vault)
     assert done.returncode == 6
-    assert ".imports: a file stands where a folder should be: move it away" in done.stderr
+    assert ".imports: a file is where a folder should be: move it away" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -114,7 +114,7 @@ def test_a_page_is_removed_if_it_is_as_it_was_read(asked: Api, full: Path) -> No
     assert not (full / PAGE).exists()
 
 
-FILE, FOLDER = "a file stands where a folder should be", "a folder stands where a page should be"
+FILE, FOLDER = "a file is where a folder should be", "a folder is where a page should be"
 
 
 @pytest.mark.parametrize(

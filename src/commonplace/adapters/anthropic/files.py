@@ -191,7 +191,7 @@ class MemoryFiles:
     def _call(self, command: str) -> Iterator[None]:
         """Run one call: history sees its changes as one, and the index follows."""
         self.ensure()
-        with storage_errors(ROOT), self.home.writer.session(f"memory:{command}") as write:
+        with storage_errors(ROOT), self.home.writer.call(f"memory:{command}") as write:
             yield
         self.warnings = (*write.warnings, *write.conflicts)
 

@@ -265,7 +265,7 @@ class CommonplaceStore(BaseStore):
     @contextmanager
     def _write_session(self, tool: str) -> Iterator[None]:
         """Write as one call of a tool, and log the warnings afterwards."""
-        with self._home.writer.session(tool) as write:
+        with self._home.writer.call(tool) as write:
             yield
         for sentence in write.conflicts:  # the last put counts, as LangGraph has it; history keeps the other
             logger.info(sentence)

@@ -24,11 +24,11 @@ __all__ = ["FORMATS", "ExportResult", "Format", "ImportResult", "Limits", "expor
 
 
 class ExportResult(NamedTuple):
-    """`size`: bytes of all files together. `held`: for how many seconds writers had to wait."""
+    """`size`: bytes of all files together. `writers_waited_seconds`: how long writers had to wait."""
 
     files: int
     size: int
-    held: float
+    writers_waited_seconds: float
     warnings: tuple[str, ...]
 
 
@@ -57,7 +57,7 @@ def export_to(
         write_archive(snapshot, stream, format, compress=compress)
         size = sum(file.size for file in snapshot.files.values())
         warnings = (*warn_untracked(snapshot.untracked), *snapshot.warnings)
-        return ExportResult(len(snapshot.files), size, snapshot.held_seconds, warnings)
+        return ExportResult(len(snapshot.files), size, snapshot.writers_waited_seconds, warnings)
 
 
 def export_file(

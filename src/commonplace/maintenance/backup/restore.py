@@ -101,7 +101,7 @@ def carry_out(home: Home, plan: Plan, files: Files, spool: Spool, *, overwrite: 
         IncomingPage(path, plan.versions[path], plan.seen[path], files[path]) for path in (*plan.new, *plan.different)
     ]
     unchanged = {path: files[path] for path in plan.same}
-    with home.writer.session("import", defer_index=True) as writing:
+    with home.writer.call("import", defer_index=True) as writing:
         home.storage.bulk.put(PageBatch(pages, spool, unchanged))
     home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]

@@ -183,7 +183,7 @@ def _fix(home: Home, finding: Finding) -> Finding:
     fix = CHECKS[finding.check].fix
     assert fix
     try:
-        with home.writer.session("doctor", why=finding.what, defer_index=True):
+        with home.writer.call("doctor", why=finding.what, defer_index=True):
             advice = fix(home, finding)
     except CommonplaceError as error:
         return finding._replace(advice=f"not mended: {error}")

@@ -95,9 +95,9 @@ class FolderBulk:
             started = time.perf_counter()
             with _hold_writers(self._locate(LOCKS_FOLDER), warnings):
                 copies = _copy_files(top, every, copies, spool, warnings)
-            held_seconds = time.perf_counter() - started
+            writers_waited_seconds = time.perf_counter() - started
             files = {path: copies[path].file for path in sorted(copies)}
-            yield Snapshot(files, spool, held_seconds, untracked, tuple(warnings))
+            yield Snapshot(files, spool, writers_waited_seconds, untracked, tuple(warnings))
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         warnings: Sentences = []
@@ -213,9 +213,8 @@ class FolderBulk:
         data = None if page.file is None else spool.read(page.file)
         if page.history is not None:
             known = [change.version for change in self._history.changes(page.path)]
-            self._history.bring(
-                page.path, missing_versions(page, known, current, data, format_timestamp(self._clock()))
-            )
+            versions = missing_versions(page, known, current, data, format_timestamp(self._clock()))
+            self._history.import_versions(page.path, versions)
         if current == page.version:
             return
         if data is None:

@@ -60,7 +60,7 @@ def slot_bytes(retention: Retention) -> int:
 
 
 class FolderHistory:
-    """Callers of `record_change`, `record_outside_edit` and `bring` hold the lock of the page."""
+    """Callers of `record_change`, `record_outside_edit` and `import_versions` hold the lock of the page."""
 
     def __init__(self, folder: str, locks: str, clock: Clock, retention: Retention | None = None) -> None:
         self._folder = folder
@@ -85,10 +85,10 @@ class FolderHistory:
         """Record what a page became; `old` is recorded already."""
         return self._add(path, old, new, by, format_timestamp(self._clock()), self.head(path))
 
-    def bring(self, path: str, made: Versions) -> None:
+    def import_versions(self, path: str, versions: Versions) -> None:
         """Append versions that were made elsewhere, with their times and authors."""
         slot = slot_of(path)
-        lines = rebuild_lines((change._replace(id=id_in_slot(slot, change.id)), data) for change, data in made)
+        lines = rebuild_lines((change._replace(id=id_in_slot(slot, change.id)), data) for change, data in versions)
         if lines:
             self._open_cache(slot)
             last = lines[-1]

@@ -34,7 +34,7 @@ from .connection import Database, Row
 if TYPE_CHECKING:
     from .connection import Connection, Cursor
 
-_PRUNE_INTERVAL = 1000  # writes of a tenant between two checks of its history's size
+_PRUNE_INTERVAL_WRITES = 1000  # writes of a tenant between two checks of its history's size
 _PAGES_PER_QUERY = 100
 _LONG_TIMEOUT_MS = 300_000  # for statements over the whole history
 _CHANGE_COLUMNS = ", ".join(Change._fields)
@@ -205,7 +205,7 @@ class PostgresHistory:
 
     def prune_if_due(self, seq: int, count: int = 1) -> None:
         """Prune after one in many writes. `seq` is the number of the last of `count` writes."""
-        is_due = seq // _PRUNE_INTERVAL > (seq - count) // _PRUNE_INTERVAL
+        is_due = seq // _PRUNE_INTERVAL_WRITES > (seq - count) // _PRUNE_INTERVAL_WRITES
         if self.retention and is_due:
             with suppress(StorageError):  # the page is written; a later write prunes
                 self.prune(self.retention)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, NamedTuple
 
-from ...errors import InTheWay, NotFound, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
+from ...errors import NotFound, NotText, OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StaleVersion, StorageError
 from ...formats.json_text import is_unicode
 from ...model import Page
 from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
@@ -63,7 +63,7 @@ class ChangesSince(NamedTuple):
     removed: Paths
 
 
-class _Written(NamedTuple):
+class _WriteOutcome(NamedTuple):
     """The outcome of a write: the page's version and size (0: removed), and a query for its sequence number.
 
     Without the query nothing was written.
@@ -133,12 +133,12 @@ class PostgresPages:
         None."""
         place = normalize_path(path)
 
-        def work(connection: Connection, change_id: str) -> _Written:
+        def work(connection: Connection, change_id: str) -> _WriteOutcome:
             old, head_query = self._lock_or_create(connection, place)
             new = change(old)
             if new is None or new == old:
                 self._drop_placeholder(connection, place)
-                return _Written(version_of(new))
+                return _WriteOutcome(version_of(new))
             self._conflicts.report_lost_changes(place, old, new)
             return self._put(connection, place, change_id, old, new, head_query)
 
@@ -149,7 +149,7 @@ class PostgresPages:
     def remove(self, path: str, if_version: str | None = None) -> None:
         place = normalize_path(path)
 
-        def work(connection: Connection, change_id: str) -> _Written:
+        def work(connection: Connection, change_id: str) -> _WriteOutcome:
             row = self._lock_row(connection, place).fetchone()
             if row is None or row[0] is None:
                 raise PageNotFound(path)
@@ -160,12 +160,12 @@ class PostgresPages:
         self._write_once(place, work)
         self._conflicts.forget(place)
 
-    def _write_once(self, place: str, work: Callable[[Connection, str], _Written]) -> _Written:
+    def _write_once(self, place: str, work: Callable[[Connection, str], _WriteOutcome]) -> _WriteOutcome:
         """Retry `work` until the server confirms it, without repeating what was already committed."""
         change_id = new_change_id()
-        attempts: list[_Written] = []
+        attempts: list[_WriteOutcome] = []
 
-        def attempt(connection: Connection) -> _Written:
+        def attempt(connection: Connection) -> _WriteOutcome:
             if attempts:
                 self._lock_or_create(connection, place)  # waits for the first attempt, if the server is still at it
                 if self.history.find_change(connection, change_id):
@@ -221,7 +221,7 @@ class PostgresPages:
         old: bytes | None,
         new: bytes | None,
         head_query: Cursor,
-    ) -> _Written:
+    ) -> _WriteOutcome:
         if old is not None and place.endswith(TRANSCRIPT_SUFFIX):
             self.history.record_unrecorded(connection, place, old)
             head_query = self.history.query_head(connection, place)
@@ -230,7 +230,7 @@ class PostgresPages:
         size = len(new or b"")
         # All other writers wait for the number taken here, so it is sent together with the commit.
         values = line_values(self._database.tenant, line) | {"page": new, "size": size}
-        return _Written(version_of(new), size, connection.execute(_UPDATE_PAGE, values))
+        return _WriteOutcome(version_of(new), size, connection.execute(_UPDATE_PAGE, values))
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         only_here = "" if deep else " AND strpos(substr(path, %(below)s), '/') = 0"
@@ -352,10 +352,10 @@ def normalize_path(path: str) -> str:
     return posixpath.normpath(path)
 
 
-def find_path_conflicts(connection: Connection, tenant: str, new: Sequence[str]) -> dict[str, InTheWay]:
+def find_path_conflicts(connection: Connection, tenant: str, new: Sequence[str]) -> dict[str, StorageError]:
     """Return which of some new pages cannot be added, in their order, because a page would also be a folder."""
     standing = PagePaths(path for (path,) in _query_conflicting_paths(connection, tenant, new))
-    conflicts: dict[str, InTheWay] = {}
+    conflicts: dict[str, StorageError] = {}
     for path in new:
         if other := standing.in_the_way(path):
             conflicts[path] = path_conflict(path, other)
@@ -369,8 +369,10 @@ def _query_conflicting_paths(connection: Connection, tenant: str, new: Sequence[
     return connection.execute(_CONFLICTING_PATHS, {"tenant": tenant, "above": above, "new": [*new]})
 
 
-def path_conflict(path: str, other: str) -> InTheWay:
-    return InTheWay(f"{path} cannot be a page beside the page {other}: use another name")
+def path_conflict(path: str, other: str) -> StorageError:
+    """Return the error for a page whose path is a folder, or leads through the page `other`."""
+    error = PathIsFolder if other.startswith(f"{path}/") else PathIsFile
+    return error(f"{path} cannot be a page beside the page {other}: use another name")
 
 
 def _is_hidden(path: str, folder: str) -> bool:

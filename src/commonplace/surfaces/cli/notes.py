@@ -98,7 +98,7 @@ def handoff_command(text: tuple[str, ...], clear: bool) -> None:
         raise click.UsageError("give either TEXT or --clear")
     memory = open_memory(to_write=bool(text))
     if clear:
-        with memory.home.writer.session("handoff"):
+        with memory.home.writer.call("handoff"):
             clear_handoff(memory.home)
         print_reply({"status": "ok", "message": "Handoff cleared."}, "Handoff cleared.")
     elif text:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ...errors import CommonplaceError, InTheWay, PageNotFound, Refused
+from ...errors import CommonplaceError, PageNotFound, PathIsFile, PathIsFolder, Refused
 from ...home import Home
 from ...model import Page, Scope
 from ...storage.layout import FIXED_PAGES, Place, stem
@@ -51,10 +51,10 @@ def require_writable(home: Home, path: str) -> ResolvedPage:
 
 
 def read_page(home: Home, path: str) -> Page:
-    """Return the page at a path; PageNotFound also if something that is not a page stands there."""
+    """Return the page at a path; PageNotFound also if something that is not a page is there."""
     try:
         return home.storage.pages.read(path)
-    except InTheWay as error:
+    except (PathIsFile, PathIsFolder) as error:
         raise PageNotFound(path) from error
 
 

@@ -227,7 +227,7 @@ def save_page(home: Home, path: str, text: str, version: str, session: str = "")
     require_writable(home, path)
     if len(text) > MAX_PAGE_CHARACTERS:
         raise Refused(f"a page has at most {MAX_PAGE_CHARACTERS:,} characters: write two of them")
-    with home.writer.session("edit", session=session) as outcome:
+    with home.writer.call("edit", session=session) as outcome:
         screened = home.writer.screen({"text": text})
         new_version = home.writer.write(path, screened["text"], if_version=version)
     return SavedPage(new_version, "; ".join(outcome.warnings), "; ".join(outcome.conflicts))
@@ -241,7 +241,7 @@ def delete_page(request: ApiRequest) -> Reply:
         raise PageNotFound(path)
     require_writable(home, path)
     try:
-        with home.writer.session("remove", session=request.caller.session):
+        with home.writer.call("remove", session=request.caller.session):
             home.writer.remove(path, if_version=expected)
     except StaleVersion as error:
         raise _stale(path, _current_version(request, path)) from error

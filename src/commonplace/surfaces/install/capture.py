@@ -57,7 +57,7 @@ def store_session(home: Home, event: dict[str, Any], client: str) -> str:
     def add_turns(stored: str) -> str:
         return "".join(f"{line}\n" for line in merge_turns(stored.split("\n")[:-1], lines))
 
-    with home.writer.session("session", session=str(name), why=client, defer_index=True):
+    with home.writer.call("session", session=str(name), why=client, defer_index=True):
         home.writer.edit(path, add_turns)
     return path
 
