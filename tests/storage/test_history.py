@@ -66,7 +66,7 @@ def test_a_change_by_hand_is_kept_when_it_is_found(tmp_path: Path, clock: Frozen
     (tmp_path / "a.md").unlink()
     pages.record_outside_edits(["a.md", "a.md"])
     assert texts(history, "a.md") == ["by tool\n", "by hand\n", "by hand\nby tool again\n", None]
-    assert [change.by for change in history.changes("a.md")] == ["library", "hand", "library", "hand"]
+    assert [change.by for change in history.changes("a.md")] == ["library", "outside", "library", "outside"]
 
 
 def test_a_page_made_by_hand_is_kept_before_it_is_first_changed(tmp_path: Path) -> None:

@@ -26,13 +26,25 @@ _COMPARED_BYTES = 1 << 16  # at once, when two versions are compared
 
 
 class Author(NamedTuple):
-    """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`."""
+    """Who writes, with `session` and `why` where they are known. All changes of one call share the id `call`.
+
+    `origin` says by which way the write came, and is set by the program alone: empty for the owner's own process,
+    else one of `ORIGINS`, with a detail after a colon.
+    """
 
     tool: str = "library"
     agent: str = ""
     session: str = ""
     why: str = ""
     call: str = ""
+    origin: str = ""
+
+
+# By which way a write came: over HTTP with a token (`token:ID`), with one that is for single agents alone
+# (`agent-token:ID`), from an import (`import:SOURCE`), from a person in the web page, or by the owner's own process on
+# top of something that nobody has approved.
+ORIGINS = ("token", "agent-token", "import", "person", "unapproved")
+UNAPPROVED_ORIGINS = ("agent-token", "import", "unapproved")
 
 
 class WriteContext:
@@ -76,13 +88,28 @@ class Change(NamedTuple):
     session: str = ""
     why: str = ""
     call: str = ""  # the same for all pages that one call changed
+    origin: str = ""
+
+    @property
+    def author(self) -> Author:
+        return Author(*(getattr(self, name) for name in Author._fields))
 
     @property
     def by(self) -> str:
         """Return the author in words."""
-        if not self.tool:
-            return "hand"
-        return f"{self.agent} ({self.tool})" if self.agent else self.tool
+        return describe_author(self.author)
+
+
+def describe_author(author: Author) -> str:
+    """Return an author in words, such as `main (remember)`; `outside` for an editor, git or another program."""
+    kind, _, detail = author.origin.partition(":")
+    if not author.tool:
+        return "outside"
+    if kind == "import":
+        return f"import ({detail})" if detail else "import"
+    name = "a person" if kind == "person" else author.agent
+    words = f"{name} ({author.tool})" if name else author.tool
+    return f"{words}, token {detail}" if kind in ("token", "agent-token") else words
 
 
 Versions = list[tuple[Change, bytes | None]]  # the versions of a page with their bytes; None: the page was removed
@@ -134,7 +161,8 @@ def parse_line(text: bytes) -> Line | None:
         span = fields.pop("span")
         depth = int(fields.pop("depth"))
         data = str(fields.pop("data"))
-        change = Change(**{"version": ABSENT, "before": ABSENT, **fields})
+        known = {name: value for name, value in fields.items() if name in Change._fields}
+        change = Change(**{"version": ABSENT, "before": ABSENT, **known})
         return Line(change, depth, None if span is None else (int(span[0]), int(span[1])), data)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return None

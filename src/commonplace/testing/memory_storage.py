@@ -224,7 +224,7 @@ class MemoryHistory:
         if not changes:
             return None
         last = changes[-1]
-        by = Author(*(getattr(last, name) for name in Author._fields))
+        by = last.author
         return Head(last.version, 0, by, last.at)
 
     def changes(self, path: str | None = None) -> list[Change]:

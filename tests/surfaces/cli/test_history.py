@@ -76,7 +76,7 @@ def test_an_edit_by_hand_is_in_the_log_and_can_be_taken_back(shell: Shell) -> No
     page = shell.folder / ".commonplace" / PAGE
     page.write_text("By hand.")
     assert shell.json("--json", "log", PAGE)["changes"][0]["tool"] == ""
-    assert "hand" in shell.ok("log", PAGE).splitlines()[0]
+    assert "outside" in shell.ok("log", PAGE).splitlines()[0]
     shell.ok("undo")
     assert page.read_text() == "Black tea."
 

@@ -92,8 +92,7 @@ class FolderHistory:
         if lines:
             self._open_cache(slot)
             last = lines[-1]
-            by = Author(*(getattr(last.change, name) for name in Author._fields))
-            head = Head(last.change.version, last.depth, by, last.change.at)
+            head = Head(last.change.version, last.depth, last.change.author, last.change.at)
             self._append(slot, b"".join(map(format_line, lines)), path, head)
 
     def _describe_omission(self, path: str, data: bytes, now: datetime) -> str:
@@ -245,9 +244,7 @@ class FolderHistory:
             line = _find_last_line(self._raw(slot), path)
         if line is None:
             return None
-        change = line.change
-        by = Author(change.tool, change.agent, change.session, change.why, change.call)
-        return Head(change.version, line.depth, by, change.at)
+        return Head(line.change.version, line.depth, line.change.author, line.change.at)
 
     def _lines(self, path: str) -> list[Line]:
         return [line for line in parse_lines(self._raw(slot_of(path))) if line.change.path == path]

@@ -127,7 +127,7 @@ class PostgresHistory:
     def query_head(self, connection: Connection, path: str) -> Cursor:
         """Send a query for the latest change of a page."""
         return connection.execute(
-            "SELECT version, depth, at, tool, agent, session, why, call FROM commonplace.history"
+            "SELECT version, depth, at, tool, agent, session, why, call, origin FROM commonplace.history"
             " WHERE tenant = %s AND path = %s ORDER BY seq DESC LIMIT 1",
             (self._database.tenant, path),
         )
