@@ -2,7 +2,7 @@
 
 Run: ./dev ablation [--provider static] [--data FOLDER]. Choices are made on conversations 1 to 5; 6 to 10 are shown
 beside. `around` is what stands beside a passage; `pruning` the words that are looked up; the rest are the factors of
-`search/rank.py` (`tokens`, and the turns beside, count with `local` alone).
+`search/scoring.py` (`tokens`, and the turns beside, count with `local` alone).
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ def run(memory: Memory, questions: list[Question]) -> None:
     print(f"{'':26}" + f"{'R@5':>9}{'R@10':>9}{'nDCG@10':>9}{'sess R@5':>9}" * 2)
     show("everything", memory, questions, WEIGHTS)
     for factor in Weights._fields:
-        if factor not in ("read", "words", "meaning"):
+        if factor not in ("cross_encoder", "lexical", "dense"):
             show(f"without {factor}", memory, questions, WEIGHTS._replace(**{factor: 0.0}))
     show("words alone", memory, questions, WEIGHTS, EmbeddingService(SearchSettings(provider="none")))
     nothing = Weights(*[0.0] * len(Weights._fields))
-    show("meaning alone", memory, questions, nothing._replace(meaning=1.0, tokens=1.0))
+    show("meaning alone", memory, questions, nothing._replace(dense=1.0, tokens=1.0))
     with without_around():
         show("without around", memory, questions, WEIGHTS)
     if any(isinstance(each, TokenLevelEmbedder) for each in memory.home.embedding.embedders()):

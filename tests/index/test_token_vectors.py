@@ -102,7 +102,7 @@ def test_what_is_nearest_as_a_whole_gives_way_to_what_holds_the_likest_tokens(de
     by_token = run_query(desk.index, query, serving(tiny))
     assert by_token.hits[0].path == "memory/list.md"
     as_a_whole = run_query(desk.index, query, serving(tiny), WEIGHTS._replace(tokens=0.0))
-    one, other = ({row.hit.path: row.factors.meaning or 0.0 for row in each.ranked} for each in (by_token, as_a_whole))
+    one, other = ({row.hit.path: row.factors.dense or 0.0 for row in each.ranked} for each in (by_token, as_a_whole))
     assert one["memory/list.md"] > one["memory/other.md"]
     assert other != one
 

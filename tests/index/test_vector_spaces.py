@@ -323,7 +323,7 @@ def test_a_space_that_is_made_anew_answers_all_the_while_and_afterwards(
 
     def answers(memory: Memory) -> tuple[Any, ...]:
         found = memory.home.search("sow the beans")
-        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.factors.meaning) for row in found.ranked]
+        return found.mode, found.fallback, found.reasons, [(row.hit.text, row.factors.dense) for row in found.ranked]
 
     with Memory(home, clock=clock) as memory, Memory(home, clock=clock) as other:
         before = answers(memory)
@@ -512,7 +512,7 @@ def test_a_server_whose_model_was_replaced_behind_its_name_stops_no_search(
             assert found.hits[0].text.endswith("Prune them in March.")
         assert found.fallback == bool(found.warnings)
         if found.mode == "hybrid":
-            assert all(row.factors.meaning != UNKNOWN_Z_SCORE for row in found.ranked)
+            assert all(row.factors.dense != UNKNOWN_Z_SCORE for row in found.ranked)
 
 
 def test_an_embedder_that_stops_half_way_leaves_what_it_did(desk: Desk, tiny: TinyEmbedder) -> None:

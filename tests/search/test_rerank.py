@@ -1,4 +1,4 @@
-"""The best hits looked at closely: token by token, by the model in the package."""
+"""Reranking by MaxSim over the token vectors of the packaged model."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ import pytest
 from commonplace import Memory
 from commonplace.embedding.static import StaticEmbedder
 from commonplace.model import Query
-from commonplace.search.explain import explain_hit
 from commonplace.search.pipeline import run_query
 from commonplace.search.rerank import MAXSIM_HITS, rerank_maxsim
-from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights
+from commonplace.search.scoring import WEIGHTS, ScoredHit, Weights, explain_hit
 
 
 def found(memory: Memory, text: str, weights: Weights = WEIGHTS) -> tuple[ScoredHit, ...]:
@@ -34,7 +33,7 @@ def memory(tmp_path: Path) -> Memory:
 
 def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
     rows = found(memory, "the meeting with a cat asleep on the couch")
-    assert [row.close is not None for row in rows] == [True] * MAXSIM_HITS + [False] * (len(rows) - MAXSIM_HITS)
+    assert [row.maxsim is not None for row in rows] == [True] * MAXSIM_HITS + [False] * (len(rows) - MAXSIM_HITS)
     assert [row.odds for row in rows] == sorted((row.odds for row in rows), reverse=True)
     assert rows[0].hit.path == "memory/world/cat.md"
     assert explain_hit(rows[0])["close"] > explain_hit(rows[1])["close"]
@@ -43,7 +42,7 @@ def test_the_best_are_looked_at_and_no_others(memory: Memory) -> None:
 def test_a_look_costs_no_hit_and_makes_none(memory: Memory) -> None:
     with_it, without = (
         {row.hit.path for row in found(memory, "meeting about a kitten", weights)}
-        for weights in (WEIGHTS, WEIGHTS._replace(close=0.0))
+        for weights in (WEIGHTS, WEIGHTS._replace(maxsim=0.0))
     )
     assert with_it == without
 

@@ -118,14 +118,14 @@ def test_with_its_weights_the_answer_is_read_to_the_top(home: Path, clock: Froze
     found = memory.home.search(question, 10, 0.0)
     assert found.warnings == ()
     assert found.hits[0].text == ENGLISH[2]
-    assert found.ranked[0].read == max(row.read or 0.0 for row in found.ranked)
+    assert found.ranked[0].cross_encoder == max(row.cross_encoder or 0.0 for row in found.ranked)
     scores = [hit.score for hit in found.hits]
     assert scores == sorted(scores, reverse=True)
     assert all(0 <= score <= 1 for score in scores)
-    assert all(row.read is not None for row in found.ranked)
+    assert all(row.cross_encoder is not None for row in found.ranked)
     terse = memory.home.search("bar exam", 10, 0.0)
     assert terse.warnings == ()
-    assert all(row.read is None for row in terse.ranked)
+    assert all(row.cross_encoder is None for row in terse.ranked)
 
 
 @pytest.mark.slow
@@ -138,7 +138,7 @@ def test_what_is_not_read_again_never_comes_before_what_is(home: Path, clock: Fr
         {f"t{number}": f"Parcel {number} went to harbour {number % 7}." for number in range(CROSS_ENCODER_HITS + 15)},
     )
     rows = memory.home.search("which parcel went to harbour 3", 100, 0.0).ranked
-    assert [row.read is not None for row in rows] == [True] * CROSS_ENCODER_HITS + [False] * (
+    assert [row.cross_encoder is not None for row in rows] == [True] * CROSS_ENCODER_HITS + [False] * (
         len(rows) - CROSS_ENCODER_HITS
     )
     assert len(rows) > CROSS_ENCODER_HITS

@@ -1,5 +1,7 @@
-"""Tokenizer: text as the words that are indexed and looked up, folded, lightly stemmed, and cut into character pairs
-where a script has no spaces."""
+"""The tokenizer: splits text into the words that are indexed and looked up, and finds words of a query in a text.
+
+Words are case-folded and lightly stemmed; scripts without spaces are split into single characters and pairs of them.
+"""
 
 from __future__ import annotations
 
@@ -8,64 +10,67 @@ import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
 
-# Scripts written without spaces (and Korean, whose particles hide word ends) are found by single characters and pairs.
-UNSPACED = (
+# Scripts written without spaces, and Korean, whose particles are attached to words.
+_UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3100-\u312f\u3130-\u318f"
     "\u31a0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
-_ASCII = re.compile("[a-z0-9]+")  # the words of folded text that is in ASCII, as most is
+_COMBINING_MARKS = "\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u0900-\u0dff\u0f00-\u0fff"
+_ASCII_WORD = re.compile("[a-z0-9]+")  # for folded text in ASCII, as most is
 _ACCENTS = re.compile(r"[\u0300-\u036f]")
 _POSSESSIVE = re.compile(r"(?<=\w)['\u2019]s\b")
+_MAX_MARKS = 200  # of one text
+
+Span = tuple[int, int]
 
 
 def tokenize(text: str) -> list[str]:
-    """The words of a text in order, as they are indexed: single characters and pairs where a script has no spaces."""
-    out: list[str] = []
+    """Return the words of a text as they are indexed: single characters and pairs where a script has no spaces."""
+    words: list[str] = []
     for run, unspaced in _runs(text):
-        out += [*run, *_pairs(run)] if unspaced else [stem(run)]
-    return out
+        words += [*run, *_pairs(run)] if unspaced else [stem(run)]
+    return words
 
 
 def tokenize_query(text: str) -> list[str]:
-    """The words of a question, each once. Pairs say more than the single characters in them, which are left out."""
-    found: dict[str, None] = {}
+    """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific."""
+    words: dict[str, None] = {}
     for run, unspaced in _runs(text):
-        found.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else [stem(run)]))
-    return list(found)
+        words.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else [stem(run)]))
+    return list(words)
 
 
 def _runs(text: str) -> Iterator[tuple[str, bool]]:
-    """The stretches of a text that are words, and whether their script has no spaces."""
+    """Yield the runs of characters that are words, and whether each is of a script without spaces."""
     folded = fold(_POSSESSIVE.sub("", text))
     if folded.isascii():
-        yield from ((word, False) for word in _ASCII.findall(folded))
+        yield from ((word, False) for word in _ASCII_WORD.findall(folded))
         return
-    for found in _token().finditer(folded):
-        yield found[0], found.lastgroup == "unspaced"
+    for match in _token_pattern().finditer(folded):
+        yield match[0], match.lastgroup == "unspaced"
 
 
 @cache
-def _token() -> re.Pattern[str]:
-    """Made when the first text needs it: it takes longer than many a command."""
+def _token_pattern() -> re.Pattern[str]:
+    """Compile the pattern when the first text needs it: that takes longer than many a command."""
     return re.compile(
-        rf"(?P<unspaced>[{UNSPACED}]+)|(?P<word>(?:(?![{UNSPACED}])[^\W_]|[{MARKS}])+)|"
+        rf"(?P<unspaced>[{_UNSPACED}]+)|(?P<word>(?:(?![{_UNSPACED}])[^\W_]|[{_COMBINING_MARKS}])+)|"
         rf"(?P<symbol>[\u2600-\u27bf\U0001f300-\U0001faff])"
     )
 
 
 @cache
 def _unspaced_pattern() -> re.Pattern[str]:
-    return re.compile(f"[{UNSPACED}]")
+    return re.compile(f"[{_UNSPACED}]")
 
 
-def is_unspaced(char: str) -> bool:
-    """Whether a character is of a script without spaces."""
+def _is_unspaced(char: str) -> bool:
+    """Return whether a character is of a script without spaces."""
     return not char.isascii() and _unspaced_pattern().match(char) is not None
 
 
 def fold(text: str) -> str:
-    """Text without case, width and accents, so that what looks alike is alike."""
+    """Remove differences of case, width and accents, so that words match however they are written."""
     if text.isascii():
         return text.lower()
     plain = unicodedata.normalize("NFKC", text).casefold()
@@ -78,7 +83,7 @@ def _pairs(run: str) -> list[str]:
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """An English word without its commonest endings; other words stay. Both sides of a search do the same."""
+    """Remove the most common English endings of a word, in passages and in queries; other words stay as they are."""
     if len(word) < 4 or not word.isascii() or not word.isalpha():
         return word
     if word.endswith("ies"):
@@ -101,3 +106,48 @@ there these they this those to too us was we were what when where which while wh
 your yours
 """
 FUNCTION_WORDS = frozenset(map(stem, _FUNCTION_WORDS.split()))
+
+
+def find_marks(text: str, query: str) -> list[Span]:
+    """Return where words of a query are in a text, as character offsets. Adjacent and overlapping spans are merged."""
+    words = tokenize_query(query)
+    content_words = frozenset(word for word in words if word not in FUNCTION_WORDS) or frozenset(words)
+    marks: list[Span] = []
+    for start, end in _find_words(text, content_words):
+        if marks and start <= marks[-1][1]:
+            marks[-1] = (marks[-1][0], max(end, marks[-1][1]))
+        elif len(marks) < _MAX_MARKS:
+            marks.append((start, end))
+    return marks
+
+
+def to_utf16(text: str, spans: list[Span]) -> list[Span]:
+    """Return spans in UTF-16 code units, as browsers count: a character beyond U+FFFF is two."""
+    if text.isascii() or not any(char > "\uffff" for char in text):
+        return spans
+    offsets = [0]
+    for char in text:
+        offsets.append(offsets[-1] + (2 if char > "\uffff" else 1))
+    return [(offsets[start], offsets[end]) for start, end in spans]
+
+
+def _find_words(text: str, words: frozenset[str]) -> Iterator[Span]:
+    for run in _highlight_pattern().finditer(text):
+        start = run.start()
+        if not _is_unspaced(run[0][0]):
+            if stem(fold(run[0])) in words:
+                yield start, run.end()
+            continue
+        folded = [fold(char) for char in run[0]]
+        for offset, char in enumerate(folded):
+            if char in words:
+                yield start + offset, start + offset + 1
+            if offset + 1 < len(folded) and char + folded[offset + 1] in words:
+                yield start + offset, start + offset + 2
+
+
+@cache
+def _highlight_pattern() -> re.Pattern[str]:
+    """Compile the pattern of what is marked: a run of a script without spaces, a word with its accents, or a symbol."""
+    word = rf"(?:(?![{_UNSPACED}])[^\W_]|[{_COMBINING_MARKS}\u0300-\u036f])+"
+    return re.compile(rf"[{_UNSPACED}]+|{word}|[\u2600-\u27bf\U0001f300-\U0001faff]")

@@ -1,7 +1,7 @@
 """BM25 over passages and the text around them, as a share of the best score that the query allows.
 
-A passage of average length that holds every word of the query once has a share of 1. Words that nearly every passage
-holds weigh nearly nothing and are not looked up: they only count in candidates that other words found.
+A passage of average length that contains every word of the query once has a share of 1. Words that nearly every passage
+contains have little weight and are not looked up: they only count in candidates that other words found.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from ..model import Query, Viewer
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
-_BM25_B = 0.3  # how much long passages are held back
-_MAX_QUERY_WORDS = 200  # a page pasted as a query says enough by then
-_IDF_PRIOR_PASSAGES = 200  # of other text that a home is counted among: a small one has too few words to judge by
+_BM25_B = 0.3  # how much the length of a passage counts
+_MAX_QUERY_WORDS = 200  # of a page that is pasted as a query
+_IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies say little
 _FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, against one with a meaning of its own
 _MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words occur in, taken together
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
 
 
 class QueryTerms(NamedTuple):
-    """A query as weighted words. `total` counts the words that no passage holds, too."""
+    """A query as weighted words. `total` includes the words that no passage contains."""
 
     weights: dict[str, float]
     spaced: tuple[tuple[str, str, float], ...]  # word, the word with spaces as in `Candidate.words`, weight
@@ -39,7 +39,7 @@ class QueryTerms(NamedTuple):
 
 
 def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]], limit: int) -> BatchQuery:
-    """The same weighing of words, as parameters for an index that does it itself."""
+    """Return a query with the parameters of `weigh_terms`, for an index that weighs the words itself."""
     words = tuple(tokenize_query(query.text)[:_MAX_QUERY_WORDS])
     return BatchQuery(
         words,
@@ -60,13 +60,13 @@ def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
     if not words:
         return QueryTerms({}, (), 0.0, 1.0, (), frozenset(), ())
     corpus = index.corpus_stats(words, viewer)
-    every = {word: _idf(corpus, word) for word in words}
-    known = {word: weight for word, weight in every.items() if word in corpus.frequency}
+    weights = {word: _idf(corpus, word) for word in words}
+    known = {word: weight for word, weight in weights.items() if word in corpus.frequency}
     content_words = [word for word in words if word not in FUNCTION_WORDS]
     pairs = tuple((first, second, f" {first}  {second} ") for first, second in pairwise(content_words))
     spaced = tuple((word, f" {word} ", weight) for word, weight in known.items())
     lookup = _choose_lookup(known, corpus)
-    total = sum(every.values())
+    total = sum(weights.values())
     return QueryTerms(known, spaced, total, corpus.average_length, lookup, frozenset(content_words), pairs)
 
 
@@ -77,7 +77,7 @@ def _idf(corpus: CorpusStats, word: str) -> float:
 
 
 def _choose_lookup(words: Iterable[str], corpus: CorpusStats) -> tuple[str, ...]:
-    """The words to look up, rarest first, until they occur in too many passages together."""
+    """Return the words to look up, rarest first, until together they occur in too many passages."""
     content_words = [word for word in words if word not in FUNCTION_WORDS] or list(words)
     remaining = _MAX_LOOKUP_PASSAGES
     chosen: list[str] = []
@@ -90,7 +90,7 @@ def _choose_lookup(words: Iterable[str], corpus: CorpusStats) -> tuple[str, ...]
 
 
 def bm25_score(terms: QueryTerms, candidate: Candidate) -> tuple[float, float]:
-    """The share of the query that a passage holds, and the share of its word pairs that occur there as pairs."""
+    """Return the BM25 share of a passage, and the share of the query's word pairs that are adjacent in it, too."""
     if not terms.total:
         return 0.0, 0.0
     norm = BM25_K1 * (1 - _BM25_B + _BM25_B * candidate.length / terms.average_length)
@@ -119,7 +119,10 @@ def _phrase_share(pairs: Sequence[tuple[str, str, str]], present: Sequence[str],
 
 
 def match_key(terms: QueryTerms, key: str) -> float:
-    """The share of the query that names a key, if it names all of it: the longer the key, the less by chance."""
+    """Return the share of the query's content words that a key has; 0 unless the query has all words of the key.
+
+    The more words a key has, the less likely a query names it by chance.
+    """
     key_words = tokenize_query(key.replace("_", " ").replace("-", " "))
     wanted = {word for word in key_words if word not in FUNCTION_WORDS}
     if not wanted or not wanted <= terms.content_words:

@@ -1,7 +1,7 @@
 """Calibration: cosines as z-scores of their space, odds as the probability that a hit is right.
 
-A hit is as likely right as its odds stand out from what else was found: from those of the thirtieth hit, or, where
-fewer are found, from an estimate of them. Fitted by `bench/calibrate.py`, with a reliability table in
+The probability depends on how far the odds of a hit exceed the background: the odds of the thirtieth hit, or an
+estimate of them where there are fewer hits. Fitted by `bench/calibrate.py`, with a reliability table in
 `docs/benchmarks.md`, so that a threshold means the same for every embedder: at 0.5, half of the hits are right.
 """
 
@@ -41,13 +41,13 @@ _SPACES = {
 }
 _UNKNOWN_SPACE = Scale(0.30, 0.10, 0.36, -4.13)
 _MIN_DEVIATION = 0.01
-_BACKGROUND_RANK = 30  # the hit that the best have to stand out from
+_BACKGROUND_RANK = 30  # the hit whose odds are the background
 _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
 
 
 def scale_for(space: str, stats: tuple[float, float] | None = None) -> Scale:
-    """The scale of a vector space: measured for a known model, by the space's own similarity stats for another."""
+    """Return the scale of a vector space: measured for a known model, from the space's similarity stats for another."""
     known = next((scale for name, scale in _SPACES.items() if space.startswith(name)), None)
     if known:
         return known
@@ -58,7 +58,7 @@ def scale_for(space: str, stats: tuple[float, float] | None = None) -> Scale:
 
 
 def background_odds(odds: Sequence[float]) -> float:
-    """The odds that a hit has to stand out from, given those of all hits, best first."""
+    """Return the odds that a hit has to exceed, given those of all hits, best first."""
     if not odds:
         return _UNRELATED_ODDS
     rank = min(len(odds), _BACKGROUND_RANK)
@@ -66,6 +66,6 @@ def background_odds(odds: Sequence[float]) -> float:
 
 
 def calibrate(odds: float, scale: Scale) -> float:
-    """The probability that a hit with these odds above the background is right."""
+    """Return the probability that a hit with these odds above the background is right."""
     logit = max(-_MAX_LOGIT, min(_MAX_LOGIT, scale.slope * odds + scale.offset))
     return round(1 / (1 + math.exp(-logit)), 4)

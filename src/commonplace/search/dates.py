@@ -78,7 +78,7 @@ _NOW = (
     r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
     r"|现在|目前|最近|最新|現在|지금|최근"
 )
-# What stands in every English way to name a day; a question in ASCII without any of it names none.
+# Every English way to name a day contains one of these; an ASCII query without any of them names none.
 _HINTS = ("day", "ago", "this", "tonight", "weekend", "last ", "previous ", "past ", "in ", "during ", *MONTHS)
 
 
@@ -87,20 +87,20 @@ def asks_about_now(text: str) -> bool:
 
 
 def parse_span(text: str, today: int) -> Span | None:
-    """The days a question names, or None."""
+    """Return the days that a query names, or None."""
     lower = text.lower()
     if (day := parse_day(lower)) is not None:
         return Span(day, day)
     if lower.isascii() and not any(hint in lower for hint in _HINTS):
         return None
     for pattern, read in _readers():
-        if found := pattern.search(lower):
-            return read(found, date.fromordinal(today)) if today else None
+        if match := pattern.search(lower):
+            return read(match, date.fromordinal(today)) if today else None
     return None
 
 
 def date_proximity(span: Span, day: int) -> float:
-    """How well a passage's day fits: 1 within the span, fading over the days after it."""
+    """Return how well the day of a passage fits: 1 within the span, falling to 0 over the days after it."""
     if day < span.first:
         return 0.0
     return max(0.0, 1 - max(0, day - span.last) / _LATE_DAYS)
@@ -112,11 +112,11 @@ def _month(year: int, month: int) -> Span | None:
     return Span(date(year, month, 1).toordinal(), date(year, month, monthrange(year, month)[1]).toordinal())
 
 
-def _named_month(found: re.Match[str], today: date) -> Span | None:
-    """A month with its year, or the last one of that name; or a day of it."""
-    month = MONTHS.get(found["month"]) or _NUMBERS.get(found["month"]) or int(found["month"])
-    year = int(found["year"]) if found["year"] else today.year - (month > today.month)
-    day = found.groupdict().get("day")
+def _named_month(match: re.Match[str], today: date) -> Span | None:
+    """Return a month, or a day of it. Without a year it is the latest month of that name."""
+    month = MONTHS.get(match["month"]) or _NUMBERS.get(match["month"]) or int(match["month"])
+    year = int(match["year"]) if match["year"] else today.year - (month > today.month)
+    day = match.groupdict().get("day")
     span = _month(year, month)
     if span and day and 1 <= int(day) <= span.last - span.first + 1:
         exact = span.first + int(day) - 1
@@ -124,20 +124,20 @@ def _named_month(found: re.Match[str], today: date) -> Span | None:
     return span
 
 
-def _ago(found: re.Match[str], today: date) -> Span:
-    amount = _NUMBERS.get(found["amount"]) or int(found["amount"])
-    unit = _UNITS[found["unit"]]
+def _ago(match: re.Match[str], today: date) -> Span:
+    amount = _NUMBERS.get(match["amount"]) or int(match["amount"])
+    unit = _UNITS[match["unit"]]
     middle = max(1, today.toordinal() - amount * unit)
     return Span(max(1, middle - unit // 2), middle + unit // 2)
 
 
-def _last(found: re.Match[str], today: date) -> Span | None:
-    """The whole unit before this one."""
-    return _unit(found["unit"], today, before=1)
+def _last(match: re.Match[str], today: date) -> Span | None:
+    """Return the calendar week, month or year before the present one."""
+    return _unit(match["unit"], today, before=1)
 
 
-def _this(found: re.Match[str], today: date) -> Span | None:
-    return _unit(found["unit"], today, before=0)
+def _this(match: re.Match[str], today: date) -> Span | None:
+    return _unit(match["unit"], today, before=0)
 
 
 def _unit(name: str, today: date, before: int) -> Span | None:
@@ -164,8 +164,8 @@ def _whole_year(year: int) -> Span | None:
     return Span(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal())
 
 
-def _weekday(found: re.Match[str], today: date) -> Span:
-    back = (today.weekday() - _WEEKDAYS.index(found["name"])) % 7 or 7
+def _weekday(match: re.Match[str], today: date) -> Span:
+    back = (today.weekday() - _WEEKDAYS.index(match["name"])) % 7 or 7
     day = max(1, today.toordinal() - back)
     return Span(day, day)
 
@@ -179,13 +179,13 @@ def _days_back(days: int) -> Callable[[re.Match[str], date], Span]:
 
 
 def _weekend(_: re.Match[str], today: date) -> Span:
-    """The last Saturday and Sunday that are over."""
+    """Return the last Saturday and Sunday that are over."""
     sunday = today.toordinal() - (today.weekday() + 1)
     return Span(max(1, sunday - 1), max(1, sunday))
 
 
-def _year(found: re.Match[str], _: date) -> Span | None:
-    return _whole_year(int(found["year"]))
+def _year(match: re.Match[str], _: date) -> Span | None:
+    return _whole_year(int(match["year"]))
 
 
 _AMOUNT = "|".join(sorted(_NUMBERS, key=len, reverse=True))
@@ -223,5 +223,5 @@ _READERS: tuple[tuple[str, _Reader], ...] = (
 
 @cache
 def _readers() -> tuple[tuple[re.Pattern[str], _Reader], ...]:
-    """Compiled when a query may name a day: that takes longer than the search itself."""
+    """Compile the patterns, once a query may name a day: that takes longer than the search itself."""
     return tuple((re.compile(pattern, re.ASCII), read) for pattern, read in _READERS)

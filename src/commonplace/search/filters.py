@@ -44,7 +44,7 @@ def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
         _parse_day("since", values.get("since"), today, last=False),
         _parse_day("until", values.get("until"), today, last=True),
         values.get("source") or "",
-        tuple(pattern for each in _as_tuple(values.get("path")) for pattern in _path_patterns(each)),
+        tuple(pattern for path in _as_tuple(values.get("path")) for pattern in _path_patterns(path)),
     )
 
 
@@ -75,9 +75,9 @@ def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -
         return None
     if isinstance(value, date):
         return value.toordinal()
-    found = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
-    if found:
-        return _day_of_year_or_month(name, value, int(found[1]), int(found[2] or 0), last=last)
+    match = re.fullmatch(r"(\d{4})(?:-(\d{1,2}))?", value.strip())
+    if match:
+        return _day_of_year_or_month(name, value, int(match[1]), int(match[2] or 0), last=last)
     span = parse_span(value, today)
     if span is None:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")

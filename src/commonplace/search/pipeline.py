@@ -4,14 +4,14 @@
     -> rerank (MaxSim, cross-encoder) -> calibrate -> cut and excerpt -> hits
 
 `search` is the whole pipeline over an opened home, `run_query` the part that needs nothing but an index. Where no
-embedder can answer, the lexical candidates stand alone and the result says so.
+embedder can answer, the lexical candidates are the only ones and the result says so.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
@@ -32,7 +32,7 @@ from .calibration import (
 )
 from .filters import check_filters
 from .rerank import rerank_cross_encoder, rerank_maxsim
-from .scoring import WEIGHTS, ScoredHit, Weights, score_candidates
+from .scoring import WEIGHTS, ScoredHit, Weights, explain_hit, score_candidates
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 
 Mode = Literal["hybrid", "keyword"]
 MAX_RESULTS = 100
-_MAX_QUERY_CHARACTERS = 10_000  # a page pasted as a query says enough by then
-_POOL_SIZE = 60  # candidates from each of the two retrievers
-_DEEP_POOLS = 32  # pools to read when copies of a few texts filled the first one
+_MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
+_POOL_PASSAGES = 60  # candidates from each of the two retrievers
+_MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
@@ -127,8 +127,8 @@ def require_search(home: Searchable) -> None:
 
 
 def _choose_embedding(home: Searchable, mode: str | None) -> EmbeddingService:
-    """The embedding service for a mode: none at all for `keyword`, the packaged model if `hybrid` is asked for but the
-    settings name no provider."""
+    """Return the embedding service for a mode: without embedders for `keyword`, with the packaged model for `hybrid`
+    where the settings have no provider."""
     if mode not in (None, *get_args(Mode)):
         raise InvalidChoice("mode", get_args(Mode), str(mode))
     is_hybrid = home.search_settings.provider != "none"
@@ -154,11 +154,11 @@ def _parse_query(
             check(NUMBER, number, name)
     check_filters(filters)
     settings = home.search_settings
-    most = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
+    max_hits = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
     threshold = settings.min_score if min_score is None else min_score
     today = home.today().toordinal()
     return Query(
-        text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), most, threshold or 0.0, filters, today
+        text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), max_hits, threshold or 0.0, filters, today
     )
 
 
@@ -171,24 +171,32 @@ def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: 
         rows = rerank_maxsim(query.text, vectors.active.embedders, rows, weights)
         background = background_odds([row.odds for row in rows])
         rows, reason = rerank_cross_encoder(index, query, embedding, rows, weights)
-    scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].read is not None)
+    scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]
-    kept = [(row, score) for row, score in scored if score >= query.min_score]
+    hits = [(row, score) for row, score in scored if score >= query.min_score]
     words = list(candidates.terms.weights)
     active = vectors.active
     return SearchResult(
-        tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in kept),
+        tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in hits),
         "keyword" if candidates.z_scores is None else "hybrid",
         active.provider,
         active.model,
         active.failed,
         tuple(filter(None, (active.reason, reason))),
-        tuple(row._replace(odds=row.odds - background, background=background) for row, _ in kept),
+        tuple(row._replace(odds=row.odds - background, background=background) for row, _ in hits),
     )
 
 
+def explain_result(result: SearchResult) -> list[dict[str, Any]]:
+    """Return every hit with what each factor added to its score."""
+    return [
+        {"citation": hit.citation, "score": hit.score, "text": hit.text, "why": explain_hit(row)}
+        for hit, row in zip(result.hits, result.ranked, strict=True)
+    ]
+
+
 class _QueryVector(NamedTuple):
-    """A query in one vector space. `is_secondary`: it only adds to what a larger model says."""
+    """A query in one vector space. `is_secondary`: its similarity only adds to that of a larger model."""
 
     space: str
     vector: Vectors
@@ -208,9 +216,9 @@ class _Candidates(NamedTuple):
 
 
 def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
-    """How odds become a probability, by which models had a say."""
+    """Return how odds become a probability, which depends on the models that were used."""
     if is_reranked:
-        by_token = any(each.tokens is not None for each in vectors.vectors)
+        by_token = any(vector.tokens is not None for vector in vectors.vectors)
         return CROSS_ENCODER_AFTER_MAXSIM if by_token else CROSS_ENCODER
     return scale_for(vectors.vectors[0].space) if vectors.vectors else KEYWORD
 
@@ -218,11 +226,11 @@ def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
 def _embed_query(index: Index, query: Query, embedding: EmbeddingService) -> _QueryVectors:
     """Embed the query in the space of every embedder that can answer it."""
     active = embedding.acquire(index)
-    embedders = [each for each in active.embedders if each.accepts(query.text)]
+    embedders = [embedder for embedder in active.embedders if embedder.accepts(query.text)]
     if not active.secondary:
         embedders = embedders or list(active.embedders)
     try:
-        vectors = [_embed_in_space(index, embedding, each, query.text) for each in embedders]
+        vectors = [_embed_in_space(index, embedding, embedder, query.text) for embedder in embedders]
     except Unavailable as error:
         embedding.mark_failed(error)
         return _QueryVectors(active._replace(embedders=(), failed=True, reason=str(error)), ())
@@ -243,10 +251,10 @@ def _embed_in_space(index: Index, embedding: EmbeddingService, embedder: Embedde
 
 def _find_candidates(index: Index, query: Query, vectors: _QueryVectors, weights: Weights) -> _Candidates:
     """Collect the lexical and the dense candidates, with the similarity of both."""
-    pool = _POOL_SIZE if query.limit <= _POOL_SIZE // 2 else query.limit * 2
+    pool = _POOL_PASSAGES if query.limit <= _POOL_PASSAGES // 2 else query.limit * 2
     retriever: Retriever = index
     if isinstance(index, SingleQueryIndex):
-        by_space = ((each.space, each.vector) for each in vectors.vectors)
+        by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
         retriever = index.fetch(build_batch_query(query, by_space, pool))
     terms = weigh_terms(retriever, query.text, query.viewer)
     lexical = _find_by_words(retriever, query, terms, pool)
@@ -256,23 +264,24 @@ def _find_candidates(index: Index, query: Query, vectors: _QueryVectors, weights
 
 
 def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:
-    """The passages that hold words of the query. Where copies of a few texts fill the pool, look deeper."""
+    """Return the passages that contain words of the query. Where duplicates of a few texts fill the pool, read more."""
     lookup = {word: terms.weights[word] for word in terms.lookup}
     if not lookup:
         return {}
     numbers = index.match_terms(lookup, query.viewer, query.filters, pool)
-    found = {each.number: each for each in index.load_candidates(numbers)}
-    if len(numbers) >= pool and len({each.hit.text for each in found.values()}) < pool // 4:
-        deeper = index.match_terms(lookup, query.viewer, query.filters, pool * _DEEP_POOLS)
-        found |= _load_distinct(index, [number for number in deeper if number not in found], pool)
-    return found
+    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
+    texts = {candidate.hit.text for candidate in candidates.values()}
+    if len(numbers) >= pool and len(texts) < pool // 4:
+        more = index.match_terms(lookup, query.viewer, query.filters, pool * _MAX_POOLS)
+        candidates |= _load_distinct(index, [number for number in more if number not in candidates], pool)
+    return candidates
 
 
 def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict[int, Candidate]:
-    """The first passage of every text, up to a limit."""
-    found = {each.number: each for each in index.load_candidates(numbers)}
-    first = {found[number].hit.text: number for number in reversed(numbers)}
-    return {number: found[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
+    """Return the first passage with each text, up to a limit."""
+    candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
+    first = {candidates[number].hit.text: number for number in reversed(numbers)}
+    return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
 
 
 def _find_by_similarity(
@@ -283,14 +292,16 @@ def _find_by_similarity(
     lexical: list[int],
     maxsim_share: float,
 ) -> Mapping[int, float] | None:
-    """The z-scores of the nearest passages of every space, and of those that words have found."""
+    """Return the z-scores of the nearest passages of every space, and of the lexical candidates."""
     if not vectors:
         return None
-    nearest = [dict(index.nearest(each.space, each.vector, query.viewer, query.filters, pool)) for each in vectors]
-    every = list(dict.fromkeys([*lexical, *(number for near in nearest for number in near)]))
+    nearest = [
+        dict(index.nearest(vector.space, vector.vector, query.viewer, query.filters, pool)) for vector in vectors
+    ]
+    passages = list(dict.fromkeys([*lexical, *(number for near in nearest for number in near)]))
     z_scores: dict[int, float] = {}
     for vector, near in zip(vectors, nearest, strict=True):
-        others = [number for number in every if number not in near]
+        others = [number for number in passages if number not in near]
         scores = _z_scores(index, vector, near | index.cosines(vector.space, vector.vector, others))
         scores |= _blend_maxsim(index, vector, scores, maxsim_share)
         if vector.is_secondary:
@@ -307,7 +318,7 @@ def _z_scores(index: Retriever, vector: _QueryVector, cosines: Mapping[int, floa
 def _blend_maxsim(
     index: Retriever, vector: _QueryVector, z_scores: Mapping[int, float], share: float
 ) -> dict[int, float]:
-    """Blend in MaxSim for passages whose token vectors are kept: it tells more than the cosine of whole texts."""
+    """Return z-scores with MaxSim blended in, for passages with token vectors: it ranks better than a cosine."""
     if vector.tokens is None or not len(vector.tokens) or not share:
         return {}
     from ..embedding.late_interaction import maxsim

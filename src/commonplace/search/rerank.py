@@ -13,34 +13,34 @@ from .scoring import ScoredHit, Weights, put_first, rescore, sort_by_odds
 
 MAXSIM_HITS = 20
 CROSS_ENCODER_HITS = 30
-_MAXSIM_CHARACTERS = 1_000  # of a passage: what answers a question mostly comes early, and long texts match by chance
-_MEAN_MAXSIM = 0.5  # of a question and what is found for it
-_CONTEXT_CHARACTERS = 400  # of the turn before: an answer is understood by its question
+_MAXSIM_CHARACTERS = 1_000  # of a passage: the answer is mostly at its start, and long texts match by chance
+_MEAN_MAXSIM = 0.5  # between a query and the passages found for it
+_CONTEXT_CHARACTERS = 400  # of the turn before: an answer is understood by the question before it
 
 
 def rerank_maxsim(
-    question: str, embedders: Iterable[Embedder], rows: list[ScoredHit], weights: Weights
+    query: str, embedders: Iterable[Embedder], rows: list[ScoredHit], weights: Weights
 ) -> list[ScoredHit]:
-    """Reorder the best hits by MaxSim, if one of the embedders has token vectors at hand."""
-    embedder = next((each for each in embedders if isinstance(each, MaxSimEmbedder)), None)
-    if embedder is None or not rows or not weights.close:
+    """Reorder the best hits by MaxSim, if one of the embedders can compute it."""
+    maxsim_embedder = next((embedder for embedder in embedders if isinstance(embedder, MaxSimEmbedder)), None)
+    if maxsim_embedder is None or not rows or not weights.maxsim:
         return rows
     best = rows[:MAXSIM_HITS]
-    similarities = embedder.maxsim(question, [row.hit.text[:_MAXSIM_CHARACTERS] for row in best])
+    similarities = maxsim_embedder.maxsim(query, [row.hit.text[:_MAXSIM_CHARACTERS] for row in best])
     if not similarities:
         return rows
     excess = [similarity - _MEAN_MAXSIM for similarity in similarities]
-    rescored = rescore(best, [weights.close * each for each in excess], weights)
-    ordered = sort_by_odds(row._replace(close=each) for row, each in zip(rescored, excess, strict=True))
+    rescored = rescore(best, [weights.maxsim * value for value in excess], weights)
+    ordered = sort_by_odds(row._replace(maxsim=value) for row, value in zip(rescored, excess, strict=True))
     return put_first(ordered, rows[MAXSIM_HITS:])
 
 
 def rerank_cross_encoder(
     index: Index, query: Query, embedding: EmbeddingService, rows: list[ScoredHit], weights: Weights
 ) -> tuple[list[ScoredHit], str]:
-    """Reorder the best hits by a model that reads query and passage together.
+    """Reorder the best hits by a cross-encoder, which reads query and passage together.
 
-    The second value says why the order is unchanged when the reranker cannot serve.
+    Returns the hits, and why they are unchanged if the cross-encoder cannot run.
     """
     try:
         reranker = embedding.reranker()
@@ -50,13 +50,13 @@ def rerank_cross_encoder(
         scores = reranker.score(query.text, [_passage_text(index, row) for row in best])
     except Unavailable as error:
         return rows, f"the hits were not read again: {error}"
-    rescored = rescore(best, [weights.read * score for score in scores], weights)
-    ordered = sort_by_odds(row._replace(read=score) for row, score in zip(rescored, scores, strict=True))
+    rescored = rescore(best, [weights.cross_encoder * score for score in scores], weights)
+    ordered = sort_by_odds(row._replace(cross_encoder=score) for row, score in zip(rescored, scores, strict=True))
     return put_first(ordered, rows[CROSS_ENCODER_HITS:]), ""
 
 
 def _passage_text(index: Index, row: ScoredHit) -> str:
-    """A passage as the reranker reads it: a turn of a session with its date, after the turn before."""
+    """Return a passage as the cross-encoder reads it: a turn of a session has its date and the turn before it."""
     if row.hit.source != "session":
         return row.hit.text
     before = index.preceding_text(row.number)[-_CONTEXT_CHARACTERS:]

@@ -1,7 +1,9 @@
-"""Score the candidates of both retrievers on one scale: every factor adds to the odds that a passage answers.
+"""Score the candidates of both retrievers on one scale: each factor adds to the log-odds that a passage answers.
 
-The weights were chosen on one half of a benchmark and are reported on the other (`docs/benchmarks.md`); each factor
-can be switched off to see what it earns (`bench/ablation.py`).
+"Odds" are on a logarithmic scale throughout, so that factors are added.
+
+The weights were chosen on one half of a benchmark and are reported on the other (`docs/benchmarks.md`);
+`bench/ablation.py` measures what each factor contributes.
 """
 
 from __future__ import annotations
@@ -17,30 +19,30 @@ from .dates import Span, asks_about_now, date_proximity, parse_span
 
 
 class Weights(NamedTuple):
-    """What one unit of each factor adds to the odds, on a logarithmic scale."""
+    """What one unit of each factor adds to the odds."""
 
-    words: float = 9.0  # the share of BM25
-    meaning: float = 0.9  # the z-score of the cosine
+    lexical: float = 9.0  # the share of BM25
+    dense: float = 0.9  # the z-score of the cosine
     tokens: float = 1.0  # the part of MaxSim in that z-score, against the cosine of whole texts
     support: float = 0.5  # the best passages of the same page
     phrase: float = 0.5
     key: float = 2.0
     date: float = 1.5
-    recent: float = 1.0
-    close: float = 6.0  # MaxSim of the packaged model
-    read: float = 0.5  # the score of the cross-encoder
-    repeated: float = 1.0  # taken off for every earlier hit with the same text
+    recency: float = 1.0
+    maxsim: float = 6.0  # MaxSim of the packaged model
+    cross_encoder: float = 0.5  # the score of the cross-encoder
+    duplicate: float = 1.0  # subtracted for every earlier hit with the same text
 
 
 class Factors(NamedTuple):
-    """What each factor found for a hit, before it is weighed."""
+    """The value of each factor for one hit, before it is weighed."""
 
-    words: float = 0.0
-    meaning: float | None = None
+    lexical: float = 0.0
+    dense: float | None = None
     phrase: float = 0.0
     key: float = 0.0
     date: float = 0.0
-    recent: float = 0.0
+    recency: float = 0.0
 
 
 class ScoredHit(NamedTuple):
@@ -51,17 +53,26 @@ class ScoredHit(NamedTuple):
     odds: float
     factors: Factors
     support: float = 0.0  # of its page
-    repeats: int = 0  # earlier hits with the same text
-    background: float = 0.0  # taken off for what else was found
-    close: float | None = None  # MaxSim above average, where it was computed
-    read: float | None = None  # the score of the cross-encoder, where it was computed
+    duplicates: int = 0  # earlier hits with the same text
+    background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
+    maxsim: float | None = None  # above the mean, where it was computed
+    cross_encoder: float | None = None  # its score, where it was computed
 
 
 WEIGHTS = Weights()
+# What `--explain` and the HTTP API call the factors. Programs read these names, so they stay.
+_EXPLAIN_NAMES = {
+    "lexical": "words",
+    "dense": "meaning",
+    "recency": "recent",
+    "maxsim": "close",
+    "cross_encoder": "read",
+    "duplicate": "repeated",
+}
 _RECENCY_HALF_LIFE_DAYS = 90
-_KIND_WEIGHTS = {"activity": 0.3}  # logs mention every key that was written: they come after what they mention
+_KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
 _MIN_Z_SCORE = 2.0  # from which similarity alone makes a hit
-_MIN_SHARE_OF_BEST = 0.3  # of the odds of the best hit, which similarity alone needs to be one
+_MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity alone needs
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
@@ -86,7 +97,7 @@ def score_candidates(
     for candidate, factors, odds in rows:
         page = support[candidate.hit.path]
         hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    return _demote_repeats(sort_by_odds(hits), weights)
+    return _demote_duplicates(sort_by_odds(hits), weights)
 
 
 def _factors(
@@ -99,48 +110,48 @@ def _factors(
     about_now: bool,
 ) -> Factors:
     day = candidate.day
-    words, phrase = bm25_score(terms, candidate)
-    recent = 0.0
+    lexical, phrase = bm25_score(terms, candidate)
+    recency = 0.0
     if about_now and day is not None and query.today:
-        recent = 0.5 ** (max(0, query.today - day) / _RECENCY_HALF_LIFE_DAYS)
+        recency = 0.5 ** (max(0, query.today - day) / _RECENCY_HALF_LIFE_DAYS)
     return Factors(
-        words * _KIND_WEIGHTS.get(candidate.kind, 1.0),
+        lexical * _KIND_WEIGHTS.get(candidate.kind, 1.0),
         None if z_scores is None else z_scores.get(candidate.number, UNKNOWN_Z_SCORE),
         phrase,
         match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
         date_proximity(span, day) if span and day is not None else 0.0,
-        recent,
+        recency,
     )
 
 
 def _odds(factors: Factors, weights: Weights) -> float:
     return (
-        weights.words * factors.words
-        + weights.meaning * (factors.meaning or 0.0)
+        weights.lexical * factors.lexical
+        + weights.dense * (factors.dense or 0.0)
         + weights.phrase * factors.phrase
         + weights.key * factors.key
         + weights.date * factors.date
-        + weights.recent * factors.recent
+        + weights.recency * factors.recency
     )
 
 
 def _drop_unlikely(rows: list[tuple[Candidate, Factors, float]]) -> list[tuple[Candidate, Factors, float]]:
-    """Drop what was found by similarity alone, unless that is two deviations and 30 % of the best: some passage is
-    always the nearest, however far it is."""
-    enough = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
+    """Drop passages without a word of the query, unless their z-score and their share of the best odds are high enough:
+    some passage is always the nearest, however unrelated it is."""
+    min_odds = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
     return [
         (candidate, factors, odds)
         for candidate, factors, odds in rows
-        if factors.words > 0 or ((factors.meaning or 0.0) >= _MIN_Z_SCORE and odds >= enough)
+        if factors.lexical > 0 or ((factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds)
     ]
 
 
 def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """The support for each page: its best passage, and a little those that come close to it."""
-    pages: dict[str, list[float]] = {}
-    for path, each in odds:
-        pages.setdefault(path, []).append(each)
-    return {path: _soft_maximum(some) for path, some in pages.items()}
+    """Return the support for each page: a soft maximum of the odds of its passages."""
+    by_page: dict[str, list[float]] = {}
+    for path, passage_odds in odds:
+        by_page.setdefault(path, []).append(passage_odds)
+    return {path: _soft_maximum(page_odds) for path, page_odds in by_page.items()}
 
 
 def _soft_maximum(odds: Sequence[float]) -> float:
@@ -148,34 +159,38 @@ def _soft_maximum(odds: Sequence[float]) -> float:
     if len(odds) == 1:
         return best
     temperature = _SUPPORT_TEMPERATURE
-    return best + temperature * math.log(sum(math.exp((each - best) / temperature) for each in odds))
+    return best + temperature * math.log(sum(math.exp((value - best) / temperature) for value in odds))
 
 
-def rescore(rows: Sequence[ScoredHit], more: Sequence[float], weights: Weights) -> list[ScoredHit]:
-    """Add to the odds of each hit, and so to the support of its page."""
-    alone = [row.odds - weights.support * row.support + each for row, each in zip(rows, more, strict=True)]
-    support = page_support((row.hit.path, odds) for row, odds in zip(rows, alone, strict=True))
+def rescore(rows: Sequence[ScoredHit], increments: Sequence[float], weights: Weights) -> list[ScoredHit]:
+    """Add an increment to the odds of each hit, and compute the support of the pages again."""
+    own_odds = [
+        row.odds - weights.support * row.support + increment for row, increment in zip(rows, increments, strict=True)
+    ]
+    support = page_support((row.hit.path, odds) for row, odds in zip(rows, own_odds, strict=True))
     return [
         row._replace(odds=odds + weights.support * support[row.hit.path], support=support[row.hit.path])
-        for row, odds in zip(rows, alone, strict=True)
+        for row, odds in zip(rows, own_odds, strict=True)
     ]
 
 
 def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[ScoredHit]:
-    """Put hits that were reranked before the others, whose odds are cut to the last of them."""
-    last = best[-1].odds
-    return [*best, *(row._replace(odds=last) if row.odds > last else row for row in rest)]
+    """Put reranked hits before the others, whose odds are capped at those of the last reranked one."""
+    cap = best[-1].odds
+    return [*best, *(row._replace(odds=cap) if row.odds > cap else row for row in rest)]
 
 
-def _demote_repeats(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
-    """Put the same text on other pages after what says something else as likely."""
-    seen: dict[str, int] = {}
+def _demote_duplicates(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
+    """Lower the odds of hits whose text an earlier hit has, so that other texts come first."""
+    counts: dict[str, int] = {}
     out: list[ScoredHit] = []
     for row in rows:
-        repeats = seen.get(row.hit.text, 0)
-        seen[row.hit.text] = repeats + 1
-        out.append(row._replace(odds=row.odds - weights.repeated * repeats, repeats=repeats) if repeats else row)
-    return out if len(seen) == len(out) else sort_by_odds(out)
+        duplicates = counts.get(row.hit.text, 0)
+        counts[row.hit.text] = duplicates + 1
+        if duplicates:
+            row = row._replace(odds=row.odds - weights.duplicate * duplicates, duplicates=duplicates)
+        out.append(row)
+    return out if len(counts) == len(out) else sort_by_odds(out)
 
 
 def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
@@ -184,3 +199,17 @@ def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
 
 def _rank(row: ScoredHit) -> tuple[float, str, int]:
     return -row.odds, row.hit.path, row.hit.start
+
+
+def explain_hit(row: ScoredHit) -> dict[str, float]:
+    """Return what each factor adds to the odds, weighed; `all` is their sum above the background."""
+    reranked = {"support": row.support, "maxsim": row.maxsim, "cross_encoder": row.cross_encoder}
+    parts: dict[str, float] = {}
+    for name, value in (row.factors._asdict() | reranked).items():
+        if value:
+            parts[_EXPLAIN_NAMES.get(name, name)] = round(getattr(WEIGHTS, name) * value, 3)
+    if row.duplicates:
+        parts[_EXPLAIN_NAMES["duplicate"]] = round(-WEIGHTS.duplicate * row.duplicates, 3)
+    if row.background:
+        parts["background"] = round(-row.background, 3)
+    return parts | {"all": round(row.odds, 3)}

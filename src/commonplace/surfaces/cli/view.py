@@ -95,7 +95,7 @@ def _session_hint() -> str:
 
 def _explain_search(found: SearchResult) -> None:
     """Print the hits with what each factor added to the score."""
-    from ...search.explain import explain_result
+    from ...search.pipeline import explain_result
 
     reply: dict[str, Any] = {"results": explain_result(found), "warnings": list(found.warnings)}
     reply |= {name: getattr(found, name) for name in ("mode", "provider", "model", "fallback")}

@@ -6,11 +6,11 @@ import time
 from typing import Any
 
 from ...index.recalls import without_recalls
+from ...index.tokenizer import find_marks, to_utf16
 from ...model import Hit
 from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
-from ...search.explain import explain_hit
-from ...search.highlight import find_marks, to_utf16
 from ...search.pipeline import SearchResult
+from ...search.scoring import explain_hit
 from ...tools.retrieval import hit_row
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import page_title

@@ -1,4 +1,4 @@
-"""Where the words of a question stand: by the rules that find them, in any script."""
+"""Words of a query are found in a text by the rules of the tokenizer, in any script."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.search.highlight import find_marks, to_utf16
+from commonplace.index.tokenizer import find_marks, to_utf16
 
 
 @pytest.mark.parametrize(
-    ("text", "question", "marked"),
+    ("text", "query", "marked"),
     [
         ("Ann prefers green Teas, never coffee.", "does Ann like tea?", ["Ann", "Teas"]),
         ("Running, RAN, runs", "run", ["Running", "runs"]),
@@ -22,8 +22,8 @@ from commonplace.search.highlight import find_marks, to_utf16
         ("nothing here", "quokka", []),
     ],
 )
-def test_words_are_marked_as_they_are_found(text: str, question: str, marked: list[str]) -> None:
-    assert [text[start:end] for start, end in find_marks(text, question)] == marked
+def test_words_are_marked_as_they_are_found(text: str, query: str, marked: list[str]) -> None:
+    assert [text[start:end] for start, end in find_marks(text, query)] == marked
 
 
 def test_marks_can_be_counted_as_browsers_count() -> None:
@@ -34,8 +34,8 @@ def test_marks_can_be_counted_as_browsers_count() -> None:
 
 
 @given(st.text(max_size=60), st.text(max_size=20))
-def test_marks_lie_within_the_text_in_order_and_apart(text: str, question: str) -> None:
+def test_marks_lie_within_the_text_in_order_and_apart(text: str, query: str) -> None:
     at = -1
-    for start, end in find_marks(text, question):
+    for start, end in find_marks(text, query):
         assert at < start < end <= len(text)
         at = end
