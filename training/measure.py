@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-from commonplace.embedding.static.model import StaticModel
+from commonplace.embedding.static import StaticModel
 
 STOP = frozenset(
     re.findall(

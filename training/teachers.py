@@ -110,7 +110,7 @@ class Teacher:
         self.tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
         self.tokenizer.enable_truncation(longest)
         self.bert = Bert(read_weights(folder / "model.onnx")).to(device).eval()
-        # the Chinese vocabulary is lower-case, but its tokeniser file says nothing of it
+        # the Chinese vocabulary is lower-case, but its tokenizer file says nothing of it
         self.lower = self.bert.width == 512
         if device != "cpu":
             self.bert.half()

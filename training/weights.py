@@ -1,4 +1,4 @@
-"""Writes the weights file that `commonplace.embedding.static.model` maps: int8 rows, one scale each."""
+"""Writes the weights file that `commonplace.embedding.static` maps: int8 rows, one scale each."""
 
 import json
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from commonplace.embedding.static.model import MAGIC
+from commonplace.embedding.static import MAGIC
 
 
 def save(path: Path, name: str, vocabulary: Sequence[str], vectors: np.ndarray) -> None:

@@ -1,6 +1,6 @@
 """SQLite FTS5 with its own BM25, the words of the question joined by OR: the baseline everything has to beat.
 
-The setting is the tokeniser: `porter unicode61`, or `trigram`, which also cuts Chinese.
+The setting is the tokenizer: `porter unicode61`, or `trigram`, which also cuts Chinese.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""tantivy: BM25 with its English stemmer, its two-character tokeniser for Chinese."""
+"""tantivy: BM25 with its English stemmer, its two-character tokenizer for Chinese."""
 
 from __future__ import annotations
 

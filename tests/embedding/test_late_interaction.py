@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.embedding.late_interaction import BYTES, maxsim, pack_tokens, project_tokens
+from commonplace.embedding.late_interaction import TOKEN_BYTES, maxsim, pack_tokens, project_tokens
 
 TEXTS = st.lists(st.integers(1, 9).flatmap(lambda n: st.integers(0, 99).map(lambda seed: tokens(seed, n))), min_size=1)
 
@@ -20,7 +20,7 @@ def tokens(seed: int, count: int) -> np.ndarray:
 
 def test_a_token_takes_twelve_bytes_however_long_its_vector_is() -> None:
     some = tokens(1, 5)
-    assert len(pack_tokens(some)) == 5 * BYTES == 60
+    assert len(pack_tokens(some)) == 5 * TOKEN_BYTES == 60
     assert pack_tokens(some) == pack_tokens(some * 7)
 
 

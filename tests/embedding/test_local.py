@@ -48,7 +48,7 @@ from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
-MODEL, TOKENIZER = b"a model of a few bytes", b"its tokeniser"
+MODEL, TOKENIZER = b"a model of a few bytes", b"its tokenizer"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "green", "tea", "##s", "ship", "绿", "茶"]
 
 
@@ -584,7 +584,7 @@ def test_where_only_the_other_english_model_is_there_it_serves(models: str, tmp_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [BGE_EN, BGE_ZH], ids=lambda kind: kind.name)
-def test_a_vocabulary_alone_tokenises_as_the_tokeniser_does(models: str, tmp_path: Path, kind: LocalModel) -> None:
+def test_a_vocabulary_alone_tokenizes_as_the_tokenizer_does(models: str, tmp_path: Path, kind: LocalModel) -> None:
     place, folder = Path(models) / f"{kind.name}-{kind.wheel.model_sha256[:8]}", tmp_path / "mine"
     folder.mkdir()
     (folder / "model.onnx").symlink_to(place / "model.onnx")

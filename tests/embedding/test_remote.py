@@ -22,10 +22,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.embedding.base import open_embedders
-from commonplace.embedding.http import Clock, RetryPolicy
 from commonplace.embedding.ollama import OllamaEmbedder
 from commonplace.embedding.openai import OpenAIEmbedder
-from commonplace.embedding.remote import RemoteEmbedder
+from commonplace.embedding.remote import Clock, RemoteEmbedder, RetryPolicy
 from commonplace.errors import Unavailable
 from commonplace.settings import SearchSettings
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from commonplace.embedding.static.model import WEIGHTS, StaticModel, Tokeniser
+from commonplace.embedding.static import WEIGHTS, StaticModel, Tokenizer
 
 HASH = "0785dc25e60c0e87cc18d97dcfe2294a683ec85499f90bf470848209173b27bd"
 
@@ -49,7 +49,7 @@ def test_a_text_alone_and_among_others_has_the_same_vector(model: StaticModel) -
 
 def test_words_pieces_and_pairs() -> None:
     vocabulary = ["walk", "##ing", "é", "cafe", "公", "园", "公园", "20", "##26"]
-    ids = Tokeniser(vocabulary).ids
+    ids = Tokenizer(vocabulary).ids
 
     def tokens(text: str) -> list[str]:
         return [vocabulary[i] for i in ids(text)]

@@ -15,7 +15,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.embedding.base import open_embedders
-from commonplace.embedding.http import SEARCHING
+from commonplace.embedding.remote import SEARCHING
 from commonplace.home import Home
 from commonplace.index.embedding_service import EmbeddingService
 from commonplace.index.handle import IndexView

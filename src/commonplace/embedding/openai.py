@@ -7,8 +7,7 @@ from typing import Any
 from ..errors import Unavailable
 from ..settings import SearchSettings
 from .base import Embedder
-from .http import Failure
-from .remote import RemoteEmbedder, Unusable
+from .remote import Failure, RemoteEmbedder, Unusable
 
 
 class OpenAIEmbedder(RemoteEmbedder):
@@ -18,17 +17,17 @@ class OpenAIEmbedder(RemoteEmbedder):
     default_model = "text-embedding-3-small"
     default_key_variable = "OPENAI_API_KEY"
 
-    def body(self, texts: list[str]) -> dict[str, object]:
+    def build_request(self, texts: list[str]) -> dict[str, object]:
         return {"model": self.model, "input": texts, "encoding_format": "float"}
 
-    def rows(self, answer: Any, count: int) -> list[Any]:
-        rows = answer["data"]
+    def parse_rows(self, response: Any, count: int) -> list[Any]:
+        rows = response["data"]
         order = {row.get("index", position): row["embedding"] for position, row in enumerate(rows)}
         if len(rows) != count or order.keys() != set(range(count)):
             raise Unusable(f"{len(rows)} rows for {count} texts, or not one for each")
         return [order[position] for position in range(count)]
 
-    def explain(self, failure: Failure) -> str:
+    def describe_failure(self, failure: Failure) -> str:
         match failure.status:
             case 401 if not self.has_key:
                 return f"{self.url} asks for a key: set the environment variable {self.key_variable} to it"
@@ -44,7 +43,7 @@ class OpenAIEmbedder(RemoteEmbedder):
                 return f"{self.url} has no model {self.model}, or no embeddings ({failure.reason}): {todo}"
             case 429 if not failure.transient:
                 return f"{self.url} serves no more on this account ({failure.reason}): check its plan and billing"
-        return super().explain(failure)
+        return super().describe_failure(failure)
 
 
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:

@@ -1,7 +1,7 @@
-"""The reranker: a cross-encoder that reads query and passage together. Slower than comparing vectors, and better at
-ordering the best few.
+"""The reranker: a cross-encoder that reads query and passage together. It is slower than comparing vectors, and orders
+the best hits better.
 
-English only, and only for questions of some words: it makes Chinese and terse questions worse.
+For English queries of a few words only: it makes the results of Chinese and of very short queries worse.
 """
 
 from __future__ import annotations
@@ -10,26 +10,26 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import Unavailable
-from .local import Transformer, mostly_alphabetic, require
+from .local import Transformer, mostly_alphabetic, require_packages
 from .model_files import RERANKER, find_model
 
-_TOKENS = 192  # of a pair: cost grows with them, and what answers a question mostly stands early
-_WORDS = 4
+_MAX_PAIR_TOKENS = 192  # of query and passage: more cost time, and the answer is mostly at the start of a passage
+_MIN_QUERY_WORDS = 4
 
 
 class Reranker:
-    """Safe for threads. The model is opened when the first question comes."""
+    """A cross-encoder, opened for the first query. Safe for threads."""
 
     def __init__(self, transformer: Transformer) -> None:
         self._transformer = transformer
 
-    def accepts(self, question: str) -> bool:
-        """Whether this question is of a kind that it makes better."""
-        return len(question.split()) >= _WORDS and mostly_alphabetic(question)
+    def accepts(self, query: str) -> bool:
+        """Return whether reranking improves the results of such a query."""
+        return len(query.split()) >= _MIN_QUERY_WORDS and mostly_alphabetic(query)
 
-    def score(self, question: str, texts: Sequence[str]) -> list[float]:
-        """How well each text answers, from about -11 to 11; the score of one does not depend on the others."""
-        return self._transformer.read([(question, text) for text in texts], _first_value)
+    def score(self, query: str, texts: Sequence[str]) -> list[float]:
+        """Return how well each text answers, from about -11 to 11; the score of one does not depend on the others."""
+        return self._transformer.run([(query, text) for text in texts], _first_value)
 
 
 def _first_value(output: Any) -> float:
@@ -37,9 +37,9 @@ def _first_value(output: Any) -> float:
 
 
 def open_reranker(folder: str = "") -> Reranker:
-    """The reranker, from the cache, an installed package, or a folder of models. Raises `Unavailable`."""
+    """Open the reranker from the cache, an installed package, or a folder of models. Raises `Unavailable`."""
     try:
-        require()
+        require_packages()
     except ImportError as error:
         raise Unavailable(f"rerank needs {error.name}: pip install 'commonplace[local]'") from error
-    return Reranker(Transformer(find_model(RERANKER, folder), _TOKENS))
+    return Reranker(Transformer(find_model(RERANKER, folder), _MAX_PAIR_TOKENS))

@@ -27,12 +27,12 @@ class SentenceTransformersEmbedder:
         package: Any = importlib.import_module("sentence_transformers")
         self.model = settings.model or "all-MiniLM-L6-v2"
         self.space = space_name(self.provider, self.model)
-        self._lock = Lock()  # tokenizers do not let two threads in
+        self._lock = Lock()  # tokenizers are not safe for threads
         try:
             self._encoder = package.SentenceTransformer(self.model)
         except Exception as error:
             todo = "check memorySearch.model, and the network if the model was never loaded before"
-            raise Unavailable(f"{self.model} cannot be loaded ({_line(error)}): {todo}") from error
+            raise Unavailable(f"{self.model} cannot be loaded ({_as_line(error)}): {todo}") from error
 
     def accepts(self, text: str) -> bool:
         return True
@@ -46,19 +46,19 @@ class SentenceTransformersEmbedder:
 
     def _encode(self, texts: Sequence[str], encode: Callable[..., Any]) -> Vectors:
         try:
-            with self._lock, running_inference():  # one text at least, since no texts come back without dimensions
-                found = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
+            with self._lock, running_inference():  # without any text, the result has no dimensions
+                rows = encode(list(texts) or [""], normalize_embeddings=True, show_progress_bar=False)
         except Exception as error:
             todo = "try again, or take a smaller memorySearch.model"
-            raise Unavailable(f"{self.model} fails ({_line(error)}): {todo}") from error
-        vectors = numpy.array(found[: len(texts)], numpy.float32)
+            raise Unavailable(f"{self.model} fails ({_as_line(error)}): {todo}") from error
+        vectors = numpy.array(rows[: len(texts)], numpy.float32)
         if not numpy.isfinite(vectors).all():
             raise Unavailable(f"{self.model} gives NaN or infinity: take another memorySearch.model")
         vectors[[not text.strip() for text in texts]] = 0
         return vectors
 
 
-def _line(error: Exception) -> str:
+def _as_line(error: Exception) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 

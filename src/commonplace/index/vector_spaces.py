@@ -223,14 +223,14 @@ class VectorSpaces:
             return TokenVectors(self._read_tokens(space, every), neighbours)
 
     def _read_tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
-        from ..embedding.late_interaction import BYTES
+        from ..embedding.late_interaction import TOKEN_BYTES
 
         sql = """
             SELECT passages.id, tokens FROM spaces CROSS JOIN passages CROSS JOIN tokens
             ON tokens.space = spaces.id AND tokens.owner = passages.owner AND tokens.hash = passages.hash
             WHERE passages.id IN (%s) AND spaces.name = ?"""
         found = _execute_in_batches(self._db, sql, numbers, (space,))
-        if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % BYTES for _, tokens in found):
+        if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % TOKEN_BYTES for _, tokens in found):
             raise sqlite3.DatabaseError("the tokens of a passage are not there")
         return dict(found)
 

@@ -2,7 +2,7 @@
 
 A token of a text is stored as the signs of its projection on 96 directions, twelve bytes. Each token of the query is
 compared with the most similar token of the text; MaxSim is the mean of these similarities. The directions are the
-principal components of tokens of ordinary texts (`training/tokens.py`); signs find as well as the numbers do.
+principal components of the tokens of ordinary texts (`training/tokens.py`). Signs alone retrieve as well as floats.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-BYTES = 12  # of a packed token
-_BLOCK_SIZE = 60_000  # numbers added up at a time: so many fit the cache of the processor
+TOKEN_BYTES = 12  # of a packed token
+_BLOCK_VALUES = 60_000  # added up at a time: they fit the processor's cache
 _NO_NEIGHBOURS: Mapping[int, Sequence[int]] = {}
 _CONTEXT_BIAS = 0.03  # by which a turn with its neighbours is more similar to any query than alone
 
 
 @cache
 def _directions() -> tuple[Array, Array]:
-    """The mean of all tokens along each direction, and the directions."""
+    """Return the mean of all tokens along each direction, and the directions."""
     with files(__name__).joinpath("directions.npy").open("rb") as file:
-        found = np.load(file).astype(np.float32)
-    return found[0], found[1:]
+        rows = np.load(file).astype(np.float32)
+    return rows[0], rows[1:]
 
 
 def project_tokens(tokens: Array) -> Array:
     """Project token vectors on the directions, relative to the mean."""
-    middle, directions = _directions()
-    length = np.linalg.norm(tokens, axis=1, keepdims=True)
-    found: Array = (tokens / np.maximum(length, 1e-12)) @ directions - middle
-    return found
+    mean, directions = _directions()
+    lengths = np.linalg.norm(tokens, axis=1, keepdims=True)
+    projected: Array = (tokens / np.maximum(lengths, 1e-12)) @ directions - mean
+    return projected
 
 
 def pack_tokens(tokens: Array) -> bytes:
@@ -45,64 +45,67 @@ def pack_tokens(tokens: Array) -> bytes:
 def maxsim(
     query: Array, texts: Mapping[int, bytes], neighbours: Mapping[int, Sequence[int]] = _NO_NEIGHBOURS
 ) -> dict[int, float]:
-    """MaxSim of a query (its projected tokens) with each packed text. None of the texts is empty.
+    """Return the MaxSim of a query (its projected tokens) with each packed text, none of which may be empty.
 
-    A turn of a conversation is understood by its neighbours: half of its score is that of all of them together.
+    A turn of a conversation is often unclear without its neighbours: half of its score is that of all of them as one
+    text.
     """
     if not texts:
         return {}
     best = _best_matches(query, list(texts.values()))
     rows = {number: row for row, number in enumerate(texts)}
-    found = dict(zip(texts, best.mean(axis=1).tolist(), strict=True))
+    scores = dict(zip(texts, best.mean(axis=1).tolist(), strict=True))
     groups: dict[int, list[int]] = {}
     for number, others in neighbours.items():
-        group = [rows[each] for each in (number, *others) if each in rows]
+        group = [rows[turn] for turn in (number, *others) if turn in rows]
         if number in rows and len(group) > 1:
             groups[number] = group
     for number, together in zip(groups, _score_groups(best, list(groups.values())), strict=True):
-        found[number] = (found[number] + together - _CONTEXT_BIAS) / 2
-    return found
+        scores[number] = (scores[number] + together - _CONTEXT_BIAS) / 2
+    return scores
 
 
 def _score_groups(best: Array, groups: Sequence[list[int]]) -> list[float]:
-    """MaxSim of each group of texts, taken as one text."""
+    """Return the MaxSim of each group of texts, taken as one text."""
     if not groups:
         return []
     widest = max(map(len, groups))
-    rows = [[*group, *group[:1] * (widest - len(group))] for group in groups]  # padding with a row changes no maximum
-    found: list[float] = best[rows].max(axis=1).mean(axis=1).tolist()
-    return found
+    # Groups are padded with their first row, which does not change the maximum.
+    rows = [[*group, *group[:1] * (widest - len(group))] for group in groups]
+    scores: list[float] = best[rows].max(axis=1).mean(axis=1).tolist()
+    return scores
 
 
 def _best_matches(query: Array, texts: Sequence[bytes]) -> Array:
-    """One row for each text, one column for each query token: its similarity to the most similar token of the text.
+    """Return the similarity of each query token (a column) to the most similar token of each text (a row).
 
-    The contribution of every byte to every query token is tabulated: a matrix product would take longer, on all cores.
+    The contribution of every possible byte to every query token is computed once and looked up: a matrix product would
+    take longer, even on all cores.
     """
-    tokens = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, BYTES)
-    parts = (query / (8 * BYTES) ** 0.5).reshape(-1, BYTES, 8).transpose(1, 2, 0)
+    tokens = np.frombuffer(b"".join(texts), np.uint8).reshape(-1, TOKEN_BYTES)
+    parts = (query / (8 * TOKEN_BYTES) ** 0.5).reshape(-1, TOKEN_BYTES, 8).transpose(1, 2, 0)
     table = _signs_of_bytes() @ parts
-    counts = np.array([len(text) // BYTES for text in texts])
+    counts = np.array([len(text) // TOKEN_BYTES for text in texts])
     ends = counts.cumsum()
     starts = ends - counts
-    block = starts // (_BLOCK_SIZE // len(query) + 1)  # a text belongs to the block that it starts in
-    firsts = np.flatnonzero(np.diff(block, prepend=-1)).tolist()
-    found = np.empty((len(texts), len(query)), np.float32)
+    blocks = starts // (_BLOCK_VALUES // len(query) + 1)  # a text belongs to the block that it starts in
+    firsts = np.flatnonzero(np.diff(blocks, prepend=-1)).tolist()
+    best = np.empty((len(texts), len(query)), np.float32)
     for first, last in zip(firsts, [*firsts[1:], len(texts)], strict=True):
         similarities = _sum_contributions(table, tokens[starts[first] : ends[last - 1]].T)
-        np.maximum.reduceat(similarities, starts[first:last] - starts[first], axis=0, out=found[first:last])
-    return found
+        np.maximum.reduceat(similarities, starts[first:last] - starts[first], axis=0, out=best[first:last])
+    return best
 
 
 def _sum_contributions(table: Array, columns: Array) -> Array:
-    found: Array = table[0].take(columns[0], axis=0)
+    similarities: Array = table[0].take(columns[0], axis=0)
     for contributions, column in zip(table[1:], columns[1:], strict=True):
-        found += contributions.take(column, axis=0)
-    return found
+        similarities += contributions.take(column, axis=0)
+    return similarities
 
 
 @cache
 def _signs_of_bytes() -> Array:
-    """The eight signs that each of the 256 bytes stands for."""
-    found: Array = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
-    return found
+    """Return the eight signs, 1 or -1, that each of the 256 bytes encodes."""
+    signs: Array = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1) * np.float32(2) - 1
+    return signs
