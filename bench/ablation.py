@@ -21,7 +21,7 @@ from commonplace import Memory
 from commonplace.embedding import late_interaction as late
 from commonplace.embedding.base import TokenLevelEmbedder
 from commonplace.index.embedding_service import EmbeddingService
-from commonplace.maintenance.evaluate.metrics import Lines, turn_figures
+from commonplace.maintenance.evaluate import Lines, turn_figures
 from commonplace.model import Query
 from commonplace.search import bm25 as words_leg
 from commonplace.search.pipeline import SearchResult, run_query

@@ -24,7 +24,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from quality import Found, Question, Turn, ask, passages, sessions
+from quality import Found, Question, TurnLine, ask, passages, sessions
 
 import commonplace
 
@@ -73,7 +73,7 @@ class Work(NamedTuple):
     """The texts of one level, where they stand, and what is asked of them."""
 
     texts: list[str]
-    places: list[Turn]
+    places: list[TurnLine]
     questions: list[Question]
 
 
@@ -320,7 +320,7 @@ def answers(peer: Peer, command: list[str], level: str, work: Work, home: Path, 
 class Replay:
     """The hits a peer gave, asked for again by the metrics."""
 
-    def __init__(self, places: Iterable[Turn]) -> None:
+    def __init__(self, places: Iterable[TurnLine]) -> None:
         self.hits = [Place(path, line, line) for path, line in places]
 
     def search(self, _: str, limit: int) -> list[Place]:

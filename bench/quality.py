@@ -16,15 +16,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from commonplace import Memory
-from commonplace.maintenance.evaluate import questions as evaluated
-from commonplace.maintenance.evaluate.metrics import Lines, Turn, turn_figures, turns_of
+from commonplace.maintenance.evaluate import Lines, TurnLine, turn_figures, turns_of, write_conversation
 
-__all__ = ["Found", "Question", "Turn", "ask", "passages", "sessions", "turns_of"]  # what bench/peers.py measures with
+__all__ = [
+    "Found",
+    "Question",
+    "TurnLine",
+    "ask",
+    "passages",
+    "sessions",
+    "turns_of",
+]  # what bench/peers.py measures with
 
 
 class Question(NamedTuple):
     text: str
-    evidence: frozenset[Turn]
+    evidence: frozenset[TurnLine]
     group: str
 
 
@@ -87,7 +94,7 @@ def ready(home: Path) -> Memory:
 
 def sessions(conversation: dict[str, Any], number: int, home: Path) -> Iterator[Question]:
     """Write a conversation as session files; its questions, with the lines of their evidence."""
-    for asked in evaluated.sessions(conversation, number, home):
+    for asked in write_conversation(conversation, number, home):
         turns = frozenset((place.path, place.first) for place in asked.evidence)
         yield Question(asked.text, turns, "1 to 5" if number < 5 else "6 to 10")
 

@@ -16,9 +16,17 @@ import pytest
 from commonplace import Hit, InvalidArgument, Memory, NotFound, Scope
 from commonplace.errors import InvalidChoice, NotAvailable
 from commonplace.home import Home
-from commonplace.maintenance.evaluate import Report, measure, spread
-from commonplace.maintenance.evaluate.metrics import Lines, compare, hit_figures, turn_figures, turns_of
-from commonplace.maintenance.evaluate.questions import Question
+from commonplace.maintenance.evaluate import (
+    EvaluationReport,
+    Lines,
+    Question,
+    compare,
+    hit_figures,
+    measure,
+    sample_evenly,
+    turn_figures,
+    turns_of,
+)
 
 ROOT = Path(__file__).parents[2]
 PEOPLE = "memory/world/people.md"
@@ -41,12 +49,12 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "questions.jsonl"
 
 
-def ask(home: Home, file: Path, *questions: Any, **options: Any) -> Report:
+def ask(home: Home, file: Path, *questions: Any, **options: Any) -> EvaluationReport:
     file.write_text("".join(json.dumps(question) + "\n" for question in questions), encoding="utf-8")
     return measure(home, str(file), **options)
 
 
-def values(report: Report, which: str = "search") -> dict[str, float]:
+def values(report: EvaluationReport, which: str = "search") -> dict[str, float]:
     return {name: getattr(each, which).value for name, each in report.figures.items()}
 
 
@@ -237,17 +245,17 @@ def test_an_embedder_that_does_not_serve_is_told_not_hidden(filled: Home, file: 
 
 
 def test_search_that_is_worse_is_said_to_be_worse() -> None:
-    def report(search: list[float], words: list[float]) -> Report:
+    def report(search: list[float], words: list[float]) -> EvaluationReport:
         figures = compare([{"mrr@10": each} for each in search], [{"mrr@10": each} for each in words])
-        return Report(len(search), "static", "m", False, figures, {}, (), ())
+        return EvaluationReport(len(search), "static", "m", False, figures, {}, (), ())
 
-    surely = report([0.1] * 40, [0.9] * 40)
-    assert surely.worse == ["mrr@10"]
-    assert surely.verdict == "Search is worse than words alone in mrr@10, by more than chance explains."
-    assert surely.worse_in == {}
+    significant = report([0.1] * 40, [0.9] * 40)
+    assert significant.worse == ["mrr@10"]
+    assert significant.verdict == "Search is worse than words alone in mrr@10, by more than chance explains."
+    assert significant.worse_in == {}
     perhaps = report([0.0, 1.0, 0.4], [1.0, 0.0, 0.5])
     assert perhaps.verdict == "Search is worse than words alone in mrr@10; chance may explain it."
-    better = report([0.9] * 40, [0.5] * 40)._replace(groups={"conversation 2": (40, surely.figures)})
+    better = report([0.9] * 40, [0.5] * 40)._replace(groups={"conversation 2": (40, significant.figures)})
     assert better.worse == []
     assert better.verdict == (
         "Over all questions, search is in no figure worse than words alone. It is worse in conversation 2 (mrr@10)."
@@ -262,8 +270,8 @@ def test_few_questions_come_with_a_warning(filled: Home, file: Path) -> None:
 
 def test_a_limit_takes_questions_from_the_whole_file(filled: Home, file: Path) -> None:
     questions = [Question(str(n), ()) for n in range(10)]
-    assert [each.text for each in spread(questions, 4)] == ["0", "2", "5", "7"]
-    assert spread(questions, 10) == spread(questions, 99) == spread(questions, None) == questions
+    assert [each.text for each in sample_evenly(questions, 4)] == ["0", "2", "5", "7"]
+    assert sample_evenly(questions, 10) == sample_evenly(questions, 99) == sample_evenly(questions, None) == questions
     one = {"question": "rooibos", "evidence": [PEOPLE]}
     assert ask(filled, file, *[one] * 5, limit=2).questions == 2
 
@@ -317,7 +325,7 @@ def test_one_conversation_alone_is_enough_and_the_search_settings_are_those_of_t
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "problem"),
     [
         ("", "holds no questions"),
         ("[]", "holds no questions"),
@@ -346,9 +354,11 @@ def test_one_conversation_alone_is_enough_and_the_search_settings_are_those_of_t
         ('{"conversation": {}, "qa": [{"question": ""}]}', "question 1 of conversation 1 has no text"),
     ],
 )
-def test_a_file_that_can_not_be_used_is_told_with_the_next_step(filled: Home, file: Path, text: str, told: str) -> None:
+def test_a_file_that_cannot_be_used_is_refused_with_the_next_step(
+    filled: Home, file: Path, text: str, problem: str
+) -> None:
     file.write_text(text)
-    with pytest.raises(InvalidArgument, match=told) as caught:
+    with pytest.raises(InvalidArgument, match=problem) as caught:
         measure(filled, str(file))
     assert ": " in str(caught.value)
 

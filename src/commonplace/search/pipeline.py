@@ -109,7 +109,7 @@ def search(
     home.storage.check()
     require_search(home)
     embedding = _choose_embedding(home, mode)
-    query = _parse_query(home, text, limit, min_score, viewer, filters)
+    query = parse_query(home, text, limit, min_score, viewer, filters)
 
     def answer(view: IndexView) -> SearchResult:
         result = run_query(view.index, query, embedding)
@@ -139,14 +139,15 @@ def _choose_embedding(home: Searchable, mode: str | None) -> EmbeddingService:
     return home.embedding
 
 
-def _parse_query(
+def parse_query(
     home: Searchable,
     text: str,
-    limit: int | None,
-    min_score: float | None,
-    viewer: Viewer | None,
-    filters: Filters,
+    limit: int | None = None,
+    min_score: float | None = None,
+    viewer: Viewer | None = None,
+    filters: Filters = EVERYTHING,
 ) -> Query:
+    """Return a checked query; what the caller leaves out, the settings decide. InvalidArgument for a blank one."""
     if not isinstance(text, str) or not text.strip():
         raise InvalidArgument("the query is blank: say what you are looking for")
     for name, number in (("limit", limit), ("min_score", min_score)):

@@ -8,8 +8,7 @@ from typing import Any
 
 import click
 
-from ...maintenance.evaluate import Report, measure
-from ...maintenance.evaluate.metrics import Comparison, Estimate
+from ...maintenance.evaluate import Comparison, Comparisons, Estimate, EvaluationReport, measure
 from ...settings import PROVIDERS
 from .common import global_options, open_home, print_reply, print_table, print_text, warn
 
@@ -44,7 +43,7 @@ def _print_progress(what: str, done: int, total: int) -> None:
         click.echo(f"\r\x1b[K{what} {done} of {total}" if what else "\r\x1b[K", nl=False, err=True)
 
 
-def _as_json(report: Report) -> dict[str, Any]:
+def _as_json(report: EvaluationReport) -> dict[str, Any]:
     return {
         "questions": report.questions,
         "provider": report.provider,
@@ -53,8 +52,8 @@ def _as_json(report: Report) -> dict[str, Any]:
         "baseline": "words alone",
         "figures": _figures_as_json(report.figures),
         "groups": {
-            name: {"questions": count, "figures": _figures_as_json(compared)}
-            for name, (count, compared) in report.groups.items()
+            name: {"questions": count, "figures": _figures_as_json(figures)}
+            for name, (count, figures) in report.groups.items()
         },
         "worse": report.worse,
         "worse_in": report.worse_in,
@@ -64,29 +63,30 @@ def _as_json(report: Report) -> dict[str, Any]:
     }
 
 
-def _figures_as_json(compared: Comparison) -> dict[str, Any]:
+def _figures_as_json(figures: Comparisons) -> dict[str, Any]:
     return {
-        name: {kind: estimate._asdict() for kind, estimate in each._asdict().items()} for name, each in compared.items()
+        name: {kind: estimate._asdict() for kind, estimate in comparison._asdict().items()}
+        for name, comparison in figures.items()
     }
 
 
-def _print_report(report: Report) -> None:
+def _print_report(report: EvaluationReport) -> None:
     by = "words alone" if report.provider == "none" else f"{report.provider} ({report.model})"
-    compared = f"search by {by}, words alone, the difference; in brackets, 95 % intervals"
-    print_text(f"{report.questions} questions: {compared}\n")
-    rows = [[name, *_format_row(metric)] for name, metric in report.figures.items()]
+    columns = f"search by {by}, words alone, the difference; in brackets, 95 % intervals"
+    print_text(f"{report.questions} questions: {columns}\n")
+    rows = [[name, *_format_row(comparison)] for name, comparison in report.figures.items()]
     print_table(["", "search", "words alone", "difference"], rows)
     if report.groups:
         print_text(f"\n{_GROUP_METRIC} of each\n")
         rows = [
-            [name, str(count), *_format_row(metrics[_GROUP_METRIC])] for name, (count, metrics) in report.groups.items()
+            [name, str(count), *_format_row(figures[_GROUP_METRIC])] for name, (count, figures) in report.groups.items()
         ]
         print_table(["", "questions", "search", "words alone", "difference"], rows)
     print_text(f"\n{report.verdict}", bold=bool(report.worse))
 
 
-def _format_row(compared: tuple[Estimate, Estimate, Estimate]) -> list[str]:
-    search, words, difference = compared
+def _format_row(comparison: Comparison) -> list[str]:
+    search, words, difference = comparison
     return [_format_estimate(search, ".3f"), _format_estimate(words, ".3f"), _format_estimate(difference, "+.3f")]
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...formats.citations import parse_citation
 from .common import (
     call_tool,
     global_options,
@@ -21,8 +21,6 @@ from .common import (
 
 if TYPE_CHECKING:
     from ...search.pipeline import SearchResult
-
-_CITATION = re.compile(r"(?P<path>.*?)#L(?P<first>\d+)(?:-L?(?P<last>\d+))?")
 
 
 @click.command("search")
@@ -121,10 +119,10 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
     if when:
         _show_as_of(path, when)
         return
-    if cited := _CITATION.fullmatch(path):
-        path = cited["path"]
-        first = int(cited["first"])
-        lines = int(cited["last"] or first) - first + 1
+    if citation := parse_citation(path):
+        path = citation.path
+        first = citation.first
+        lines = citation.last - first + 1
     arguments: dict[str, Any] = {"path": path, "from": first, "lines": lines}
     reply = call_tool(open_memory(), "memory_get", arguments, "retrieval")
 
