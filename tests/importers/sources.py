@@ -37,7 +37,7 @@ def pages(home: Path) -> dict[str, str]:
 
 
 def whys(done: ImportReport) -> dict[str, str]:
-    return {missed.what: missed.why for missed in done.missed}
+    return {missed.what: missed.why for missed in done.skipped}
 
 
 def zipped(place: Path, members: dict[str, str | bytes]) -> Path:

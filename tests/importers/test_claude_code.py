@@ -98,10 +98,10 @@ def test_a_curated_page_that_stands_here_stays_and_the_other_goes_beside_it(home
     done = brought(home, projects / SLUG)
     assert pages(home)["agents/main/memory/MEMORY.md"].startswith("Mine.")
     beside = "agents/main/memory/claude-code-home-ann-tea/MEMORY.md"
-    assert done.beside == ((beside, "agents/main/memory/MEMORY.md"),)
+    assert done.renamed == ((beside, "agents/main/memory/MEMORY.md"),)
     assert pages(home)[beside].startswith("# Index")
     again = brought(home, projects / SLUG)
-    assert (again.added, again.beside, again.kept) == ((), (), ())
+    assert (again.added, again.renamed, again.left_unchanged) == ((), (), ())
 
 
 def test_a_session_that_went_on_is_brought_up_to_date(home: Path, projects: Path) -> None:
@@ -118,7 +118,7 @@ def test_a_session_that_a_hook_kept_does_not_come_twice(home: Path, projects: Pa
     kept = store_session(Home(str(home)), told, "claude-code")
     done = brought(home, place)
     assert done.added == ()
-    assert [why for _, why in done.kept] == [f"{kept} has this session already, and stays"]
+    assert [why for _, why in done.left_unchanged] == [f"{kept} has this session already, and stays"]
     assert [*(home / "agents/main/sessions").iterdir()] == [home / kept]
 
 
@@ -129,7 +129,7 @@ def test_a_copy_with_another_name_of_a_session_that_a_hook_kept_does_not_come_ei
     kept = store_session(Home(str(home)), {"session_id": "s-1", "transcript_path": str(place)}, "claude-code")
     done = brought(home, put(projects, "backup/copy.jsonl", TRANSCRIPT))
     assert done.added == ()
-    assert [why for _, why in done.kept] == [f"{kept} has this session already, and stays"]
+    assert [why for _, why in done.left_unchanged] == [f"{kept} has this session already, and stays"]
 
 
 @pytest.mark.parametrize("name", ["s-1", "copy"])

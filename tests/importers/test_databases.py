@@ -29,7 +29,7 @@ def test_working_notes_keep_their_keys_and_times(home: Path, tmp_path: Path) -> 
         ],
     )
     done = brought(home, database)
-    assert (len(done.added), done.missed) == (4, ())
+    assert (len(done.added), done.skipped) == (4, ())
     memory = Memory(home, clock=FrozenClock())
     found = memory.call("search_memory", {"query": "editor"})["matches"]
     assert {each["key"]: (each["content"], each["updated_at"]) for each in found} == {
@@ -96,8 +96,8 @@ def test_a_record_that_stands_in_another_category_stays_alone(home: Path, tmp_pa
     memory = Memory(home, clock=FrozenClock())
     memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "emacs", "category": "tools"})
     done = brought(home, registry_database(tmp_path / "registry.db"))
-    assert [kept.what for kept in done.kept] == ["memory/global/preferences/editor.md"]
-    assert "memory/global/tools/editor.md has this key already" in done.kept[0].why
+    assert [kept.what for kept in done.left_unchanged] == ["memory/global/preferences/editor.md"]
+    assert "memory/global/tools/editor.md has this key already" in done.left_unchanged[0].why
     assert memory.call("MemoryTool", {"op": "getGlobal", "key": "editor"})["value"] == "emacs"
 
 
@@ -107,7 +107,7 @@ def test_a_skill_that_stands_here_gets_nothing_of_another(home: Path, tmp_path: 
     before = {path: text for path, text in pages(home).items() if path.startswith("skills/")}
     done = brought(home, registry_database(tmp_path / "registry.db"))
     assert {path: text for path, text in pages(home).items() if path.startswith("skills/")} == before
-    assert [kept.what for kept in done.kept] == ["skills/brew/SKILL.md"]
+    assert [kept.what for kept in done.left_unchanged] == ["skills/brew/SKILL.md"]
 
 
 def test_nothing_is_left_beside_a_database_that_is_in_use(home: Path, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, 
         import_source(Home(str(home), clock=FrozenClock()), str(place))
         later = Home(str(home), clock=FrozenClock(datetime(2031, 5, 6, tzinfo=UTC)))
         done = import_source(later, str(place))[1]
-        assert (done.added, done.updated, done.kept) == ((), (), ())
+        assert (done.added, done.updated, done.left_unchanged) == ((), (), ())
     with sqlite3.connect(source) as database:
         database.execute("UPDATE working_memory SET content = 'Red' WHERE key = 'pot'")
     database.close()

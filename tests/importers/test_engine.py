@@ -35,7 +35,7 @@ def test_a_second_import_adds_nothing(home: Path, tmp_path: Path, notes: Path) -
     before = pages(home)
     for source, kind, done in zip(sources, kinds, first, strict=True):
         again = brought(home, source, kind)
-        assert (again.added, again.updated, again.beside, again.kept) == ((), (), (), ())
+        assert (again.added, again.updated, again.renamed, again.left_unchanged) == ((), (), (), ())
         assert sorted(again.same) == sorted(done.added)
     assert pages(home) == before
     signed = [change for change in Home(str(home)).storage.history.changes() if change.tool == "import"]
@@ -60,7 +60,7 @@ def test_what_was_changed_here_stays_and_is_told(home: Path, notes: Path) -> Non
         "memory/notes/b.md": "Mine, too",
         "memory/notes/c.md": "Note c, second edition",
     }
-    assert {kept.what: kept.why for kept in done.kept} == {
+    assert {kept.what: kept.why for kept in done.left_unchanged} == {
         "memory/notes/a.md": "was changed here since it came: stays as it is here",
         "memory/notes/b.md": "was changed here since it came, and at its source, too: stays as it is here",
     }
@@ -71,7 +71,7 @@ def test_what_was_removed_here_stays_away_unless_it_is_asked_for(home: Path, not
     brought(home, notes, "markdown")
     (home / "memory/notes/a.md").unlink()
     done = brought(home, notes, "markdown")
-    assert [kept.what for kept in done.kept] == ["memory/notes/a.md"]
+    assert [kept.what for kept in done.left_unchanged] == ["memory/notes/a.md"]
     assert "memory/notes/a.md" not in pages(home)
     assert brought(home, notes, "markdown", again=True).added == ("memory/notes/a.md",)
 
@@ -90,17 +90,17 @@ def test_undo_takes_a_whole_import_back_and_it_can_come_again(home: Path, notes:
     assert len(brought(home, notes, "markdown").added) == 3
 
 
-def test_without_receipts_nothing_is_lost_and_nothing_overwritten(home: Path, notes: Path) -> None:
+def test_without_the_import_log_nothing_is_lost_and_nothing_overwritten(home: Path, notes: Path) -> None:
     brought(home, notes, "markdown")
     put(home, "memory/notes/a.md", "Mine now")
     (home / ".imports/receipts").unlink()
     done = brought(home, notes, "markdown")
-    assert [other for _, other in done.beside] == ["memory/notes/a.md"]
+    assert [other for _, other in done.renamed] == ["memory/notes/a.md"]
     assert pages(home)["memory/notes/a.md"] == "Mine now"
     assert len(done.same) == 2
 
 
-def test_receipts_say_nothing_of_what_was_imported(home: Path, notes: Path) -> None:
+def test_the_import_log_says_nothing_of_what_was_imported(home: Path, notes: Path) -> None:
     brought(home, notes, "markdown")
     text = (home / ".imports/receipts").read_text()
     assert "note" not in text.lower()
@@ -109,10 +109,10 @@ def test_receipts_say_nothing_of_what_was_imported(home: Path, notes: Path) -> N
     assert [place.name for place in (home / ".imports").iterdir()] == ["receipts"]
 
 
-def test_a_torn_line_of_receipts_spoils_no_other(home: Path, notes: Path) -> None:
+def test_a_torn_line_of_the_import_log_spoils_no_other(home: Path, notes: Path) -> None:
     brought(home, notes, "markdown")
-    receipts = home / ".imports/receipts"
-    receipts.write_bytes(receipts.read_bytes() + b"\n0123 45")
+    log = home / ".imports/receipts"
+    log.write_bytes(log.read_bytes() + b"\n0123 45")
     put(notes, "d.md", "Note d")
     assert brought(home, notes, "markdown").added == ("memory/notes/d.md",)
     again = brought(home, notes, "markdown")
@@ -152,7 +152,7 @@ def test_a_key_of_a_page_and_a_record_is_guarded_as_well(tmp_path: Path) -> None
     put(tmp_path / "notes", "a.md", SECRET)
     put(tmp_path / "home", "commonplace.yaml", "secrets: refuse\n")
     done = brought(tmp_path / "home", tmp_path / "notes", "markdown")
-    assert (done.added, len(done.missed)) == ((), 1)
+    assert (done.added, len(done.skipped)) == ((), 1)
 
 
 RUN = """
@@ -212,7 +212,7 @@ def test_an_import_killed_at_any_moment_is_completed_by_the_next(home: Path, tmp
         assert all("likes tea" in place.read_text() for place in found)
     done = brought(home, source)
     assert len(done.added) + len(done.same) == 600
-    assert done.kept == ()
+    assert done.left_unchanged == ()
 
 
 def test_two_imports_at_once_bring_everything_once(home: Path, tmp_path: Path) -> None:
@@ -224,7 +224,7 @@ def test_two_imports_at_once_bring_everything_once(home: Path, tmp_path: Path) -
     for thread in threads:
         thread.join()
     assert len(done) == 2
-    assert [each.kept for each in done] == [(), ()]
+    assert [each.left_unchanged for each in done] == [(), ()]
     assert len(pages(home)) == 300
 
 

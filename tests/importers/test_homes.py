@@ -77,7 +77,7 @@ def test_a_day_that_stands_here_stays_and_the_other_goes_beside_it(home: Path, o
     put(home, "agents/main/memory/daily/2026-01-02.md", "# 2026-01-02\n\nMine.\n")
     done = brought(home, openclaw / "workspace")
     beside = "agents/main/memory/daily/2026-01-02-openclaw.md"
-    assert done.beside == ((beside, "agents/main/memory/daily/2026-01-02.md"),)
+    assert done.renamed == ((beside, "agents/main/memory/daily/2026-01-02.md"),)
     assert "Mine." in (home / "agents/main/memory/daily/2026-01-02.md").read_text()
 
 

@@ -36,7 +36,7 @@ def test_names_that_lead_out_of_a_zip_are_left_out(home: Path, tmp_path: Path) -
     )
     done = brought(home, place)
     assert pages(home) == {"memory/v/ok.md": "fine"}
-    assert len(done.missed) == 6
+    assert len(done.skipped) == 6
     assert not list(tmp_path.rglob("escape.md"))
 
 
@@ -139,21 +139,21 @@ def test_broken_json_in_the_middle_costs_one_conversation(home: Path, tmp_path: 
         done = brought(target, put(tmp_path, "conversations.json", text), "chatgpt")
         names = {path.rpartition("-")[2] for path in done.added}
         assert {"0.jsonl", "1.jsonl", "3.jsonl", "4.jsonl"} <= names, broken[:40]
-        assert "part 3" in done.missed[0].what
+        assert "part 3" in done.skipped[0].what
 
 
 def test_an_export_that_is_cut_off_gives_what_is_whole(home: Path, tmp_path: Path) -> None:
     whole = json.dumps([chatgpt_talk(f"c-{number}") for number in range(3)])
     done = brought(home, put(tmp_path, "conversations.json", whole[:-40]), "chatgpt")
     assert len(done.added) == 2
-    assert len(done.missed) == 1
+    assert len(done.skipped) == 1
 
 
 def test_bytes_that_are_not_utf8_cost_one_conversation(home: Path, tmp_path: Path) -> None:
     data = json.dumps([chatgpt_talk("a"), chatgpt_talk("b", said=("QQQQ",))]).encode().replace(b"QQQQ", b"\xff\xfe")
     done = brought(home, put(tmp_path, "conversations.json", data), "chatgpt")
     assert len(done.added) == 1
-    assert [missed.why for missed in done.missed] == ["is not UTF-8 text"]
+    assert [missed.why for missed in done.skipped] == ["is not UTF-8 text"]
 
 
 def test_half_characters_and_nulls_are_written_as_text(home: Path, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_json_that_nests_without_end_is_told(home: Path, tmp_path: Path) -> None
     source = put(tmp_path, "m.json", f'[{deep}, {{"id": "y", "memory": "fine", "user_id": "u"}}]')
     done = brought(home, source)
     assert done.added == ("memory/channels/u/y.md",)
-    assert "nested too deeply" in done.missed[0].why
+    assert "nested too deeply" in done.skipped[0].why
 
 
 def test_a_search_for_the_next_part_ends() -> None:
@@ -190,7 +190,7 @@ def test_a_line_that_is_too_long_is_left_out(monkeypatch: pytest.MonkeyPatch) ->
 @pytest.mark.parametrize("text", ["", "null", "{}", "[1, 2]", '{"results": 3}', '[{"memory": 3}]', "hello", "\xff"])
 def test_what_is_no_list_of_memories_brings_nothing_and_is_told(home: Path, tmp_path: Path, text: str) -> None:
     done = brought(home, put(tmp_path, "m.json", text.encode("latin-1")), "mem0")
-    assert (done.added, len(done.missed) > 0) == ((), True)
+    assert (done.added, len(done.skipped) > 0) == ((), True)
     assert not home.exists()
 
 
@@ -204,7 +204,7 @@ def test_a_conversation_of_any_shape_is_no_error(home: Path, tmp_path: Path, val
     talk = {"id": "x", "title": value, "mapping": value, "current_node": value, "create_time": value}
     other = {"uuid": "y", "name": value, "chat_messages": value, "created_at": value}
     done = brought(home, chatgpt_zip(tmp_path / "a.zip", [talk]))
-    assert (done.added, len(done.missed)) == ((), 1)
+    assert (done.added, len(done.skipped)) == ((), 1)
     odd = {"projects": [{"uuid": value, "name": value, "docs": value}], "memories": [{"project_memories": value}]}
     members = {
         "conversations.json": json.dumps([other]),

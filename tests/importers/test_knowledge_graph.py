@@ -32,7 +32,7 @@ def test_an_entity_is_a_page_and_its_relations_are_links(home: Path, tmp_path: P
         relation("acme", "Ann Lee", "employs"),
     )
     done = brought(home, source)
-    assert done.missed == ()
+    assert done.skipped == ()
     found = pages(home)
     ann, acme = sorted(found)[1], "memory/knowledge-graph/acme.md"
     assert sorted(found)[0] == acme
@@ -96,7 +96,7 @@ def test_one_name_in_three_files_is_three_pages(home: Path, tmp_path: Path) -> N
     files = [graph(tmp_path / f"{said}.jsonl", entity("ann", "person", said)) for said in ("one", "two", "three")]
     brought(home, files[0])
     brought(home, files[1])
-    ((path, other),) = brought(home, files[2]).beside
+    ((path, other),) = brought(home, files[2]).renamed
     assert other == "memory/knowledge-graph/ann.md"
     assert "three" in pages(home)[path]
     assert len(pages(home)) == 3

@@ -86,11 +86,11 @@ def test_what_was_forgotten_does_not_come_back(home: Path, tmp_path: Path) -> No
     opened = Home(str(home), clock=FrozenClock())
     forget(opened, Selection(key="editor"))
     done = brought(home, source)
-    assert [kept.what for kept in done.kept] == ["agents/main/memory/working/editor.md"]
+    assert [kept.what for kept in done.left_unchanged] == ["agents/main/memory/working/editor.md"]
     assert not any("vim" in text for text in pages(home).values())
 
 
-def test_receipts_are_no_part_of_a_backup_and_are_not_needed_by_one(home: Path, tmp_path: Path) -> None:
+def test_the_import_log_is_no_part_of_a_backup_and_is_not_needed_by_one(home: Path, tmp_path: Path) -> None:
     source = mem0_file(tmp_path / "m.json", 3)
     brought(home, source)
     out = io.BytesIO()
@@ -98,7 +98,7 @@ def test_receipts_are_no_part_of_a_backup_and_are_not_needed_by_one(home: Path, 
     assert b".imports" not in out.getvalue()
 
 
-def test_receipts_are_not_written_through_a_link(home: Path, tmp_path: Path) -> None:
+def test_the_import_log_is_not_written_through_a_link(home: Path, tmp_path: Path) -> None:
     (tmp_path / "outside").mkdir()
     home.mkdir()
     (home / ".imports").symlink_to(tmp_path / "outside")
@@ -124,7 +124,7 @@ def test_a_skill_whose_files_changed_at_the_source_is_told(home: Path, tmp_path:
     put(claw, "skills/brew/data.bin", b"\xff2")
     done = brought(home, claw)
     assert done.updated == ("skills/brew/SKILL.md",)
-    assert [kept.what for kept in done.kept] == ["skills/brew/data.bin"]
+    assert [kept.what for kept in done.left_unchanged] == ["skills/brew/data.bin"]
     assert (home / "skills/brew/data.bin").read_bytes() == b"\xff1"
 
 
@@ -133,4 +133,4 @@ def test_what_stands_in_a_source_twice_comes_once(home: Path, tmp_path: Path) ->
     assert len(brought(home, same).added) == 1
     other = chatgpt_zip(tmp_path / "b.zip", [chatgpt_talk("b"), chatgpt_talk("b", said=("Else?",))])
     done = brought(home, other)
-    assert (len(done.added), len(done.kept)) == (1, 1)
+    assert (len(done.added), len(done.left_unchanged)) == (1, 1)

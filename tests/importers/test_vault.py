@@ -78,9 +78,9 @@ def test_two_vaults_of_one_name_are_both_kept_whole(home: Path, tmp_path: Path) 
     brought(home, tmp_path / "one/Notes", "markdown")
     done = brought(home, tmp_path / "two/Notes", "markdown")
     assert sorted(pages(home).values()) == ["one", "one", "two", "two"]
-    assert [other for _, other in done.beside] == ["memory/notes/a.md"]
+    assert [other for _, other in done.renamed] == ["memory/notes/a.md"]
     again = brought(home, tmp_path / "two/Notes", "markdown")
-    assert (again.added, again.kept, len(again.same)) == ((), (), 2)
+    assert (again.added, again.left_unchanged, len(again.same)) == ((), (), 2)
 
 
 def test_a_zip_of_a_vault_is_the_vault(home: Path, tmp_path: Path) -> None:
@@ -104,7 +104,7 @@ def test_a_page_may_begin_with_a_tilde_or_a_drive(home: Path, tmp_path: Path) ->
     for name in names:
         put(tmp_path / "v", name, name)
     done = brought(home, tmp_path / "v", "markdown")
-    assert done.missed == ()
+    assert done.skipped == ()
     assert sorted(pages(home)) == sorted(f"memory/v/{name}" for name in names)
     assert {hit.path for hit in Memory(home).search("language")} == {"memory/v/C: a language.md"}
 
@@ -112,6 +112,6 @@ def test_a_page_may_begin_with_a_tilde_or_a_drive(home: Path, tmp_path: Path) ->
 def test_of_a_page_and_a_folder_of_one_name_one_is_kept_and_the_other_told(home: Path, tmp_path: Path) -> None:
     place = zipped(tmp_path / "Vault.zip", {"Vault/a.md": "first", "Vault/a.md/b.md": "below", "Vault/x.md": "x"})
     done = brought(home, place, "markdown")
-    [(path, why)] = done.kept
+    [(path, why)] = done.left_unchanged
     assert {*pages(home)} == {"memory/vault/a.md", "memory/vault/a.md/b.md", "memory/vault/x.md"} - {path}
     assert "a folder is where a page should be" in why or "beside the page memory/vault/a.md: use another" in why

@@ -15,8 +15,8 @@ from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
 from commonplace.home import Home
 from commonplace.maintenance import timeline
+from commonplace.maintenance.backup.archive import backup_scope
 from commonplace.maintenance.backup.copy import copy
-from commonplace.maintenance.backup.scope import backup_scope
 from commonplace.testing import FrozenClock
 
 from ..surfaces.cli.shell import Shell
@@ -86,7 +86,7 @@ def test_a_folder_goes_into_a_database_and_back_byte_for_byte_with_its_history(
     source, middle, back = opened(str(folder)), opened("acme"), opened(str(tmp_path / "back"))
     told = past(source)
     first, second = copy(source, middle), copy(middle, back)
-    assert (first.differ, first.failed, second.differ, second.failed) == ((), (), (), ())
+    assert (first.different, first.failed, second.different, second.failed) == ((), (), (), ())
     assert pages(source) == pages(middle) == pages(back)
     assert b"\xff" in (pages(back)["memory/world/odd.md"][0] or b"")
     assert past(middle) == past(back)
@@ -112,8 +112,8 @@ def test_a_second_run_copies_nothing_and_changes_no_row(folder: Path, url: str, 
     first = copy(source, target)
     before = _rows(url)
     second = copy(source, target)
-    assert (second.added, second.told, second.differ) == ((), (), ())
-    assert len(second.same) == len(first.added) + len(first.told) + len(first.same)
+    assert (second.added, second.history_completed, second.different) == ((), (), ())
+    assert len(second.same) == len(first.added) + len(first.history_completed) + len(first.same)
     assert _rows(url) == before
 
 
@@ -148,9 +148,9 @@ def test_what_was_written_since_comes_with_the_next_run_where_nothing_was_writte
     source.storage.pages.write("memory/world/new.md", "New.\n")
     source.storage.pages.write("memory/world/empty.md", "Not empty any more.\n")
     kept = copy(source, target)
-    assert (kept.added, kept.differ) == (("memory/world/new.md",), ("memory/world/empty.md",))
+    assert (kept.added, kept.different) == (("memory/world/new.md",), ("memory/world/empty.md",))
     assert target.storage.pages.read("memory/world/empty.md").text == ""
-    assert copy(source, target, overwrite=True).differ == ("memory/world/empty.md",)
+    assert copy(source, target, overwrite=True).different == ("memory/world/empty.md",)
     assert pages(source) == pages(target)
     assert past(source)["memory/world/empty.md"][-1] == past(target)["memory/world/empty.md"][-1]
 
@@ -161,21 +161,21 @@ def test_a_page_that_says_something_else_there_is_named_and_stays_and_history_ke
     source, target = opened(str(folder)), opened("acme")
     target.storage.pages.write("memory/world/by hand.md", "Written there.\n")
     done = copy(source, target)
-    assert done.differ == ("memory/world/by hand.md",)
+    assert done.different == ("memory/world/by hand.md",)
     assert target.storage.pages.read("memory/world/by hand.md").text == "Written there.\n"
     copy(source, target, overwrite=True)
     assert target.storage.pages.read("memory/world/by hand.md").text.startswith("# By hand")
     said = [data for _, data in target.storage.history.versions("memory/world/by hand.md")]
     assert said[0] == b"Written there.\n"
     assert target.storage.history.changes("memory/world/by hand.md")[-1].tool == "copy"
-    assert copy(source, target).differ == ()
+    assert copy(source, target).different == ()
 
 
 def test_a_page_removed_at_its_source_stays_until_it_is_to_be_overwritten(folder: Path, opened: Open) -> None:
     source, target = opened(str(folder)), opened("acme")
     copy(source, target)
     source.storage.pages.remove("memory/world/empty.md")
-    assert copy(source, target).differ == ("memory/world/empty.md",)
+    assert copy(source, target).different == ("memory/world/empty.md",)
     copy(source, target, overwrite=True)
     assert "memory/world/empty.md" not in pages(target)
     assert target.storage.history.head("memory/world/empty.md") == source.storage.history.head("memory/world/empty.md")

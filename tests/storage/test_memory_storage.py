@@ -122,7 +122,7 @@ def test_it_is_copied_to_a_folder_and_back(memory: Memory, clock: FrozenClock, t
     assert "Helix" in str(back.call("recall", {}))
     assert back.home.storage.history.paths() == memory.home.storage.history.paths()
     again = copy(folder.home, back.home)
-    assert (again.added, again.told, again.differ) == ((), (), ())
+    assert (again.added, again.history_completed, again.different) == ((), (), ())
 
 
 def test_what_others_kept_is_imported_once(memory: Memory, tmp_path: Path) -> None:

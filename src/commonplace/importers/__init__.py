@@ -14,7 +14,7 @@ from typing import NamedTuple
 from ..errors import InvalidArgument, StorageError
 from ..home import Home
 from ..maintenance.backup import Limits
-from ..maintenance.backup.scope import HISTORY_ROOT, backup_scope
+from ..maintenance.backup.archive import HISTORY_ROOT, backup_scope
 from ..storage.bulk import any_covers
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
 from .engine import ImportReport, Progress, ignore_progress, run_import
@@ -133,7 +133,7 @@ def _read_items(source: Source, kind: Kind, into: Destination) -> Generator[Item
         is_empty = False
         yield item
     if is_empty and not source.skipped:
-        raise StorageError(f"nothing was found in {source.full_path} that {kind.what} would have: look at what it is")
+        raise StorageError(f"nothing was found in {source.full_path} that {kind.what} would have: check the file")
     yield from source.skipped
 
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, StaleVersion, StorageError
 from ..home import Home
+from ..index.base import Progress, ignore_progress
 from ..storage.base import ABSENT
 from ..storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool, SpooledFile, path_problem
 from ..storage.history import version_of
@@ -20,23 +21,21 @@ from ..storage.skills import PAGE as SKILL_PAGE
 from .placement import File, FileKind, list_other_pages, make_files, second_fallback_path
 from .values import Item, Skipped
 
-Progress = Callable[[str, int, int], None]
-
-
-def ignore_progress(_what: str, _done: int, _total: int) -> None:
-    """Report nothing."""
-
 
 class ImportReport(NamedTuple):
-    """What an import did, or would do if it was a dry run. `beside`: paths used, and those that were taken."""
+    """What an import did, or would do if it was a dry run.
+
+    `renamed`: paths used, each with the one that was taken. `left_unchanged`: pages here that differ from the source.
+    `skipped`: what was not understood. `counts_by_kind`: how many of the files added are pages, records, sessions …
+    """
 
     added: tuple[str, ...]
     updated: tuple[str, ...]
     same: tuple[str, ...]
-    beside: tuple[tuple[str, str], ...]
-    kept: tuple[Skipped, ...]
-    missed: tuple[Skipped, ...]
-    sorts: tuple[tuple[FileKind, int], ...]
+    renamed: tuple[tuple[str, str], ...]
+    left_unchanged: tuple[Skipped, ...]
+    skipped: tuple[Skipped, ...]
+    counts_by_kind: tuple[tuple[FileKind, int], ...]
     warnings: tuple[str, ...]
 
 
@@ -57,25 +56,25 @@ class Plan:
         self.new: dict[str, Step] = {}
         self.updates: dict[str, Step] = {}
         self.same: dict[str, Step] = {}
-        self.kept: list[Skipped] = []
-        self.missed: list[Skipped] = []
+        self.left_unchanged: list[Skipped] = []
+        self.skipped: list[Skipped] = []
         self.warnings: dict[str, list[str]] = {}
 
     def find(self, path: str) -> Step | None:
         return self.new.get(path) or self.updates.get(path) or self.same.get(path)
 
-    def keep(self, path: str, why: str) -> None:
+    def leave_unchanged(self, path: str, why: str) -> None:
         """Leave the page at a path as it is after all."""
-        self.kept.append(Skipped(path, why))
+        self.left_unchanged.append(Skipped(path, why))
         self.new.pop(path, None)
         self.updates.pop(path, None)
 
 
-class Receipts:
+class ImportLog:
     """What earlier imports of one kind wrote, so that what a person changed or removed since then is recognised.
 
-    A receipt is two hashes: one of the item and its path, and the version that was written. The pages themselves stay
-    byte for byte. If receipts are lost, an edited page can no longer be told from one that was always here.
+    An entry is two hashes: a key, of the item and its path, and the version that was written. The pages themselves stay
+    byte for byte. If the log is lost, an edited page can no longer be told from one that was always here.
     """
 
     def __init__(self, kind: str, known: dict[str, str]) -> None:
@@ -102,22 +101,22 @@ def run_import(
 ) -> ImportReport:
     """Put items into a home. `again`: also those that were removed here since they were imported."""
     home.storage.check()
-    receipts = Receipts(kind, home.storage.bulk.read_receipts())
+    log = ImportLog(kind, home.storage.bulk.read_import_log())
     with Spool() as spool:
         plan = Plan()
-        comparison = _Comparison(home, receipts, spool, plan, source, again=again)
+        comparison = _Comparison(home, log, spool, plan, source, again=again)
         for count, item in enumerate(items, start=1):
             comparison.add(item)
             progress("reading", count, count)
-        warnings = [] if dry_run else _write(home, plan, receipts, spool, kind, source, progress)
+        warnings = [] if dry_run else _write(home, plan, log, spool, kind, source, progress)
     warnings += [f"{_name_first(paths)}: {sentence}" for sentence, paths in plan.warnings.items()]
     return ImportReport(
         tuple(plan.new),
         tuple(plan.updates),
         tuple(plan.same),
         tuple((path, step.file.path) for path, step in plan.new.items() if path != step.file.path),
-        tuple(plan.kept),
-        tuple(plan.missed),
+        tuple(plan.left_unchanged),
+        tuple(plan.skipped),
         tuple(sorted(Counter(step.file.kind for step in plan.new.values()).items())),
         tuple(warnings),
     )
@@ -132,10 +131,10 @@ def _hash(*parts: str) -> str:
 
 
 def _write(
-    home: Home, plan: Plan, receipts: Receipts, spool: Spool, kind: str, source: str, progress: Progress
+    home: Home, plan: Plan, log: ImportLog, spool: Spool, kind: str, source: str, progress: Progress
 ) -> list[str]:
     """Write what was planned; return warnings."""
-    _keep_pages_without_text(plan, spool)
+    _leave_pages_without_text(plan, spool)
     steps = [*plan.new.values(), *plan.updates.values()]
     if not steps and not plan.same:
         return []
@@ -143,11 +142,10 @@ def _write(
         # Before the import, so that the last change is the import's, and `undo` takes that back.
         home.write_default_directive()
     pages = [
-        IncomingPage(step.path, step.version, step.seen, step.spooled, receipt=_new_receipt(receipts, step))
-        for step in steps
+        IncomingPage(step.path, step.version, step.seen, step.spooled, import_key=_new_key(log, step)) for step in steps
     ]
-    unrecorded = {_new_receipt(receipts, step): step.version for step in plan.same.values()}
-    unrecorded.pop("", None)
+    unlogged = {_new_key(log, step): step.version for step in plan.same.values()}
+    unlogged.pop("", None)
 
     def report(done: int) -> None:
         progress("writing", done, len(steps))
@@ -157,28 +155,30 @@ def _write(
         bulk.import_run(_hash(kind, source)) as call,
         home.writer.call("import", why=f"from {kind}", call_id=call, defer_index=True) as writing,
     ):
-        batch = PageBatch(pages, spool, receipts=unrecorded)
+        batch = PageBatch(pages, spool, import_log=unlogged)
         failures = bulk.put(batch, skip_failed=True, progress=report)
         _refuse_total_failure(failures, pages)
     for path, error in failures.items():
         is_stale = isinstance(error, StaleVersion)
-        plan.keep(path, f"{path} was changed by somebody else meanwhile: run it again" if is_stale else str(error))
+        plan.leave_unchanged(
+            path, f"{path} was changed by somebody else meanwhile: run it again" if is_stale else str(error)
+        )
     home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]
 
 
-def _new_receipt(receipts: Receipts, step: Step) -> str:
-    """Return the key of the receipt to record for a step; empty if it is recorded already."""
-    is_known = receipts.version(step.file.id, step.path) == step.version
-    return "" if is_known else receipts.key(step.file.id, step.path)
+def _new_key(log: ImportLog, step: Step) -> str:
+    """Return the key under which to log a step; empty if it is logged already."""
+    is_logged = log.version(step.file.id, step.path) == step.version
+    return "" if is_logged else log.key(step.file.id, step.path)
 
 
-def _keep_pages_without_text(plan: Plan, spool: Spool) -> None:
+def _leave_pages_without_text(plan: Plan, spool: Spool) -> None:
     for path, step in [*plan.updates.items()]:
         try:
             (spool.read(step.spooled) if step.spooled else b"").decode()
         except UnicodeDecodeError:
-            plan.keep(path, f"{path} is no text, and stays as it is here; its source has another one now")
+            plan.leave_unchanged(path, f"{path} is no text, and stays as it is here; its source has another one now")
 
 
 def _refuse_total_failure(failures: dict[str, CommonplaceError], pages: Sequence[IncomingPage]) -> None:
@@ -192,9 +192,9 @@ def _refuse_total_failure(failures: dict[str, CommonplaceError], pages: Sequence
 class _Comparison:
     """Compares files with what is here, one after the other."""
 
-    def __init__(self, home: Home, receipts: Receipts, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
+    def __init__(self, home: Home, log: ImportLog, spool: Spool, plan: Plan, source: str, *, again: bool) -> None:
         self._home = home
-        self._receipts = receipts
+        self._log = log
         self._spool = spool
         self._plan = plan
         self._source = source
@@ -206,7 +206,7 @@ class _Comparison:
 
     def add(self, item: Item) -> None:
         if isinstance(item, Skipped):
-            self._plan.missed.append(item)
+            self._plan.skipped.append(item)
             return
         try:
             for file in make_files(self._home, item):
@@ -217,7 +217,7 @@ class _Comparison:
             self._skip(item.id, str(error))
 
     def _skip(self, what: str, why: str) -> None:
-        self._plan.missed.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
+        self._plan.skipped.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
         version = version_of(file.data)
@@ -229,7 +229,7 @@ class _Comparison:
                 return
             if self._decide(file, path, version):
                 return
-        self._plan.kept.append(Skipped(file.path, "something else stands here already, and stays"))
+        self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and stays"))
         if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
 
@@ -238,7 +238,7 @@ class _Comparison:
         if not file.fallback_path:
             return [file.path]
         paths = [file.path, file.fallback_path, second_fallback_path(file)]
-        used = [path for path in paths if self._receipts.version(file.id, path)]
+        used = [path for path in paths if self._log.version(file.id, path)]
         return used[:1] if used and used[0] != file.path else paths
 
     def _decide(self, file: File, path: str, version: str) -> bool:
@@ -246,7 +246,7 @@ class _Comparison:
         other = self._plan.find(path)
         if other:
             return other.version == version
-        imported = self._receipts.version(file.id, path)
+        imported = self._log.version(file.id, path)
         step = Step(file, path, version, self._version_at(path))
         if step.seen == ABSENT:
             self._decide_absent(step, imported)
@@ -258,18 +258,18 @@ class _Comparison:
             self._plan.updates[path] = self._spool_step(step)
         else:
             changed = "was changed here since it came" + ("" if version == imported else ", and at its source, too")
-            self._plan.kept.append(Skipped(path, f"{changed}: stays as it is here"))
+            self._plan.left_unchanged.append(Skipped(path, f"{changed}: stays as it is here"))
         return True
 
     def _decide_absent(self, step: Step, imported: str) -> None:
         if imported and not self._again and not self._was_undone(step.path):
             why = "was removed here since it came: stays away (--again brings it)"
-            self._plan.kept.append(Skipped(step.path, why))
+            self._plan.left_unchanged.append(Skipped(step.path, why))
             return
         elsewhere = self._find_elsewhere(step.file)
         if elsewhere:
             what = "session" if step.file.kind == "session" else "key"
-            self._plan.kept.append(Skipped(step.path, f"{elsewhere} has this {what} already, and stays"))
+            self._plan.left_unchanged.append(Skipped(step.path, f"{elsewhere} has this {what} already, and stays"))
             return
         self._plan.new[step.path] = self._spool_step(step)
         if step.path.startswith(f"{self._home.layout.globals}/"):

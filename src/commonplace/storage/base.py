@@ -260,8 +260,8 @@ class BulkStore(Protocol):
         """
         ...
 
-    def read_receipts(self) -> dict[str, str]:
-        """Return the receipts of earlier imports: keys and the versions that were written."""
+    def read_import_log(self) -> dict[str, str]:
+        """Return what earlier imports wrote: the version of each by its import key."""
         ...
 
     def import_run(self, name: str) -> AbstractContextManager[str]:

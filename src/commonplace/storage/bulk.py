@@ -10,7 +10,7 @@ from typing import IO, NamedTuple, TypeVar
 
 from ..formats.json_text import is_unicode
 from .base import ABSENT, HISTORY_FOLDER, Root
-from .history import Change, Versions
+from .history import Change, Versions, current_write
 
 CHUNK_BYTES = 1 << 20
 PRIVATE_MODE = 0o600
@@ -83,8 +83,8 @@ class IncomingPage(NamedTuple):
     """A page to write byte for byte, with its time.
 
     `seen`: the version found at its path; another one there is a conflict. `file` is None for a page to remove.
-    `history`: all its versions, if they come along; None if this write is a change of its own. `receipt`: a key to
-    record together with the page.
+    `history`: all its versions, if they come along; None if this write is a change of its own. `import_key`: a key
+    of the import log, which is written together with the page.
     """
 
     path: str
@@ -92,20 +92,20 @@ class IncomingPage(NamedTuple):
     seen: str = ABSENT
     file: SpooledFile | None = None
     history: Versions | None = None
-    receipt: str = ""
+    import_key: str = ""
 
 
 class PageBatch(NamedTuple):
     """Pages to write, with their bytes in `spool`. Files of an archive's history may be among them.
 
-    `unchanged`: files that are here already; each gets the earlier one of its two times. `receipts`: keys and versions
-    to record besides those of the pages.
+    `unchanged`: files that are here already; each gets the earlier one of its two times. `import_log`: keys and
+    versions to log besides those of the pages.
     """
 
     pages: Sequence[IncomingPage]
     spool: Spool
     unchanged: Mapping[str, SpooledFile] = {}
-    receipts: Mapping[str, str] = {}
+    import_log: Mapping[str, str] = {}
 
 
 def is_history_file(path: str) -> bool:
@@ -160,7 +160,7 @@ def missing_versions(page: IncomingPage, known: Sequence[str], current: str, dat
     if page.version == current:
         return []
     before = known[-1] if known else ABSENT
-    return [(Change(os.urandom(8).hex(), now, page.path, page.version, before, "copy"), data)]
+    return [(Change(os.urandom(8).hex(), now, page.path, page.version, before, *current_write().author), data)]
 
 
 def in_batches(items: Iterable[Each], size: int) -> Iterator[list[Each]]:

@@ -95,8 +95,8 @@ class MemoryBulk:
             accepted = [page for page in pages if page.path not in failures]
             for page in accepted:
                 self._put_page(page, current[page.path], batch.spool)
-            self._contents.receipts |= batch.receipts
-            self._contents.receipts |= {page.receipt: page.version for page in accepted if page.receipt}
+            self._contents.import_log |= batch.import_log
+            self._contents.import_log |= {page.import_key: page.version for page in accepted if page.import_key}
             self._contents.changed.notify_all()
         progress(len(pages))
         return failures
@@ -134,8 +134,8 @@ class MemoryBulk:
             files[f"{HISTORY_FOLDER}/{slot_of(path)}.jsonl"] += b"".join(map(format_line, rebuild_lines(versions)))
         return dict(files)
 
-    def read_receipts(self) -> dict[str, str]:
-        return dict(self._contents.receipts)
+    def read_import_log(self) -> dict[str, str]:
+        return dict(self._contents.import_log)
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:

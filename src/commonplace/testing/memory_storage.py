@@ -51,7 +51,7 @@ class MemoryContents:
         self.versions: Versions = []  # of all pages, oldest first
         self.tokens: dict[str, Token] = {}
         self.calls: list[Call] = []
-        self.receipts: dict[str, str] = {}  # of imports
+        self.import_log: dict[str, str] = {}
         self.lock = threading.RLock()
         self.named_locks: dict[str, threading.Lock] = defaultdict(threading.Lock)
         self.changed = threading.Condition(self.lock)

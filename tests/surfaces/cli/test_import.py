@@ -112,7 +112,7 @@ def test_folders_beyond_the_first_few_are_counted(shell: Shell) -> None:
     assert "  2 in other folders (--json lists all)\n" in shell.ok("import", "many", "--from", "markdown")
 
 
-def test_what_stands_in_the_way_of_receipts_is_told_with_what_to_do(shell: Shell, vault: str) -> None:
+def test_a_file_in_the_way_of_the_import_log_is_reported_with_what_to_do(shell: Shell, vault: str) -> None:
     put(shell.folder / HOME, ".imports", "a file")
     done = shell.run("import", vault)
     assert done.returncode == 6

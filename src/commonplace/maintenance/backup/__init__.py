@@ -8,19 +8,30 @@ import_from(home, stream)     either format; nothing is written unless all of it
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import BinaryIO, NamedTuple
 
 from ...errors import Conflict, Refused, StorageError
 from ...home import Home
-from ...settings import INTERNAL_FOLDERS
+from ...settings import FILE, INTERNAL_FOLDERS
+from ...storage.base import Sentences
 from ...storage.bulk import Spool, any_covers
 from ...storage.files import open_atomic, remove_leftovers
-from .reader import Limits, read_archive
+from .archive import FORMATS, HISTORY_ROOT, Format, Limits, backup_scope, is_archive, read_archive, write_archive
 from .restore import carry_out, compare
-from .scope import HISTORY_ROOT, backup_scope, warn_untracked
-from .writer import FORMATS, Format, write_archive
 
-__all__ = ["FORMATS", "ExportResult", "Format", "ImportResult", "Limits", "export_file", "export_to", "import_from"]
+__all__ = [
+    "FORMATS",
+    "ExportResult",
+    "Format",
+    "ImportResult",
+    "Limits",
+    "export_file",
+    "export_to",
+    "import_from",
+    "is_archive",
+]
+_MAX_NAMES_SHOWN = 5
 
 
 class ExportResult(NamedTuple):
@@ -56,8 +67,17 @@ def export_to(
     with home.storage.bulk.snapshot(roots, home.layout.base, history=history) as snapshot:
         write_archive(snapshot, stream, format, compress=compress)
         size = sum(file.size for file in snapshot.files.values())
-        warnings = (*warn_untracked(snapshot.untracked), *snapshot.warnings)
+        warnings = (*_warn_of_untracked(snapshot.untracked), *snapshot.warnings)
         return ExportResult(len(snapshot.files), size, snapshot.writers_waited_seconds, warnings)
+
+
+def _warn_of_untracked(names: Sequence[str]) -> Sentences:
+    """Return a warning that names what lies beside memory and is not backed up, if there is any."""
+    if not names:
+        return []
+    shown = ", ".join(f"{name!a}" for name in names[:_MAX_NAMES_SHOWN])
+    more = f" and {len(names) - _MAX_NAMES_SHOWN} more" if names[_MAX_NAMES_SHOWN:] else ""
+    return [f"not memory, and left out: {shown}{more} (extraPaths in {FILE} names Markdown that is)"]
 
 
 def export_file(

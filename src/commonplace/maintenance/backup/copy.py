@@ -7,7 +7,7 @@ to be replaced; history then keeps the earlier text.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -15,13 +15,13 @@ from ... import settings
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotFound
 from ...formats.timestamps import format_timestamp
 from ...home import Home
+from ...index.base import Progress, ignore_progress
 from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, any_covers
 from ...storage.history import Author, Change, Versions, version_of
+from .archive import backup_scope
 from .restore import is_untouched_directive
-from .scope import backup_scope
 
-Progress = Callable[[str, int, int], None]
 _MAX_BATCH_PAGES = 50
 _MAX_BATCH_BYTES = 8_000_000  # of all versions together
 _BY_HAND = Author(tool="")
@@ -29,20 +29,23 @@ _KEEP_MODE = 0  # a page that is replaced keeps its access rights
 
 
 class CopyResult(NamedTuple):
-    """Paths. `told`: pages whose history was completed; `differ`: pages that differ there, replaced only on request.
+    """Paths of pages; after a dry run, what would be done.
 
-    After a dry run it says what would be done.
+    `history_completed`: pages that the target had without all of their history. `different`: pages that have another
+    text there, and are replaced only on request.
     """
 
     added: tuple[str, ...]
-    told: tuple[str, ...]
+    history_completed: tuple[str, ...]
     same: tuple[str, ...]
-    differ: tuple[str, ...]
+    different: tuple[str, ...]
     failed: tuple[tuple[str, str], ...]
     warnings: tuple[str, ...]
 
 
-class _Plan:
+class _CopyPlan:
+    """What is to be done with each page. `seen`: the versions that the target has."""
+
     def __init__(self) -> None:
         self.new: list[str] = []
         self.lacking_history: list[str] = []
@@ -52,9 +55,8 @@ class _Plan:
         self.failed: dict[str, str] = {}
         self.warnings: Sentences = []
 
-
-def _ignore_progress(_what: str, _done: int, _total: int) -> None:
-    """Report nothing."""
+    def without_failed(self, paths: list[str]) -> tuple[str, ...]:
+        return tuple(path for path in paths if path not in self.failed)
 
 
 def copy(
@@ -63,7 +65,7 @@ def copy(
     *,
     overwrite: bool = False,
     dry_run: bool = False,
-    progress: Progress = _ignore_progress,
+    progress: Progress = ignore_progress,
 ) -> CopyResult:
     """Copy all of memory. `overwrite`: pages that differ there are replaced, and history keeps their earlier text."""
     source.storage.check()
@@ -74,22 +76,34 @@ def copy(
     if settings.FILE in plan.different and not overwrite:
         warning = f"{settings.FILE} differs and stays: what is copied may be where that memory does not look"
         plan.warnings.append(warning)
-    paths = [*plan.new, *plan.lacking_history, *(plan.different if overwrite else ())]
     if not dry_run:
-        done = 0
+        paths = [*plan.new, *plan.lacking_history, *(plan.different if overwrite else ())]
+        _write_pages(source, target, paths, plan, progress)
+    return CopyResult(
+        plan.without_failed(plan.new),
+        plan.without_failed(plan.lacking_history),
+        plan.without_failed(plan.same),
+        plan.without_failed(plan.different),
+        tuple(plan.failed.items()),
+        tuple(plan.warnings),
+    )
+
+
+def _write_pages(source: Home, target: Home, paths: Sequence[str], plan: _CopyPlan, progress: Progress) -> None:
+    """Write pages with their history, as one call, and add its failures and warnings to the plan."""
+    done = 0
+    with target.writer.session("copy", defer_index=True) as write:
         for batch, spool in _read_batches(source, paths, plan):
             failures = target.storage.bulk.put(PageBatch(batch, spool), skip_failed=True)
             plan.failed |= {path: str(error) for path, error in failures.items()}
             done += len(batch)
             progress("copying", done, len(paths))
-        target.index.invalidate()
-    lists = [plan.new, plan.lacking_history, plan.same, plan.different]
-    added, told, same, differ = (tuple(path for path in some if path not in plan.failed) for some in lists)
-    return CopyResult(added, told, same, differ, tuple(plan.failed.items()), tuple(plan.warnings))
+    target.index.invalidate()
+    plan.warnings += dict.fromkeys(write.warnings)
 
 
-def _compare(source: Home, target: Home) -> _Plan:
-    plan = _Plan()
+def _compare(source: Home, target: Home) -> _CopyPlan:
+    plan = _CopyPlan()
     roots = backup_scope(source.layout, source.settings)
     pages, plan.warnings = source.storage.bulk.list_versions(roots)
     history = _versions_by_page(source)
@@ -131,7 +145,7 @@ def _continues(history: list[str], known: list[str]) -> bool:
     return len(history) > len(known) and history[: len(known)] == known
 
 
-def _read_batches(source: Home, paths: Sequence[str], plan: _Plan) -> Iterator[tuple[list[IncomingPage], Spool]]:
+def _read_batches(source: Home, paths: Sequence[str], plan: _CopyPlan) -> Iterator[tuple[list[IncomingPage], Spool]]:
     """Yield pages to be written together, since each alone would wait for the disk. Unreadable ones have failed."""
     waiting = deque(paths)
     while waiting:

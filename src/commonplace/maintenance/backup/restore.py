@@ -16,13 +16,13 @@ from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
 from ...storage.history import version_of
-from .scope import HISTORY_ROOT, backup_scope
+from .archive import HISTORY_ROOT, backup_scope
 
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
 
 
-class Plan(NamedTuple):
+class RestorePlan(NamedTuple):
     """What an import does with each path. `seen`: the versions here; `versions`: those of the archive."""
 
     new: tuple[str, ...]
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
     versions: dict[str, str]
 
 
-def compare(home: Home, files: Files, spool: Spool) -> Plan:
+def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
     """Compare an archive with a home. Refused when it holds files that have no place in one."""
     warnings: Sentences = []
     _check_scope(home, files, spool, warnings)
@@ -57,7 +57,7 @@ def compare(home: Home, files: Files, spool: Spool) -> Plan:
         warnings.append("the home has a history of its own, which stays; that of the archive is not imported")
         new = [path for path in new if not is_history_file(path)]
         same = [path for path in same if not is_history_file(path)]
-    return Plan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)
+    return RestorePlan(tuple(new), tuple(different), tuple(same), tuple(warnings), seen, versions)
 
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
@@ -67,19 +67,19 @@ def is_untouched_directive(home: Home, path: str, version: str) -> bool:
 
 def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) -> None:
     """Refuse files outside of memory, by the settings of the archive if it has some, else by those of the home."""
-    brought = spool.read(files[settings.FILE]) if settings.FILE in files else None
-    if brought is None or brought == home.storage.read_bytes(settings.FILE):
+    archived_settings = spool.read(files[settings.FILE]) if settings.FILE in files else None
+    if archived_settings is None or archived_settings == home.storage.read_bytes(settings.FILE):
         roots = backup_scope(home.layout, home.settings)
     else:
-        roots = _scope_of_settings(brought, warnings)
+        roots = _scope_of_settings(archived_settings, warnings)
     for path in files:
         if not any_covers((*roots, HISTORY_ROOT), path):
             raise Refused(f"{path!a} is no place for memory under these settings: nothing was imported")
 
 
-def _scope_of_settings(brought: bytes, warnings: Sentences) -> list[Root]:
+def _scope_of_settings(archived_settings: bytes, warnings: Sentences) -> list[Root]:
     try:
-        loaded = settings.load("", lambda _: decode_text(brought, settings.FILE))
+        loaded = settings.load("", lambda _: decode_text(archived_settings, settings.FILE))
     except (SettingsError, NotText) as error:
         raise StorageError(f"the archive's {error}: nothing was imported") from error
     _warn_of_providers(loaded, warnings)
@@ -93,7 +93,7 @@ def _warn_of_providers(loaded: Settings, warnings: Sentences) -> None:
             warnings.append(f"the archive's {settings.FILE} has passages sent to {where}: look at it before you search")
 
 
-def carry_out(home: Home, plan: Plan, files: Files, spool: Spool, *, overwrite: bool) -> Sentences:
+def carry_out(home: Home, plan: RestorePlan, files: Files, spool: Spool, *, overwrite: bool) -> Sentences:
     """Write what was planned; return warnings."""
     if plan.different and not overwrite:
         raise Conflict(f"{_name_pages(plan.different)}: nothing was imported; --overwrite replaces them")
@@ -110,4 +110,4 @@ def carry_out(home: Home, plan: Plan, files: Files, spool: Spool, *, overwrite: 
 def _name_pages(paths: tuple[str, ...]) -> str:
     shown = ", ".join(paths[:_MAX_PAGES_NAMED])
     more = f" and {len(paths) - _MAX_PAGES_NAMED} more (--dry-run lists them)" if paths[_MAX_PAGES_NAMED:] else ""
-    return f"{shown}{more} {'differs' if len(paths) == 1 else 'differ'} from what stands here"
+    return f"{shown}{more} {'differs' if len(paths) == 1 else 'differ'} from what is here"

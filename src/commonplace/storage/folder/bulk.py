@@ -59,7 +59,7 @@ from .history import FolderHistory
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
-_IMPORTS_FOLDER = ".imports"  # receipts of imports: hashes only, nothing of what was imported
+_IMPORTS_FOLDER = ".imports"  # the log of imports: hashes only, nothing of what was imported
 _BATCH_FILES = 200  # each is open until all are on disk
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
@@ -125,7 +125,7 @@ class FolderBulk:
     ) -> dict[str, CommonplaceError]:
         for path, file in batch.unchanged.items():
             self._restore_earlier_time(path, file, batch.spool)
-        self._add_receipts(batch.receipts)
+        self._log_imports(batch.import_log)
         # History that comes along has these pages already; recorded again, they would seem to have been removed before.
         is_recorded = any(is_history_file(path) for path in (*batch.unchanged, *(page.path for page in batch.pages)))
         history_first = sorted(batch.pages, key=lambda page: not is_history_file(page.path))
@@ -134,7 +134,7 @@ class FolderBulk:
         for pages in in_batches(history_first, _BATCH_FILES):
             failed = self._put_batch(pages, batch.spool, is_recorded=is_recorded, skip_failed=skip_failed)
             written = [page for page in pages if page.path not in failed]
-            self._add_receipts({page.receipt: page.version for page in written if page.receipt})
+            self._log_imports({page.import_key: page.version for page in written if page.import_key})
             failures |= failed
             done += len(pages)
             progress(done)
@@ -246,26 +246,26 @@ class FolderBulk:
                 if read_bytes_or_none(place, path) == spool.read(file):
                     _set_mode_and_time(place, file, place)
 
-    def read_receipts(self) -> dict[str, str]:
+    def read_import_log(self) -> dict[str, str]:
         with storage_errors(_IMPORTS_FOLDER):
-            data = read_bytes_or_none(self._receipts_file, _IMPORTS_FOLDER) or b""
+            data = read_bytes_or_none(self._import_log_file, _IMPORTS_FOLDER) or b""
         lines = (line.partition(" ") for line in data.decode("ascii", "ignore").split("\n"))
         return {key: version for key, _, version in lines if len(key) == len(version) == _HASH_CHARACTERS}
 
-    def _add_receipts(self, receipts: Mapping[str, str]) -> None:
-        """Append receipts, each between two line breaks: one that is cut off by a crash spoils no other."""
-        if not receipts:
+    def _log_imports(self, entries: Mapping[str, str]) -> None:
+        """Append to the log, each entry between two line breaks: one that is cut off by a crash spoils no other."""
+        if not entries:
             return
         with storage_errors(_IMPORTS_FOLDER):
             make_folders(self._locate(_IMPORTS_FOLDER))
-            handle = os.open(self._receipts_file, APPEND_FLAGS, PRIVATE_MODE)
+            handle = os.open(self._import_log_file, APPEND_FLAGS, PRIVATE_MODE)
             try:
-                write_all(handle, "".join(f"\n{key} {version}\n" for key, version in receipts.items()).encode())
+                write_all(handle, "".join(f"\n{key} {version}\n" for key, version in entries.items()).encode())
             finally:
                 os.close(handle)
 
     @property
-    def _receipts_file(self) -> str:
+    def _import_log_file(self) -> str:
         return os.path.join(self._locate(_IMPORTS_FOLDER), "receipts")
 
     @contextmanager

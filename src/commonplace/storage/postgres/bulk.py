@@ -83,8 +83,8 @@ _SET_EARLIER_TIME = (
 _TAKE_NUMBERS = """INSERT INTO commonplace.tenants AS mine (tenant, seq) VALUES (%(tenant)s, %(count)s)
   ON CONFLICT (tenant) DO UPDATE SET seq = mine.seq + %(count)s RETURNING mine.seq"""
 _RENUMBER = "seq = seq - %(low)s + %(base)s WHERE tenant = %(tenant)s AND seq < 0"
-_READ_RECEIPTS = "SELECT key, version FROM commonplace.imports WHERE tenant = %(tenant)s"
-_ADD_RECEIPT = """INSERT INTO commonplace.imports (tenant, key, version) VALUES (%(tenant)s, %(key)s, %(version)s)
+_READ_IMPORT_LOG = "SELECT key, version FROM commonplace.imports WHERE tenant = %(tenant)s"
+_ADD_TO_IMPORT_LOG = """INSERT INTO commonplace.imports (tenant, key, version) VALUES (%(tenant)s, %(key)s, %(version)s)
   ON CONFLICT (tenant, key) DO UPDATE SET version = excluded.version"""
 
 
@@ -165,8 +165,8 @@ class PostgresBulk:
             self._history.prune_if_due(last.seq, last.count)
         return failures
 
-    def read_receipts(self) -> dict[str, str]:
-        return dict(self._database.query(_READ_RECEIPTS, {"tenant": self._database.tenant}))
+    def read_import_log(self) -> dict[str, str]:
+        return dict(self._database.query(_READ_IMPORT_LOG, {"tenant": self._database.tenant}))
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
@@ -209,7 +209,7 @@ class _Put:
         unchanged = {path: file for path, file in self._batch.unchanged.items() if not is_history_file(path)}
         times = [{"path": path, "modified": file.modified // 1000} for path, file in unchanged.items()]
         self._execute_many(_SET_EARLIER_TIME, times)
-        self._add_receipts(accepted)
+        self._log_imports(accepted)
         self._assign_numbers(paths)
         return failures
 
@@ -326,9 +326,10 @@ class _Put:
     def _add_lines(self, some: Iterable[Line]) -> None:
         self._execute_many(INSERT_LINE, [line_values(self._tenant, line) | {"seq": self._next()} for line in some])
 
-    def _add_receipts(self, accepted: Sequence[IncomingPage]) -> None:
-        receipts = {**self._batch.receipts, **{page.receipt: page.version for page in accepted if page.receipt}}
-        self._execute_many(_ADD_RECEIPT, [{"key": key, "version": version} for key, version in receipts.items()])
+    def _log_imports(self, accepted: Sequence[IncomingPage]) -> None:
+        written = {page.import_key: page.version for page in accepted if page.import_key}
+        entries = {**self._batch.import_log, **written}
+        self._execute_many(_ADD_TO_IMPORT_LOG, [{"key": key, "version": version} for key, version in entries.items()])
 
     def _execute_many(self, statement: str, rows: Sequence[dict[str, Any]]) -> None:
         if rows:

@@ -23,6 +23,7 @@ from ...maintenance.backup import (
     export_file,
     export_to,
     import_from,
+    is_archive,
 )
 from ...settings import FILE
 from .common import (
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 _STANDARD_STREAM = "-"
 _ARCHIVE = "archive"
-_GZIP_MAGIC = b"\x1f\x8b"
 _MAX_LISTED = 5  # sentences of a kind after an import; --json lists all
 _MAX_LISTED_PAGES = 20  # pages after a copy; --json lists all
 _NOUNS = {"page": "page{}", "record": "record{}", "session": "session{}", "skill": "file{} of skills"}
@@ -157,10 +157,7 @@ def _is_archive(source: str) -> bool:
     if not os.path.isfile(source):  # a pipe: reading its beginning would lose it
         return True
     with _open_file(source) as stream:
-        head = stream.read(512)
-    is_tar = head[257:262] == b"ustar" or head == bytes(512)
-    is_lines = head[:1] == b"{" and b'"format"' in head[:200] and b'"commonplace"' in head[:200]
-    return not head or head[:2] == _GZIP_MAGIC or is_tar or is_lines
+        return is_archive(stream.read(512))
 
 
 def _import_archive(file: str, max_bytes: int | None, *, dry_run: bool, overwrite: bool) -> None:
@@ -227,9 +224,9 @@ def _import_other(source: str, kind: str, max_bytes: int | None, *, dry_run: boo
         "added": list(done.added),
         "updated": list(done.updated),
         "same": len(done.same),
-        "beside": [{"path": path, "because": other} for path, other in done.beside],
-        "kept": [{"path": path, "why": why} for path, why in done.kept],
-        "not_understood": [{"what": what, "why": why} for what, why in done.missed],
+        "beside": [{"path": path, "because": other} for path, other in done.renamed],
+        "kept": [{"path": path, "why": why} for path, why in done.left_unchanged],
+        "not_understood": [{"what": what, "why": why} for what, why in done.skipped],
         "dry_run": dry_run,
         "warnings": list(done.warnings),
     }
@@ -245,9 +242,11 @@ def _update_index(home: Home, bar: ProgressBar) -> None:
 
 
 def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> None:
-    sorts = dict(done.sorts)
-    parts = [f"{count} {_NOUNS[sort].format('s' * (count != 1))}" for sort, count in sorts.items()]
-    parts = parts or ["nothing new" if done.same or done.updated or done.kept else "nothing that was understood"]
+    counts = dict(done.counts_by_kind)
+    parts = [f"{count} {_NOUNS[kind_of_file].format('s' * (count != 1))}" for kind_of_file, count in counts.items()]
+    parts = parts or [
+        "nothing new" if done.same or done.updated or done.left_unchanged else "nothing that was understood"
+    ]
     parts += [f"{len(done.updated)} brought up to date"] if done.updated else []
     parts += [f"{len(done.same)} here already"] if done.same else []
     print_text(f"{'Would be from' if dry_run else 'From'} {kind.what}: {', '.join(parts)}.")
@@ -256,10 +255,10 @@ def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> 
         print_text(f"  {count} in {folder}")
     if folders[_MAX_LISTED:]:
         print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders (--json lists all)")
-    _print_list("Beside what stands here", [f"{path} (not {other})" for path, other in done.beside])
-    _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.kept])
-    _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.missed])
-    if sorts.get("session") and not home.search_settings.index_sessions:
+    _print_list("Beside what stands here", [f"{path} (not {other})" for path, other in done.renamed])
+    _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.left_unchanged])
+    _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.skipped])
+    if counts.get("session") and not home.search_settings.index_sessions:
         file = home.storage.display_path(FILE)
         print_text(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
     if (done.added or done.updated) and not dry_run:
@@ -319,8 +318,11 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
         source_home.close()
         target_home.close()
     _print_warnings(done)
-    reply = done._asdict() | {
+    reply = {
+        "added": list(done.added),
+        "told": list(done.history_completed),
         "same": len(done.same),
+        "differ": list(done.different),
         "warnings": list(done.warnings),
         "failed": [{"path": path, "why": why} for path, why in done.failed],
         "source": source_home.root,
@@ -329,7 +331,7 @@ def copy_command(source: str, target: str, overwrite: bool, dry_run: bool) -> No
         "dry_run": dry_run,
     }
     print_reply(reply, partial(_print_copy, done, overwrite=overwrite, dry_run=dry_run))
-    if not dry_run and (done.failed or (done.differ and not overwrite)):
+    if not dry_run and (done.failed or (done.different and not overwrite)):
         sys.exit(Conflict.exit_status)
 
 
@@ -344,17 +346,17 @@ def _open_home_at(address: str, *, must_exist: bool) -> Home:
 def _print_copy(done: CopyResult, *, overwrite: bool, dry_run: bool) -> None:
     for path, why in done.failed[:_MAX_LISTED_PAGES]:
         print_text(f"not copied: {path}: {why}")
-    for path in done.differ[:_MAX_LISTED_PAGES]:
+    for path in done.different[:_MAX_LISTED_PAGES]:
         print_text(f"differs: {path}")
-    left = max(0, len(done.differ) - _MAX_LISTED_PAGES) + max(0, len(done.failed) - _MAX_LISTED_PAGES)
+    left = max(0, len(done.different) - _MAX_LISTED_PAGES) + max(0, len(done.failed) - _MAX_LISTED_PAGES)
     if left:
         print_text(f"and {left} more (--json lists all)")
     counts = [f"{len(done.added)} copied", f"{len(done.same)} there already"]
-    if done.told:
-        counts.append(f"{len(done.told)} with more of their history")
-    if done.differ:
+    if done.history_completed:
+        counts.append(f"{len(done.history_completed)} with more of their history")
+    if done.different:
         last = "replaced" if overwrite else "differ and stay (--overwrite replaces them)"
-        counts.append(f"{len(done.differ)} {last}")
+        counts.append(f"{len(done.different)} {last}")
     if done.failed:
         counts.append(f"{len(done.failed)} could not be copied")
     print_text(f"{'Would be: ' if dry_run else ''}{', '.join(counts)}.")

@@ -1,7 +1,8 @@
-"""Read an archive that may come from anybody: all of it is checked and spooled before any of it is used.
+"""Archives: which files belong in one, how it is written, and how one that may come from anybody is read.
 
-The format is recognised by its bytes, not its name. An archive with one wrong member is refused as a whole. Python's
-own tar reader recovers what it can from a damaged file; this one is made to notice the damage.
+An archive is a tar that every system opens, or JSON lines; the same memory gives the same bytes. Reading recognises the
+format by its bytes, not its name, and checks and spools all of it before any of it is used: one wrong member, and it is
+refused as a whole. Python's own tar reader recovers what it can from a damaged file; this one notices the damage.
 """
 
 from __future__ import annotations
@@ -13,14 +14,26 @@ import json
 import re
 import tarfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
 from itertools import pairwise
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, Literal, NamedTuple
 
+from ... import settings as settings_module
 from ...errors import Refused, StorageError
-from ...storage.bulk import CHUNK_BYTES, Spool, SpooledFile, path_problem
-from .writer import BLOCK_BYTES, FORMAT_NAME, FORMAT_VERSION
+from ...settings import Settings
+from ...storage.base import HISTORY_FOLDER, Root
+from ...storage.bulk import CHUNK_BYTES, Snapshot, Spool, SpooledFile, path_problem
+from ...storage.layout import Layout
+from ...storage.names import compile_glob, fixed_folder
 
+Format = Literal["tar", "jsonl"]
+HISTORY_ROOT = Root(HISTORY_FOLDER, "")
+_FORMAT_NAME = "commonplace"
+_FORMAT_VERSION = 1
+_BLOCK_BYTES = 512
+_RECORD_BYTES = 20 * _BLOCK_BYTES  # the length of a tar is a multiple of this
+_FIRST_LINE_BYTES = 200
 _GZIP_MAGIC = b"\x1f\x8b"
 _TAR_MAGIC_AT = slice(257, 262)
 _BUFFER_BYTES = 1 << 16
@@ -32,6 +45,92 @@ _MAX_LENGTH_DIGITS = 20
 _MAX_HEADER_BYTES = 1 << 20  # a path has a few hundred
 _LINE_OVERHEAD_BYTES = 1 << 16  # of a JSON line besides the text: path, mode, time
 _MODE = re.compile("[0-7]{1,4}")
+
+
+def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
+    """Return the pages and folders that are memory: all files in our folders, only Markdown in extra ones."""
+    folders = [
+        layout.path(layout.loose),
+        layout.skills,
+        layout.directives,
+        layout.path("agents"),
+        layout.shared_memories,
+        layout.earlier_memories,
+    ]
+    pages = [settings_module.FILE, layout.shared_curated]
+    if layout.main_diary:
+        pages.append(layout.path(layout.main_diary.curated))
+        folders.append(layout.path(layout.main_diary.tree))
+    roots = [Root(path, "", is_page=True) for path in pages] + [Root(folder, "") for folder in folders]
+    if layout.world_folder:
+        roots.append(Root(layout.world_folder))
+    searches = (settings.search, *dict(settings.agents).values())
+    patterns = [pattern for search in searches for pattern in search.extra_paths]
+    roots += [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in patterns]
+    return [*dict.fromkeys(roots)]
+
+
+def write_archive(snapshot: Snapshot, stream: BinaryIO, format: Format, *, compress: bool) -> None:  # noqa: A002
+    """Write all files of a snapshot to a stream."""
+    target: Any = nullcontext(stream)
+    if compress:
+        target = gzip.GzipFile("", "wb", 6, stream, mtime=0)  # without time and name, which would differ each time
+    with target as file:
+        FORMATS[format](snapshot, file)
+
+
+def _write_tar(snapshot: Snapshot, stream: BinaryIO) -> None:
+    written = 0
+    for path, file in snapshot.files.items():
+        header = _tar_header(path, file)
+        padding = b"\0" * (-file.size % _BLOCK_BYTES)
+        stream.write(header)
+        for chunk in snapshot.spool.read_chunks(file):
+            stream.write(chunk)
+        stream.write(padding)
+        written += len(header) + file.size + len(padding)
+    end = 2 * _BLOCK_BYTES
+    stream.write(b"\0" * (end + -(written + end) % _RECORD_BYTES))
+
+
+def _tar_header(path: str, file: SpooledFile) -> bytes:
+    """Return a header without an owner; nanoseconds are only possible in a pax field."""
+    info = tarfile.TarInfo(path)
+    info.size = file.size
+    info.mode = file.mode
+    info.mtime = file.modified // 10**9
+    if file.modified % 10**9:
+        info.pax_headers = {"mtime": _format_seconds(file.modified)}
+    return info.tobuf(tarfile.PAX_FORMAT, "utf-8", "strict")
+
+
+def _write_json_lines(snapshot: Snapshot, stream: BinaryIO) -> None:
+    stream.write(_render_line({"format": _FORMAT_NAME, "version": _FORMAT_VERSION, "files": len(snapshot.files)}))
+    for path, file in snapshot.files.items():
+        data = snapshot.spool.read(file)
+        fields: dict[str, Any] = {
+            "path": path,
+            "mode": f"{file.mode:04o}",
+            "modified": _format_seconds(file.modified),
+        }
+        try:
+            fields["text"] = data.decode()
+        except UnicodeDecodeError:
+            fields["base64"] = base64.b64encode(data).decode()
+        stream.write(_render_line(fields))
+
+
+def _render_line(fields: dict[str, Any]) -> bytes:
+    return f"{json.dumps(fields, ensure_ascii=False, separators=(',', ':'))}\n".encode()
+
+
+def _format_seconds(nanoseconds: int) -> str:
+    """Return seconds as text, since a float cannot hold all digits."""
+    whole, rest = divmod(abs(nanoseconds), 10**9)
+    return f"{'-' if nanoseconds < 0 else ''}{whole}.{rest:09}"
+
+
+FORMATS: dict[Format, Callable[[Snapshot, BinaryIO], None]] = {"tar": _write_tar, "jsonl": _write_json_lines}
 
 
 class Limits(NamedTuple):
@@ -75,11 +174,22 @@ def _refuse_file_and_folder(paths: Iterable[str]) -> None:
             raise Refused(f"{one!a} is a file and a folder in the archive: nothing was imported")
 
 
+def is_archive(head: bytes) -> bool:
+    """Return whether a file with these first 512 bytes is to be read as an archive; an empty one is, and fails there."""
+    first_line = head[:_FIRST_LINE_BYTES]
+    is_lines = head[:1] == b"{" and b'"format"' in first_line and f'"{_FORMAT_NAME}"'.encode() in first_line
+    return not head or head.startswith(_GZIP_MAGIC) or _is_tar(head) or is_lines
+
+
+def _is_tar(head: bytes) -> bool:
+    return head[_TAR_MAGIC_AT] == b"ustar" or head == bytes(_BLOCK_BYTES)
+
+
 def _is_json_lines(source: io.BufferedReader[_LimitedStream]) -> bool:
-    head = source.peek(BLOCK_BYTES)[:BLOCK_BYTES]
+    head = source.peek(_BLOCK_BYTES)[:_BLOCK_BYTES]
     if head[:1] == b"{":
         return True
-    if head[_TAR_MAGIC_AT] == b"ustar" or head == bytes(BLOCK_BYTES):
+    if _is_tar(head):
         return False
     problem = "is empty" if not head else "is neither a tar nor JSON lines"
     raise StorageError(f"the archive {problem}: give a file that `commonplace export` made")
@@ -144,7 +254,7 @@ def _parse_seconds(text: str) -> int:
 def read_tar(source: io.BufferedIOBase, max_file_bytes: int) -> Iterator[Member]:
     """Yield plain files, complete; refuse everything else, and anything after the end."""
     fields: dict[str, str] = {}  # from extra headers, for the member after them
-    while (block := _read_exactly(source, BLOCK_BYTES)) != bytes(BLOCK_BYTES):
+    while (block := _read_exactly(source, _BLOCK_BYTES)) != bytes(_BLOCK_BYTES):
         info = _parse_header(block)
         if info.type in _EXTRA_HEADERS:
             text = _read_padded(source, info.size)
@@ -172,7 +282,7 @@ def _read_member(
     _check_size(path, size, max_file_bytes)
     modified = _parse_seconds(fields["mtime"]) if "mtime" in fields else int(info.mtime) * 10**9
     yield Member(path, info.mode, modified, _read_chunks(source, size))
-    _read_exactly(source, -size % BLOCK_BYTES)
+    _read_exactly(source, -size % _BLOCK_BYTES)
 
 
 def _parse_header(block: bytes) -> tarfile.TarInfo:
@@ -194,7 +304,7 @@ def _parse_pax_records(text: bytes) -> dict[str, str]:
         end = start + _parse_number(length.decode("ascii", "replace"))
         name, equals, value = text[start + len(length) + 1 : end - 1].partition(b"=")
         if not equals or text[end - 1 : end] != b"\n" or end > len(text):
-            raise StorageError("the archive is damaged (a header that makes no sense): nothing was imported")
+            raise StorageError("the archive is damaged (invalid header): nothing was imported")
         if name.startswith(_SPARSE_PREFIX):
             name = _SPARSE_PREFIX
         if name in (*_USED_PAX_FIELDS, _SPARSE_PREFIX):
@@ -212,7 +322,7 @@ def _parse_number(text: str) -> int:
 def _read_padded(source: io.BufferedIOBase, size: int) -> bytes:
     if size > _MAX_HEADER_BYTES:
         raise Refused("the archive has a name that no file can have: nothing was imported")
-    return _read_exactly(source, size + -size % BLOCK_BYTES)[:size]
+    return _read_exactly(source, size + -size % _BLOCK_BYTES)[:size]
 
 
 def _read_chunks(source: io.BufferedIOBase, size: int) -> Iterator[bytes]:
@@ -232,7 +342,7 @@ def _read_exactly(source: io.BufferedIOBase, size: int) -> bytes:
 
 def _check_end(source: io.BufferedIOBase) -> None:
     """Require a second empty block and then nothing: a tar behind the tar would go unseen."""
-    rest = _read_exactly(source, BLOCK_BYTES)
+    rest = _read_exactly(source, _BLOCK_BYTES)
     while rest:
         if rest.strip(b"\0"):
             raise StorageError("the archive is damaged (there is more after its end): nothing was imported")
@@ -256,9 +366,11 @@ def _parse_first_line(first: dict[str, Any]) -> int | None:
     """Check the format; return how many files there should be, if the line says so."""
     version = first.get("version")
     files = first.get("files")
-    if first.get("format") != FORMAT_NAME or type(version) is not int:
-        raise StorageError(f'line 1 does not say "format": "{FORMAT_NAME}": give a file that `commonplace export` made')
-    if version > FORMAT_VERSION:
+    if first.get("format") != _FORMAT_NAME or type(version) is not int:
+        raise StorageError(
+            f'line 1 does not say "format": "{_FORMAT_NAME}": give a file that `commonplace export` made'
+        )
+    if version > _FORMAT_VERSION:
         raise StorageError("a later version of commonplace made this archive: update commonplace, then try again")
     return files if type(files) is int else None
 
