@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import StaleVersion
+from commonplace.errors import HoldsSecret, StaleVersion
 from commonplace.storage.base import ABSENT
 from commonplace.storage.history import Change
 from commonplace.testing import FrozenClock
@@ -175,3 +175,35 @@ def test_a_large_page_is_left_to_the_next_search(writer: Writer, home: Path) -> 
     writer.write("memory/a.md", "tea\n" * MAX_INDEXED_BYTES)
     assert indexed == []
     assert Memory(home, agent="ann").search("tea", mode="keyword")
+
+
+TRANSCRIPT = "agents/main/sessions/chat.jsonl"
+
+
+def test_a_transcript_is_written_by_the_same_policy(home: Path, clock: FrozenClock) -> None:
+    memory = opened(home, clock, "redact")
+    writer = memory.home.writer
+    with writer.call("add_items") as write:
+        writer.append_transcript(TRANSCRIPT, [{"role": "user", "content": [{"text": f"use {TOKEN}"}]}])
+    assert "left out" in write.warnings[0]
+    assert held(home) == []
+    assert writer.pop_transcript(TRANSCRIPT) == {"role": "user", "content": [{"text": "use [secret: GitHub token]"}]}
+    assert writer.pop_transcript(TRANSCRIPT) is None
+
+
+def test_a_transcript_takes_nothing_of_what_the_settings_refuse(home: Path, clock: FrozenClock) -> None:
+    memory = opened(home, clock, "refuse")
+    with pytest.raises(HoldsSecret, match="GitHub token"):
+        memory.home.writer.append_transcript(TRANSCRIPT, [{"content": "tea"}, {"content": TOKEN}])
+    assert memory.home.storage.open_transcript(TRANSCRIPT).items() == []
+
+
+def test_a_transcript_is_left_to_the_next_search(home: Path, clock: FrozenClock) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    memory = Memory(home, clock=clock)
+    assert memory.search("rooibos") == []
+    memory.home.writer.append_transcript(TRANSCRIPT, [{"role": "user", "content": "We drink rooibos."}])
+    assert memory.search("rooibos")[0].path == TRANSCRIPT
+    memory.home.writer.pop_transcript(TRANSCRIPT)
+    assert memory.search("rooibos") == []

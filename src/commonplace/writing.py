@@ -11,7 +11,7 @@ Pages are the truth and are written first. If the index cannot be updated, the n
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -103,11 +103,33 @@ class Writer:
         with self._ensure_call():
             self._home.storage.pages.remove(path, if_version)
 
+    def append_transcript(self, path: str, items: Iterable[Any]) -> None:
+        """Append items to a transcript, as the secret policy lets them be written. The next search indexes them.
+
+        History does not record single items: a long conversation would be copied with every turn.
+        """
+        with self._ensure_call():
+            screened = self.screen({"items": [*items]})["items"]
+            self._home.storage.open_transcript(path).add(screened)
+        self._invalidate_index()
+
+    def pop_transcript(self, path: str) -> Any:
+        """Remove the last item of a transcript and return it; None when there is none."""
+        with self._ensure_call():
+            item = self._home.storage.open_transcript(path).pop()
+        self._invalidate_index()
+        return item
+
     def note_write(self, path: str, size: int) -> None:
         """Remember that the index of a page must be updated. The storage calls this after every write."""
         if size <= MAX_INDEXED_BYTES:
             self._unindexed.append(path)
-        elif index := self._home.index_if_open:
+        else:
+            self._invalidate_index()
+
+    def _invalidate_index(self) -> None:
+        """Leave the index to the next search. One that is not open looks at all pages anyway."""
+        if index := self._home.index_if_open:
             index.invalidate()
 
     def update_index(self) -> None:

@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from hypothesis import strategies as st
 
 from commonplace import InvalidArgument, Memory, StorageError
 from commonplace.adapters.openai_agents import CommonplaceSession, function_tools
-from commonplace.errors import NotText, OutsideHome
+from commonplace.errors import HoldsSecret, NotText, OutsideHome
 from commonplace.surfaces.cli import cli
 from commonplace.tools.catalog import TOOLSETS
 
@@ -331,3 +332,26 @@ def test_a_link_or_something_else_in_its_place_is_refused(memory: Memory, home: 
         add(session, *said("x"))
     with pytest.raises(NotText, match="not a regular file"):
         items_of(session)
+
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def test_a_secret_in_a_conversation_is_stored_and_warned_of(memory: Memory, caplog: pytest.LogCaptureFixture) -> None:
+    session = CommonplaceSession("chat", memory)
+    add(session, *said(f"use {TOKEN}"))
+    assert items_of(session) == said(f"use {TOKEN}")
+    assert "GitHub token" in caplog.text
+    assert TOKEN not in caplog.text
+
+
+@pytest.mark.parametrize(("policy", "stored"), [("redact", said("use [secret: GitHub token]")), ("refuse", [])])
+def test_a_secret_in_a_conversation_is_redacted_or_refused_where_the_settings_say_so(
+    home: Path, policy: str, stored: list[Any]
+) -> None:
+    home.mkdir(exist_ok=True)
+    (home / "commonplace.yaml").write_text(f"secrets: {policy}\n")
+    session = CommonplaceSession("chat", Memory(home))
+    with pytest.raises(HoldsSecret) if policy == "refuse" else nullcontext():
+        add(session, *said(f"use {TOKEN}"))
+    assert items_of(session) == stored

@@ -236,13 +236,16 @@ def test_no_code_parses_the_sentence_of_an_error(module: Path) -> None:
 
 
 WRITE_VERBS = ("write", "edit", "append", "rewrite", "remove")
+TRANSCRIPT_VERBS = ("add", "pop")
 
 
 def is_raw_write(node: ast.AST) -> bool:
-    """A write verb called on the pages of a storage (`home.storage.pages.write`), or an author set."""
+    """A write verb called on the pages of a storage (`home.storage.pages.write`) or a transcript, or an author set."""
     if not isinstance(node, ast.Call):
         return False
     called = node.func
+    if isinstance(called, ast.Attribute) and called.attr in TRANSCRIPT_VERBS:
+        return "transcript" in ast.unparse(called.value)
     if isinstance(called, ast.Attribute) and isinstance(called.value, ast.Attribute):
         return called.attr in WRITE_VERBS and called.value.attr == "pages"
     return isinstance(called, ast.Name) and called.id == "write_as"

@@ -7,8 +7,9 @@ searched like the rest of memory, where the settings have `memorySearch.indexSes
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from ..errors import InvalidArgument, NotInstalled, PageNotFound
@@ -17,6 +18,7 @@ from ..memory import Memory
 from ..storage.names import file_name
 from ..tools.catalog import EVERYDAY
 from ..tools.schemas import strict_schema
+from ..writing import Writer
 from . import Function, functions
 
 try:
@@ -27,17 +29,21 @@ try:
 except ImportError as error:
     raise NotInstalled("the OpenAI Agents SDK", "openai-agents") from error
 
+logger = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
 def function_tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[FunctionTool]:
-    """The tools of some toolsets, for `Agent(tools=...)`. All are strict; a call runs in a thread of its own."""
+    """Return the tools of some toolsets, for `Agent(tools=...)`. All are strict; a call runs in a thread of its own."""
     return [_function_tool(each) for each in functions(memory, toolsets)]
 
 
 def _function_tool(function: Function) -> FunctionTool:
     async def invoke(_context: ToolContext[Any], arguments: str) -> str:
-        return await _run_to_end(lambda: function(arguments))
+        def call() -> str:
+            return function(arguments)
+
+        return await _run_to_end(call)
 
     return FunctionTool(
         name=function.name,
@@ -67,35 +73,49 @@ class CommonplaceSession:
         self.session_settings: SessionSettings | None = coerce_session_settings(session_settings or SessionSettings())
         self._home = memory.home
         self.path = f"{self._home.layout.agent_folder(self._home.agent)}/sessions/{file_name(session_id)}.jsonl"
-        self._transcript = self._home.storage.open_transcript(self.path)
 
     async def get_items(self, limit: int | None = None) -> list[TResponseInputItem]:
         """Return the conversation, or its last items; `session_settings` give the limit if `limit` does not."""
         limit = resolve_session_limit(limit, self.session_settings)
-        return await asyncio.to_thread(self._transcript.items, limit if limit is None or limit >= 0 else None)
+        transcript = self._home.storage.open_transcript(self.path)
+        return await asyncio.to_thread(transcript.items, limit if limit is None or limit >= 0 else None)
 
     async def add_items(self, items: list[TResponseInputItem]) -> None:
-        """Append items durably."""
-        await _run_to_end(lambda: self._change(lambda: self._transcript.add(items)))
+        """Append items durably. HoldsSecret, and nothing appended, where the settings refuse secrets."""
+
+        def append() -> None:
+            with self._call("add_items") as writer:
+                writer.append_transcript(self.path, items)
+
+        await _run_to_end(append)
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Remove the last item and return it; None when there is none."""
-        item: TResponseInputItem | None = await _run_to_end(lambda: self._change(self._transcript.pop))
-        return item
+
+        def pop() -> TResponseInputItem | None:
+            with self._call("pop_item") as writer:
+                item: TResponseInputItem | None = writer.pop_transcript(self.path)
+            return item
+
+        return await _run_to_end(pop)
 
     async def clear_session(self) -> None:
         """Remove the conversation. History keeps it as it was, so that `commonplace undo` brings it back."""
-        await _run_to_end(self._clear)
 
-    def _clear(self) -> None:
-        with suppress(PageNotFound), self._home.writer.call("clear_session", session=self.session_id):
-            self._home.writer.remove(self.path)
+        def clear() -> None:
+            with suppress(PageNotFound), self._call("clear_session") as writer:
+                writer.remove(self.path)
 
-    def _change(self, change: Callable[[], _Result]) -> _Result:
-        result = change()
-        if index := self._home.index_if_open:  # else the first search looks at the pages anyway
-            index.invalidate()
-        return result
+        await _run_to_end(clear)
+
+    @contextmanager
+    def _call(self, tool: str) -> Iterator[Writer]:
+        """Write as one call of a tool, and log the warnings: the SDK has no place for them."""
+        writer = self._home.writer
+        with writer.call(tool, session=self.session_id) as write:
+            yield writer
+        for sentence in write.warnings:
+            logger.warning(sentence)
 
 
 async def _run_to_end(work: Callable[[], _Result]) -> _Result:

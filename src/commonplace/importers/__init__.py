@@ -13,11 +13,12 @@ from typing import NamedTuple
 
 from ..errors import InvalidArgument, StorageError
 from ..home import Home
+from ..index.base import Progress, ignore_progress
 from ..maintenance.backup import Limits
 from ..maintenance.backup.archive import HISTORY_ROOT, backup_scope
 from ..storage.bulk import any_covers
 from . import chatgpt, claude, claude_code, databases, homes, knowledge_graph, mem0, vault
-from .engine import ImportReport, Progress, ignore_progress, run_import
+from .engine import ImportReport, run_import
 from .source import DEFAULT_LIMITS, Folder, SingleFile, Source, is_within, open_source
 from .values import Destination, Item, Skipped
 

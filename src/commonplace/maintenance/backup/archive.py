@@ -175,7 +175,7 @@ def _refuse_file_and_folder(paths: Iterable[str]) -> None:
 
 
 def is_archive(head: bytes) -> bool:
-    """Return whether a file with these first 512 bytes is to be read as an archive; an empty one is, and fails there."""
+    """Return whether a file with these first 512 bytes is to be read as an archive. An empty one is, to be refused."""
     first_line = head[:_FIRST_LINE_BYTES]
     is_lines = head[:1] == b"{" and b'"format"' in first_line and f'"{_FORMAT_NAME}"'.encode() in first_line
     return not head or head.startswith(_GZIP_MAGIC) or _is_tar(head) or is_lines

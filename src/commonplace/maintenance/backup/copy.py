@@ -92,7 +92,7 @@ def copy(
 def _write_pages(source: Home, target: Home, paths: Sequence[str], plan: _CopyPlan, progress: Progress) -> None:
     """Write pages with their history, as one call, and add its failures and warnings to the plan."""
     done = 0
-    with target.writer.session("copy", defer_index=True) as write:
+    with target.writer.call("copy", defer_index=True) as write:
         for batch, spool in _read_batches(source, paths, plan):
             failures = target.storage.bulk.put(PageBatch(batch, spool), skip_failed=True)
             plan.failed |= {path: str(error) for path, error in failures.items()}
