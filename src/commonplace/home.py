@@ -104,24 +104,21 @@ class Home:
 
     @property
     def globals(self) -> Globals:
-        return Globals(self.storage.pages, self.layout, self.clock)
+        return Globals(self.storage.pages, self.writer, self.layout, self.clock)
 
     @property
     def channels(self) -> Channels:
-        return Channels(self.storage.pages, self.layout, self.clock)
+        return Channels(self.storage.pages, self.writer, self.layout, self.clock)
 
     @property
     def skills(self) -> Skills:
-        return Skills(self.storage.pages, self.layout, self.clock)
+        return Skills(self.storage.pages, self.writer, self.layout, self.clock)
 
     @property
     def working(self) -> RecordFolder:
+        folder = self.layout.working_folder(self.agent)
         return RecordFolder(
-            self.storage.pages,
-            self.layout,
-            self.layout.working_folder(self.agent),
-            self.clock,
-            reserved_names=FIXED_NAMES,
+            self.storage.pages, self.writer, self.layout, folder, self.clock, reserved_names=FIXED_NAMES
         )
 
     def write_default_directive(self) -> None:

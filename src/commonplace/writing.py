@@ -120,6 +120,21 @@ class Writer:
         self._invalidate_index()
         return item
 
+    def remove_file(self, path: str) -> None:
+        """Remove a file, text or not, or a link; PageNotFound when it is gone. Its folder stays."""
+        with self._ensure_call():
+            self._home.storage.tree.remove(path)
+
+    def remove_folder(self, path: str) -> None:
+        """Remove a folder with everything in it."""
+        with self._ensure_call():
+            self._home.storage.tree.remove_folder(path)
+
+    def move(self, old: str, new: str) -> None:
+        """Move a file or a folder; PageNotFound when it is gone, StaleVersion when something is at the new path."""
+        with self._ensure_call():
+            self._home.storage.tree.move(old, new)
+
     def note_write(self, path: str, size: int) -> None:
         """Remember that the index of a page must be updated. The storage calls this after every write."""
         if size <= MAX_INDEXED_BYTES:

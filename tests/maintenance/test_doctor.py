@@ -17,7 +17,7 @@ import pytest
 from commonplace import Memory, NotFound
 from commonplace.index.sync import MAX_PAGE_CHARACTERS
 from commonplace.maintenance.doctor import CHECKS, Finding, Report, examine
-from commonplace.storage.undo import undo
+from commonplace.maintenance.timeline import undo
 from commonplace.testing import FrozenClock
 
 from ..test_bad_input import fill
@@ -179,7 +179,7 @@ def test_of_two_notes_that_say_the_same_one_is_removed_and_comes_back(sick: Path
             last = history.changes(name)[-1]
             assert (last.tool, last.agent) == ("doctor", "main")
             assert "twice" in last.why
-            assert undo(memory.home.storage.pages, history, [last])[0].problem == ""
+            assert undo(memory.home, [last])[0].problem == ""
     assert (page.read_bytes(), twice.read_bytes()) == before
 
 
@@ -218,7 +218,7 @@ def test_a_record_that_says_the_same_twice_is_removed_once_and_comes_back(sick: 
         assert memory.call("MemoryTool", {"op": "getGlobal", "key": "k"})["value"] == "v"
         change = memory.home.storage.history.changes("memory/global/work/k.md")[-1]
         assert f"commonplace undo {change.id}" in finding.advice
-        undo(memory.home.storage.pages, memory.home.storage.history, [change])
+        undo(memory.home, [change])
     assert copy.read_bytes() == before
 
 

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 
 import pytest
 
 from commonplace.errors import Conflict, NotFound
 from commonplace.formats.timestamps import format_timestamp
+from commonplace.home import Home
+from commonplace.maintenance.timeline import read_as_of, restore, undo
 from commonplace.storage.base import ABSENT, HistoryStore, Retention
 from commonplace.storage.history import Author, Versions, write_as
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
-from commonplace.storage.undo import read_as_of, restore, undo
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def home(url: str, clock: FrozenClock) -> Iterator[Home]:
+    """The home whose pages the fixture `pages` writes."""
+    home = Home(f"{url}?tenant=acme", clock=clock)
+    yield home
+    home.close()
 
 
 def texts(history: HistoryStore, path: str) -> list[str | None]:
@@ -62,25 +72,27 @@ def test_a_page_of_many_versions_gives_back_each(pages: PostgresPages, history: 
 
 
 def test_a_change_is_taken_back_and_what_others_wrote_since_stays(
-    pages: PostgresPages, history: PostgresHistory
+    pages: PostgresPages, history: PostgresHistory, home: Home
 ) -> None:
     pages.write("memory/a.md", "top\n\nmiddle\n\nend\n")
     pages.edit("memory/a.md", lambda old: old.replace("middle", "changed"))
     pages.edit("memory/a.md", lambda old: old + "more\n")
     changed = history.changes("memory/a.md")[1]
-    assert [done.problem for done in undo(pages, history, [changed])] == [""]
+    assert [done.problem for done in undo(home, [changed])] == [""]
     assert pages.read("memory/a.md").text == "top\n\nmiddle\n\nend\nmore\n"
     assert len(history.changes("memory/a.md")) == 4
 
 
-def test_a_removal_is_taken_back(pages: PostgresPages, history: PostgresHistory) -> None:
+def test_a_removal_is_taken_back(pages: PostgresPages, history: PostgresHistory, home: Home) -> None:
     pages.write("memory/a.md", "one")
     pages.remove("memory/a.md")
-    undo(pages, history, history.changes("memory/a.md")[-1:])
+    undo(home, history.changes("memory/a.md")[-1:])
     assert pages.read("memory/a.md").text == "one"
 
 
-def test_a_page_is_what_it_was_at_a_time(pages: PostgresPages, history: PostgresHistory, clock: FrozenClock) -> None:
+def test_a_page_is_what_it_was_at_a_time(
+    pages: PostgresPages, history: PostgresHistory, home: Home, clock: FrozenClock
+) -> None:
     before = format_timestamp(clock())
     clock.advance(minutes=1)
     pages.write("memory/a.md", "one")
@@ -89,9 +101,9 @@ def test_a_page_is_what_it_was_at_a_time(pages: PostgresPages, history: Postgres
     pages.write("memory/a.md", "two")
     assert read_as_of(history, "memory/a.md", before) is None
     assert read_as_of(history, "memory/a.md", then) == b"one"
-    assert restore(pages, "memory/a.md", read_as_of(history, "memory/a.md", then))
+    assert restore(home, "memory/a.md", then)
     assert pages.read("memory/a.md").text == "one"
-    assert not restore(pages, "memory/a.md", b"one")
+    assert not restore(home, "memory/a.md", then)
     with pytest.raises(NotFound):
         read_as_of(history, "memory/unknown.md", then)
 
@@ -253,10 +265,12 @@ def test_a_reason_of_any_letters_is_kept(pages: PostgresPages, history: Postgres
     assert history.changes()[0].why == "a\ufffdb ? 日本"
 
 
-def test_a_change_that_can_not_be_taken_back_is_said(pages: PostgresPages, history: PostgresHistory) -> None:
+def test_a_change_that_can_not_be_taken_back_is_said(
+    pages: PostgresPages, history: PostgresHistory, home: Home
+) -> None:
     pages.write("memory/a.md", "one\n")
     pages.write("memory/a.md", "two\n")
     pages.write("memory/a.md", "three\n")
-    (done,) = undo(pages, history, history.changes("memory/a.md")[1:2])
+    (done,) = undo(home, history.changes("memory/a.md")[1:2])
     assert "in the same place" in done.problem
     assert issubclass(Conflict, Exception)

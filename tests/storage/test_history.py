@@ -18,7 +18,6 @@ from commonplace.storage.folder.history import FolderHistory, slot_bytes
 from commonplace.storage.folder.pages import FolderPages
 from commonplace.storage.history import Author, write_as
 from commonplace.storage.merge import loses_changes, merge
-from commonplace.storage.undo import read_as_of, restore, undo
 from commonplace.testing import FrozenClock
 
 from ..examples import examples
@@ -229,80 +228,6 @@ def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenCloc
     assert texts(history, "0.md") == ["short\n"]
 
 
-def test_a_change_is_taken_back_and_that_again(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
-    pages.write("a.md", "one\n")
-    pages.write("a.md", "two\n")
-    assert undo(pages, history, history.changes("a.md")[-1:])[0].problem == ""
-    assert pages.read("a.md").text == "one\n"
-    undo(pages, history, history.changes("a.md")[-1:])
-    assert pages.read("a.md").text == "two\n"
-
-
-def test_taking_back_what_made_a_page_removes_it_and_what_removed_it_brings_it_back(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
-    pages.write("a.md", "one\n")
-    undo(pages, history, history.changes("a.md"))
-    assert pages.list("") == []
-    undo(pages, history, history.changes("a.md")[-1:])
-    assert pages.read("a.md").text == "one\n"
-
-
-def test_only_what_a_change_did_is_taken_back(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
-    pages.write("a.md", "one\ntwo\nthree\nfour\n")
-    pages.edit("a.md", lambda text: text.replace("one", "ONE"))
-    changed = history.changes("a.md")[-1]
-    pages.append("a.md", "five\n")
-    undo(pages, history, [changed])
-    assert pages.read("a.md").text == "one\ntwo\nthree\nfour\nfive\n"
-
-
-def test_a_change_that_others_built_on_is_not_taken_back_and_it_is_said(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
-    pages.write("a.md", "one\n")
-    pages.write("a.md", "two\n")
-    changed = history.changes("a.md")[-1]
-    pages.write("a.md", "three\n")
-    (undone,) = undo(pages, history, [changed])
-    assert "same place" in undone.problem
-    assert pages.read("a.md").text == "three\n"
-
-
-def test_all_that_somebody_did_is_taken_back_around_what_others_did(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
-    with write_as(Author("t", "good")):
-        pages.write("a.md", "".join(f"{number}\n" for number in range(10)))
-    for number in (1, 3):
-        with write_as(Author("t", "bad")):
-            pages.edit("a.md", lambda text, n=number: text.replace(f"{n}\n", f"bad {n}\n"))  # type: ignore[misc]
-    with write_as(Author("t", "good")):
-        pages.edit("a.md", lambda text: text.replace("8\n", "good 8\n"))
-    with write_as(Author("t", "bad")):
-        pages.edit("a.md", lambda text: text.replace("5\n", "bad 5\n"))
-        pages.write("b.md", "bad page\n")
-    undone = undo(pages, history, [change for change in history.changes() if change.agent == "bad"])
-    assert [each.problem for each in undone] == ["", ""]
-    assert pages.read("a.md").text == "".join(f"{number}\n" for number in range(10)).replace("8", "good 8")
-    assert pages.list("") == ["a.md"]
-
-
-def test_a_page_as_it_was_at_a_time(tmp_path: Path, clock: FrozenClock) -> None:
-    pages, history = opened(tmp_path, clock)
-    pages.write("a.md", "morning\n")
-    clock.advance(hours=2)
-    pages.write("a.md", "noon\n")
-    assert read_as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
-    assert read_as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
-    assert read_as_of(history, "a.md", "2026-03-13") is None
-    with pytest.raises(NotFound, match="does not know"):
-        read_as_of(history, "b.md", "2026-03-14")
-    assert restore(pages, "a.md", b"morning\n")
-    assert not restore(pages, "a.md", b"morning\n")
-    assert restore(pages, "a.md", None)
-    assert pages.list("") == []
-
-
 LINES = st.lists(st.sampled_from(["a\n", "b\n", "c\n", "d\n", "e\n"]), max_size=8).map("".join)
 
 
@@ -326,16 +251,6 @@ def test_changes_that_touch_are_not_merged() -> None:
     assert merge("a\nb\n", "A\nb\n", "a\nB\n") is None
     assert merge("a\nb\nc\n", "A\nb\nc\n", "a\nb\nC\n") == "A\nb\nC\n"
     assert merge("x\ny\nz", "x2\ny\nz", "x\ny\nz\nw\n") == "x2\ny\nz\nw\n"
-
-
-def test_a_conflict_error_tells_the_way_out(tmp_path: Path) -> None:
-    pages, history = opened(tmp_path)
-    pages.write("a.md", "one\n")
-    change = history.changes("a.md")[-1]
-    pages.remove("a.md")
-    (undone,) = undo(pages, history, [change])
-    assert "not there any more" in undone.problem
-    assert "restore" in undone.problem
 
 
 def test_every_page_comes_with_its_versions(tmp_path: Path) -> None:

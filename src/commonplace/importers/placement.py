@@ -93,12 +93,12 @@ def _make_record(home: Home, item: RecordItem) -> File:
         layout = home.layout
         scope = item.scope
         if scope.kind == "global":
-            Globals(pages, layout, clock).put(key, value, category, tags)
+            Globals(pages, pages, layout, clock).put(key, value, category, tags)
         elif scope.kind == "channel":
-            Channels(pages, layout, clock).folder(_clean(scope.name)).put(key, value, category, tags)
+            Channels(pages, pages, layout, clock).folder(_clean(scope.name)).put(key, value, category, tags)
         else:
             path = layout.working_folder(scope.name)
-            folder = RecordFolder(pages, layout, path, clock, reserved_names=FIXED_NAMES)
+            folder = RecordFolder(pages, pages, layout, path, clock, reserved_names=FIXED_NAMES)
             folder.change(_working_page(folder, key), key, lambda _: value, category, tags)
 
     def render(created: str, updated: str) -> dict[str, str]:
@@ -145,7 +145,7 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
     given, warning = screen_secrets(fields, home.settings.secrets)
 
     def put(pages: Pages, clock: Clock) -> None:
-        skills = Skills(pages, home.layout, clock)
+        skills = Skills(pages, pages, home.layout, clock)
         if skills.get(name):
             skills.update(name, lambda old: old._replace(training_progress=skill.training_progress))
         else:

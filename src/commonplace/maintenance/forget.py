@@ -19,6 +19,7 @@ from ..storage.history import Change, Versions, version_of
 from ..storage.layout import Place
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
+from ..storage.tree import list_leftovers
 
 Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
 _MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
@@ -65,11 +66,17 @@ def forget(home: Home, selection: Selection, *, everyone: bool = False) -> Forge
             if trace.kind == "page":
                 finder.remove_from_page(trace.path)
             elif trace.kind == "leftover":
-                home.storage.remove_leftover(trace.path)
+                _remove_leftover(home, trace.path)
     home.storage.history.rewrite(finder.choose_versions)
     if report.traces:
         home.index.purge()
     return report
+
+
+def _remove_leftover(home: Home, path: str) -> None:
+    leftover = home.storage.tree.entry(path)
+    if leftover:
+        home.storage.tree.remove_leftover(path, leftover.leftover_of, record=False)
 
 
 def _report(finder: _Finder) -> ForgetReport:
@@ -178,10 +185,10 @@ class _Finder:
 
     def list_leftovers(self) -> Iterator[str]:
         """Yield files that killed processes left beside pages, with something selected in them."""
-        for path, page in self.home.storage.list_leftovers():
-            data = self.home.storage.read_bytes(path)
-            if data is not None and self.what_stays(page, data) != data:
-                yield path
+        for leftover in list_leftovers(self.home.storage.tree):
+            data = self.home.storage.read_bytes(leftover.path)
+            if data is not None and self.what_stays(leftover.leftover_of, data) != data:
+                yield leftover.path
 
     def removed_lines(self, path: str, data: bytes) -> Iterator[str]:
         """Yield the distinctive lines that go from a page and do not occur in what stays."""

@@ -6,20 +6,28 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
+from typing import NamedTuple
 
-from ..errors import InvalidArgument, NotFound, PageNotFound
+from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..home import Home
-from ..storage.base import Retention
-from ..storage.history import Change, as_text
+from ..storage.base import ABSENT, HistoryStore, Retention
+from ..storage.history import Change, as_text, require_one
+from ..storage.merge import merge
 from ..storage.names import file_name
-from ..storage.undo import UndoResult, read_as_of
-from ..storage.undo import restore as restore_page
-from ..storage.undo import undo as undo_changes
 
 _AGO = re.compile(r"(\d+)\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
+
+
+class UndoResult(NamedTuple):
+    """The outcome for one page. `problem`: why it was left as it is."""
+
+    path: str
+    changes: tuple[Change, ...]
+    problem: str = ""
 
 
 def list_changes(
@@ -48,12 +56,7 @@ def find_change(home: Home, name: str, *, everyone: bool = False) -> Change:
             return found
     # Changes of others with the same prefix must neither be found nor make it ambiguous.
     visible = _only_visible(home, home.storage.history.changes(), everyone=False)
-    matches = [change for change in visible if change.id.startswith(name)]
-    if len(matches) == 1:
-        return matches[0]
-    if matches:
-        raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
-    raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+    return require_one(name, [change for change in visible if change.id.startswith(name)])
 
 
 def record_outside_edits(home: Home) -> None:
@@ -84,6 +87,17 @@ def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False)
     return as_text(data)
 
 
+def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
+    """Return what a page was at a moment; None when it was absent."""
+    known = history.changes(path)
+    before = [change for change in known if change.at <= moment]
+    if before:
+        return history.read_version(path, before[-1].version)
+    if known and known[0].tool:  # the first thing known of it is that a tool made it
+        return history.read_version(path, known[0].before)
+    raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what it knows")
+
+
 def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
     """Return changes with everything the same calls changed on other pages: a note and its line in the activity log."""
     calls = {change.call for change in some if change.call}
@@ -92,10 +106,92 @@ def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
 
 
 def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
-    """Undo changes, each page on its own."""
+    """Undo changes, page by page. One that cannot be undone does not keep the others from it.
+
+    An undo is a change like any other, and can be undone.
+    """
+    by_page: dict[str, list[Change]] = {}
+    for change in some:
+        by_page.setdefault(change.path, []).append(change)
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
     with home.writer.call("undo", why=f"takes back {names}"):
-        return undo_changes(home.storage.pages, home.storage.history, some)
+        return [_undo_page(home, path, changes) for path, changes in by_page.items()]
+
+
+def _undo_page(home: Home, path: str, changes: list[Change]) -> UndoResult:
+    try:
+        for before, after in reversed(_find_runs(changes, home.storage.history.changes(path))):
+            _undo_run(home, path, before, after)
+    except CommonplaceError as error:
+        return UndoResult(path, tuple(changes), str(error))
+    return UndoResult(path, tuple(changes))
+
+
+def _find_runs(changes: list[Change], every: list[Change]) -> list[tuple[str, str]]:
+    """Return the versions before and after each run of changes; a run has no other changes in between."""
+    ids = {change.id for change in changes}
+    runs: list[tuple[str, str]] = []
+    continues = False
+    for change in every:
+        if change.id not in ids:
+            continues = False
+            continue
+        before = runs.pop()[0] if continues else change.before
+        runs.append((before, change.version))
+        continues = True
+    return runs
+
+
+def _undo_run(home: Home, path: str, before: str, after: str) -> None:
+    """Take a page from the version after some changes back to the one before, or merge that into later changes."""
+    old = home.storage.history.read_version(path, before)
+    new = home.storage.history.read_version(path, after)
+    try:
+        current = home.storage.pages.read(path).version
+    except NotFound:
+        current = ABSENT
+    if current == after:
+        _write_version(home, path, old)
+    elif current == ABSENT or new is None:
+        raise Conflict(f"{path} is {'not there any more' if current == ABSENT else 'there again'}: {_UNDO_ADVICE}")
+    else:
+        _merge_back(home, path, "" if old is None else _decode_version(old, path), _decode_version(new, path))
+
+
+def _merge_back(home: Home, path: str, old: str, new: str) -> None:
+    """Merge the undo into a page that others changed since."""
+
+    def change(text: str) -> str:
+        merged = merge(new, text, old)
+        if merged is None:
+            raise Conflict(f"{path} has changed since in the same place: {_UNDO_ADVICE}")
+        return merged
+
+    home.writer.edit(path, change)
+
+
+def _write_version(home: Home, path: str, data: bytes | None) -> bool:
+    """Write a page as it was; return False when it is that already."""
+    text = None if data is None else _decode_version(data, path)
+    try:
+        current = home.storage.pages.read(path)
+    except NotFound:
+        if text is None:
+            return False
+        home.writer.write(path, text, if_version=ABSENT)
+        return True
+    if text is None:
+        home.writer.remove(path, if_version=current.version)
+    elif text != current.text:
+        home.writer.write(path, text, if_version=current.version)
+    return text != current.text
+
+
+def _decode_version(data: bytes, path: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError as error:
+        raise NotText(f"that version of {path} is not UTF-8 text: it cannot be put back as a page") from error
 
 
 def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool:
@@ -109,7 +205,7 @@ def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool
     else:
         data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     with home.writer.call("restore", why=f"as of {when}"):
-        return restore_page(home.storage.pages, path, data)
+        return _write_version(home, path, data)
 
 
 def prune_history(home: Home, days: int | None = None, megabytes: int | None = None) -> tuple[int, int]:

@@ -74,12 +74,8 @@ class Retention(NamedTuple):
     size: int = 1 << 30
 
 
-class Pages(Protocol):
-    """Text under a path, read and written whole, with a version that names its bytes."""
-
-    def read(self, path: str) -> Page:
-        """Return the page, or raise PageNotFound, NotText, OutsideHome or StorageError."""
-        ...
+class PageWriter(Protocol):
+    """The verbs that write pages: those of `Pages` and, followed by the index, those of `writing.Writer`."""
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace the whole page and return its new version; StaleVersion unless `if_version` is the current one."""
@@ -97,16 +93,24 @@ class Pages(Protocol):
         """Replace the whole page, merging in what others changed since this handle last read it (`mark_read`)."""
         ...
 
+    def remove(self, path: str, if_version: str | None = None) -> None:
+        """Remove the page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
+        ...
+
+
+class Pages(PageWriter, Protocol):
+    """Text under a path, read and written whole, with a version that names its bytes."""
+
+    def read(self, path: str) -> Page:
+        """Return the page, or raise PageNotFound, NotText, OutsideHome or StorageError."""
+        ...
+
     def mark_read(self, page: Page) -> None:
         """Note that the next writer has read this version, so that later changes by others are merged or reported."""
         ...
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Record in history the present state of pages that were changed by other programs."""
-        ...
-
-    def remove(self, path: str, if_version: str | None = None) -> None:
-        """Remove the page, or raise PageNotFound."""
         ...
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
@@ -327,12 +331,6 @@ class Storage(Protocol):
 
     @property
     def bulk(self) -> BulkStore: ...
-
-    def list_leftovers(self) -> Iterable[tuple[str, str]]:
-        """Yield files that killed processes left behind: the path of each, and that of the page it was made for."""
-        ...
-
-    def remove_leftover(self, path: str) -> None: ...
 
     def check(self) -> None:
         """Raise StorageError when the storage cannot be used, such as a file in the place of the home."""

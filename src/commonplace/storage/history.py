@@ -11,7 +11,7 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -191,6 +191,15 @@ def replay_sizes(lines: Iterable[Line]) -> Iterator[tuple[Change, int]]:
         size = _decode_size(line, sizes.get(line.change.path, -1))
         sizes[line.change.path] = size
         yield line.change, size
+
+
+def require_one(name: str, matches: Sequence[Change]) -> Change:
+    """Return the only change whose id begins with `name`; NotFound when there is none, or more than one."""
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
+    raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
 
 def find_version(lines: list[Line], version: str, path: str) -> bytes | None:

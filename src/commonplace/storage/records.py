@@ -15,7 +15,7 @@ from ..errors import BrokenFrontMatter, CommonplaceError, NotFound, PageNotFound
 from ..formats import records as page_of
 from ..formats.timestamps import format_timestamp, sort_key
 from ..model import Clock, Json, Record, Scope
-from .base import Pages
+from .base import Pages, PageWriter
 from .layout import Layout, Place, stem
 from .names import decode_name, file_name, is_encoded, is_plain, refuse_null
 
@@ -81,6 +81,7 @@ class RecordFolder(NamedTuple):
     """The records of one folder."""
 
     pages: Pages
+    writer: PageWriter
     layout: Layout
     folder: str
     clock: Clock
@@ -153,7 +154,7 @@ class RecordFolder(NamedTuple):
             except BrokenFrontMatter as error:
                 raise BrokenFrontMatter(f"{path}: {error}") from error
 
-        self.pages.edit(path, rewrite)
+        self.writer.edit(path, rewrite)
         return new
 
     def _front_matter(self, name: str, record: Record) -> dict[str, Json]:
@@ -171,7 +172,7 @@ class RecordFolder(NamedTuple):
         existed = False
         for path in self._candidate_paths(key):
             with suppress(PageNotFound):
-                self.pages.remove(path)
+                self.writer.remove(path)
                 existed = True
         return existed
 
@@ -194,8 +195,9 @@ class RecordFolder(NamedTuple):
 class Globals:
     """Records that all agents share, one folder a category."""
 
-    def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
+    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
         self.pages = pages
+        self.writer = writer
         self.layout = layout
         self.clock = clock
 
@@ -215,13 +217,13 @@ class Globals:
             record = folder.change(folder.path(key), key, lambda _: value, "", tags, first, base=base)
             for other in old:
                 if other.path != record.path:
-                    self.pages.remove(other.path)
+                    self.writer.remove(other.path)
 
     def delete(self, key: str) -> bool:
         with self.pages.lock(f"global {key}"):
             old = self._find_all(key)
             for record in old:
-                self.pages.remove(record.path)
+                self.writer.remove(record.path)
             return bool(old)
 
     def _find_all(self, key: str) -> list[Record]:
@@ -235,21 +237,22 @@ class Globals:
         return folder if name == category else folder._replace(fields=(("category", category),))
 
     def _folder(self, name: str) -> RecordFolder:
-        return RecordFolder(self.pages, self.layout, f"{self.layout.globals}/{name}", self.clock)
+        return RecordFolder(self.pages, self.writer, self.layout, f"{self.layout.globals}/{name}", self.clock)
 
 
 class Channels:
     """Records of one conversation each, one folder a channel."""
 
-    def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
+    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
         self.pages = pages
+        self.writer = writer
         self.layout = layout
         self.clock = clock
 
     def folder(self, channel: str) -> RecordFolder:
         folder = self.layout.channel_folder(channel)
         fields = () if folder.endswith(f"/{channel}") else (("channel", channel),)
-        return RecordFolder(self.pages, self.layout, folder, self.clock, fields)
+        return RecordFolder(self.pages, self.writer, self.layout, folder, self.clock, fields)
 
     def exists(self, channel: str) -> bool:
         return bool(self.pages.list(self.layout.channel_folder(channel)))
@@ -281,7 +284,7 @@ class Channels:
             raise NotFound("Not found")
         for path in paths:
             try:
-                self.pages.remove(path)
+                self.writer.remove(path)
             except PageNotFound:  # somebody else was faster
                 continue
         return len(paths)

@@ -12,7 +12,7 @@ from ..formats import json_text as jsontext
 from ..formats import records as page_of
 from ..formats.timestamps import format_timestamp
 from ..model import Clock, Json, Skill
-from .base import Pages
+from .base import Pages, PageWriter
 from .layout import Layout
 from .names import refuse_null, skill_folder
 
@@ -47,8 +47,9 @@ def _read_data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
 
 
 class Skills:
-    def __init__(self, pages: Pages, layout: Layout, clock: Clock) -> None:
+    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
         self.pages = pages
+        self.writer = writer
         self.layout = layout
         self.clock = clock
 
@@ -88,9 +89,9 @@ class Skills:
             skill = self.get(name)
             if skill is None:
                 return False
-            self.pages.remove(skill.path)
+            self.writer.remove(skill.path)
             with suppress(PageNotFound):
-                self.pages.remove(self._data_path(self._folder(name)))
+                self.writer.remove(self._data_path(self._folder(name)))
             return True
 
     def _change(self, name: str, change: Callable[[Skill | None], Skill | None]) -> Skill:
@@ -109,7 +110,7 @@ class Skills:
         """Write the data, then the page that makes it count; if that fails, restore the data."""
         before = self._write_data(folder, new.data) if old is None or new.data != old.data else None
         try:
-            self.pages.edit(self._path(folder), lambda text: page_of.render_skill(text, new, folder))
+            self.writer.edit(self._path(folder), lambda text: page_of.render_skill(text, new, folder))
         except CommonplaceError:
             if before is not None:
                 self._restore_data(folder, before)
@@ -123,15 +124,15 @@ class Skills:
         except PageNotFound:
             before = ""
         if data or before:
-            self.pages.write(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
+            self.writer.write(path, json.dumps(data, ensure_ascii=False, indent=2) + "\n")
         return before
 
     def _restore_data(self, folder: str, before: str) -> None:
         with suppress(CommonplaceError):
             if before:
-                self.pages.write(self._data_path(folder), before)
+                self.writer.write(self._data_path(folder), before)
             else:
-                self.pages.remove(self._data_path(folder))
+                self.writer.remove(self._data_path(folder))
 
     def _folder(self, name: str) -> str:
         """Return the folder a person named exactly so, else ours."""

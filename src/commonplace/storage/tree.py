@@ -7,7 +7,7 @@ text, access rights, and files that an interrupted write left behind.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Literal, NamedTuple, Protocol
 
@@ -110,11 +110,29 @@ class FileTree(Protocol):
         """Remove files that can be made again, such as those of an index; they have no history."""
         ...
 
-    def inspect_leftover(self, path: str, page: str) -> Leftover: ...
-
-    def remove_leftover(self, path: str, page: str) -> Change | None:
-        """Remove a leftover; what is stored nowhere else is recorded in the page's history first, as this change."""
+    def inspect_leftover(self, path: str, page: str) -> Leftover:
+        """Return what a leftover holds of the page it was made for."""
         ...
+
+    def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
+        """Remove a leftover; what is stored nowhere else is recorded in the page's history first, as this change.
+
+        With `record` False it is recorded nowhere.
+        """
+        ...
+
+
+def list_leftovers(tree: FileTree) -> Iterator[FileEntry]:
+    """Yield the files that interrupted writes left beside pages."""
+    list_folder = tree.folder_lister()
+    waiting = [""]
+    while waiting:
+        listing = list_folder(waiting.pop())
+        for entry in listing.entries if listing else ():
+            if entry.leftover_of:
+                yield entry
+            elif entry.kind == "folder" and not entry.name.startswith("."):
+                waiting.append(entry.path)
 
 
 def move_page(pages: Pages, old: str, new: str) -> bool:
@@ -243,10 +261,10 @@ class PageTree:
         """Do nothing: such a backend has no files."""
 
     def inspect_leftover(self, path: str, page: str) -> Leftover:
-        """Writes of such a backend leave nothing behind."""
+        """Return an empty one: writes of such a backend leave nothing behind."""
         return Leftover("nothing", True)
 
-    def remove_leftover(self, path: str, page: str) -> Change | None:
+    def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
         """Do nothing: writes of such a backend leave nothing behind."""
 
 

@@ -13,7 +13,6 @@ from ..model import Page
 from ..storage.base import ABSENT, Pages, Root, Storage
 from ..storage.history import Author, Versions, write_as
 from ..storage.tokens import Call, Token
-from ..storage.undo import read_as_of, undo
 
 if TYPE_CHECKING:
     pass
@@ -198,15 +197,14 @@ class StorageContract(PagesContract):
         assert storage.history.paths() == ["memory/a.md"]
         _raises(NotFound, storage.history.read_version, "memory/a.md", "0" * 32)
 
-    def test_a_change_is_undone_and_later_ones_stay(self) -> None:
+    def test_a_change_is_named_by_the_beginning_of_its_id_if_no_other_begins_so(self) -> None:
         storage = self.make_storage()
-        storage.pages.write("memory/a.md", "one\n\ntwo\n\nthree\n")
-        storage.pages.write("memory/a.md", "ONE\n\ntwo\n\nthree\n")
-        storage.pages.write("memory/a.md", "ONE\n\ntwo\n\nTHREE\n")
-        middle = storage.history.changes("memory/a.md")[1]
-        assert [done.problem for done in undo(storage.pages, storage.history, [middle])] == [""]
-        assert storage.pages.read("memory/a.md").text == "one\n\ntwo\n\nTHREE\n"
-        assert read_as_of(storage.history, "memory/a.md", "9999") == b"one\n\ntwo\n\nTHREE\n"
+        for number in range(20):  # more than there are first digits
+            storage.pages.write("memory/a.md", f"{number}")
+        change = storage.history.changes("memory/a.md")[7]
+        assert storage.history.change(change.id) == change
+        _raises(NotFound, storage.history.change, "")
+        _raises(NotFound, storage.history.change, "no id")
 
     def test_a_page_that_others_changed_is_merged_and_a_loss_is_reported(self) -> None:
         storage = self.make_storage()

@@ -32,7 +32,16 @@ from ..storage.base import (
     ignore_write,
 )
 from ..storage.conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
-from ..storage.history import Author, Change, ChooseVersions, Versions, keep_since, oldest_that_fits, version_of
+from ..storage.history import (
+    Author,
+    Change,
+    ChooseVersions,
+    Versions,
+    keep_since,
+    oldest_that_fits,
+    require_one,
+    version_of,
+)
 from ..storage.names import require_inside
 from ..storage.tokens import Call, Token
 from ..storage.tree import PageSize, PageTree
@@ -234,12 +243,7 @@ class MemoryHistory:
         return [(change, -1 if data is None else len(data)) for change, data in self._select(None)]
 
     def change(self, name: str) -> Change:
-        matches = [change for change in self.changes() if change.id.startswith(name)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
-        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+        return require_one(name, [change for change in self.changes() if change.id.startswith(name)])
 
     def read_version(self, path: str, version: str) -> bytes | None:
         if version == ABSENT:
@@ -407,12 +411,6 @@ class MemoryStorage:
 
     def open_index(self, scope: IndexScope) -> IndexHandle:
         return _open_index(self.cache_folder, self.pages, scope, self._contents)
-
-    def list_leftovers(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    def remove_leftover(self, path: str) -> None:
-        raise PageNotFound(path)
 
     def check(self) -> None:
         """Nothing can be in the way."""

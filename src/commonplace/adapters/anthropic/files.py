@@ -129,9 +129,9 @@ class MemoryFiles:
             target = self._tree.resolve(file.unresolved, follow_last=False)  # of a link, the link
             with _sdk_error_if_missing(file):
                 if self._kind(target) == "folder":
-                    self._tree.remove_folder(target)
+                    self.home.writer.remove_folder(target)
                 else:
-                    self._tree.remove(target)
+                    self.home.writer.remove_file(target)
             return f"Successfully deleted {file.given}"
 
     def rename(self, old_path: object, new_path: object) -> str:
@@ -148,14 +148,14 @@ class MemoryFiles:
                     raise InvalidArgument(f"Cannot rename {old.given} to {new.given}, which is inside of it")
                 self._check_new_name(new)
                 try:
-                    self._tree.move(self._tree.resolve(old.unresolved, follow_last=False), new.resolved)
+                    self.home.writer.move(self._tree.resolve(old.unresolved, follow_last=False), new.resolved)
                 except StaleVersion as error:
                     raise Conflict(exists) from error
             return f"Successfully renamed {old.given} to {new.given}"
 
     def clear(self) -> str:
         with self._write_call("clear"):
-            self._tree.remove_folder(self.parse_path("path", ROOT).resolved)
+            self.home.writer.remove_folder(self.parse_path("path", ROOT).resolved)
             self.ensure()
         return "All memory cleared"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from ..base import (
     Retention,
     TokenStore,
 )
-from ..files import page_of_leftover, read_bytes_or_none, storage_errors
+from ..files import read_bytes_or_none, storage_errors
 from .history import FolderHistory
 from .pages import FolderPages
 from .tokens import FolderTokens
@@ -116,18 +116,6 @@ class FolderStorage:
         from .bulk import FolderBulk
 
         return FolderBulk(self.local_folder, self._clock, self.pages, self._history)
-
-    def list_leftovers(self) -> Iterator[tuple[str, str]]:
-        for folder, folders, files in os.walk(self.local_folder):
-            folders[:] = [name for name in folders if not name.startswith(".")]
-            for name in files:
-                path = os.path.relpath(os.path.join(folder, name), self.local_folder).replace(os.sep, "/")
-                page = page_of_leftover(path)
-                if page:
-                    yield path, page
-
-    def remove_leftover(self, path: str) -> None:
-        os.unlink(os.path.join(self.local_folder, path))
 
     def check(self) -> None:
         if os.path.lexists(self.local_folder) and not os.path.isdir(self.local_folder):

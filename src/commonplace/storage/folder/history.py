@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from ...errors import NotFound
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..base import ABSENT, Head, Retention
@@ -37,6 +36,7 @@ from ..history import (
     rebuild_lines,
     replay,
     replay_sizes,
+    require_one,
     version_of,
 )
 from ..merge import omits_changes
@@ -127,11 +127,7 @@ class FolderHistory:
     def change(self, name: str) -> Change:
         """Return a change by its id or a unique prefix of it."""
         matches = [each for slot in self._slots() if slot.startswith(name[:2]) for each in self._find_ids(slot, name)]
-        if len(matches) == 1:
-            return matches[0]
-        if matches:
-            raise NotFound(f"{name} is the beginning of {len(matches)} changes: give more of it")
-        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+        return require_one(name, matches)
 
     def read_version(self, path: str, version: str) -> bytes | None:
         """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""

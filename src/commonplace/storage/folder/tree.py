@@ -199,7 +199,7 @@ class FolderTree:
             return Leftover(f"{len(data)} bytes that are in no version of that page", False)
         return Leftover("a version of that page that history has", True)
 
-    def remove_leftover(self, path: str, page: str) -> Change | None:
+    def remove_leftover(self, path: str, page: str, *, record: bool = True) -> Change | None:
         if os.path.islink(self._locks):
             raise OutsideHome(f"{os.path.basename(self._locks)} is a link: put a folder in its place")
         if page.startswith(f"{HISTORY_FOLDER}/"):
@@ -208,7 +208,7 @@ class FolderTree:
                 os.unlink(self._place(path))
             return None
         with lock(self._locks, "page", page):  # whoever writes the page would hold this
-            is_safe = self.inspect_leftover(path, page).is_safe
+            is_safe = not record or self.inspect_leftover(path, page).is_safe
             change = None if is_safe else self._record_leftover(path, page)
             os.unlink(self._place(path))
         return change

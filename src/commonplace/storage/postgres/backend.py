@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from ... import settings as settings_of
-from ...errors import OutsideHome, PageNotFound, SettingsError
+from ...errors import OutsideHome, SettingsError
 from ...model import Clock, Page
 from ..base import BulkStore, HistoryStore, OnWrite, Pages, Retention, TokenStore
 from ..conflicts import decode_text
@@ -125,12 +125,6 @@ class PostgresStorage:
         from .bulk import PostgresBulk
 
         return PostgresBulk(self.database, self._clock, self._history)
-
-    def list_leftovers(self) -> tuple[tuple[str, str], ...]:
-        return ()
-
-    def remove_leftover(self, path: str) -> None:
-        raise PageNotFound(path)
 
     def check(self) -> None:
         """A database is checked when it is opened."""

@@ -10,7 +10,7 @@ from datetime import timedelta
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from ...errors import NotFound, StorageError
+from ...errors import StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..base import ABSENT, Head, Retention
@@ -27,6 +27,7 @@ from ..history import (
     rebuild_lines,
     replay,
     replay_sizes,
+    require_one,
     version_of,
 )
 from .connection import Database, Row
@@ -149,11 +150,7 @@ class PostgresHistory:
     def change(self, name: str) -> Change:
         # Ids are hexadecimal: everything with the prefix sorts before the prefix with a tilde.
         rows = self._query(_CHANGE_COLUMNS, "id >= %s AND id < %s LIMIT 1000", name, f"{name}~")
-        if len(rows) == 1:
-            return Change(*rows[0])
-        if rows:
-            raise NotFound(f"{name} is the beginning of {len(rows)} changes: give more of it")
-        raise NotFound(f"there is no change {name}: `commonplace log` lists them")
+        return require_one(name, [Change(*row) for row in rows])
 
     def read_version(self, path: str, version: str) -> bytes | None:
         if version == ABSENT:

@@ -11,9 +11,9 @@ import click
 from ...errors import Conflict, NotFound
 from ...home import Home
 from ...maintenance import timeline
+from ...maintenance.timeline import UndoResult
 from ...storage.history import Change
 from ...storage.records import read_text
-from ...storage.undo import UndoResult
 from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
 if TYPE_CHECKING:

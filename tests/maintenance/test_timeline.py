@@ -1,0 +1,119 @@
+"""Take changes back, and pages back to what they were at a time: what others wrote stays, and it can be taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from commonplace.errors import NotFound
+from commonplace.home import Home
+from commonplace.maintenance.timeline import read_as_of, restore, undo
+from commonplace.storage.history import Author, Change, write_as
+from commonplace.testing import FrozenClock
+
+
+@pytest.fixture
+def opened(home: Path, clock: FrozenClock) -> Iterator[Home]:
+    opened = Home(str(home), clock=clock)
+    yield opened
+    opened.close()
+
+
+def last_change(home: Home, path: str = "a.md") -> list[Change]:
+    return home.storage.history.changes(path)[-1:]
+
+
+def text_of(home: Home, path: str = "a.md") -> str:
+    return home.storage.pages.read(path).text
+
+
+def test_a_change_is_taken_back_and_that_again(opened: Home) -> None:
+    opened.writer.write("a.md", "one\n")
+    opened.writer.write("a.md", "two\n")
+    assert undo(opened, last_change(opened))[0].problem == ""
+    assert text_of(opened) == "one\n"
+    undo(opened, last_change(opened))
+    assert text_of(opened) == "two\n"
+
+
+def test_taking_back_what_made_a_page_removes_it_and_what_removed_it_brings_it_back(opened: Home) -> None:
+    opened.writer.write("a.md", "one\n")
+    undo(opened, last_change(opened))
+    assert opened.storage.pages.list("") == []
+    undo(opened, last_change(opened))
+    assert text_of(opened) == "one\n"
+
+
+def test_only_what_a_change_did_is_taken_back(opened: Home) -> None:
+    opened.writer.write("a.md", "one\ntwo\nthree\nfour\n")
+    opened.writer.edit("a.md", lambda text: text.replace("one", "ONE"))
+    changed = last_change(opened)
+    opened.writer.append("a.md", "five\n")
+    undo(opened, changed)
+    assert text_of(opened) == "one\ntwo\nthree\nfour\nfive\n"
+
+
+def test_a_change_that_others_built_on_is_not_taken_back_and_it_is_said(opened: Home) -> None:
+    opened.writer.write("a.md", "one\n")
+    opened.writer.write("a.md", "two\n")
+    changed = last_change(opened)
+    opened.writer.write("a.md", "three\n")
+    (undone,) = undo(opened, changed)
+    assert "same place" in undone.problem
+    assert text_of(opened) == "three\n"
+
+
+def test_all_that_somebody_did_is_taken_back_around_what_others_did(opened: Home) -> None:
+    pages = opened.storage.pages
+    with write_as(Author("remember", "good")):
+        pages.write("a.md", "".join(f"{number}\n" for number in range(10)))
+    with write_as(Author("remember", "bad")):
+        pages.edit("a.md", lambda text: text.replace("1\n", "bad 1\n"))
+        pages.edit("a.md", lambda text: text.replace("3\n", "bad 3\n"))
+    with write_as(Author("remember", "good")):
+        pages.edit("a.md", lambda text: text.replace("8\n", "good 8\n"))
+    with write_as(Author("remember", "bad")):
+        pages.edit("a.md", lambda text: text.replace("5\n", "bad 5\n"))
+        pages.write("b.md", "bad page\n")
+    changes = opened.storage.history.changes()
+    undone = undo(opened, [change for change in changes if change.agent == "bad"])
+    assert [each.problem for each in undone] == ["", ""]
+    assert text_of(opened) == "".join(f"{number}\n" for number in range(10)).replace("8", "good 8")
+    assert pages.list("") == ["a.md"]
+
+
+def test_a_page_that_is_gone_is_not_changed_and_the_way_out_is_named(opened: Home) -> None:
+    opened.writer.write("a.md", "one\n")
+    change = last_change(opened)
+    opened.writer.remove("a.md")
+    (undone,) = undo(opened, change)
+    assert "not there any more" in undone.problem
+    assert "restore" in undone.problem
+
+
+def test_a_page_is_read_and_written_as_it_was_at_a_time(opened: Home, clock: FrozenClock) -> None:
+    opened.writer.write("a.md", "morning\n")
+    clock.advance(hours=2)
+    opened.writer.write("a.md", "noon\n")
+    history = opened.storage.history
+    assert read_as_of(history, "a.md", "2026-03-14T10") == b"morning\n"
+    assert read_as_of(history, "a.md", "2026-03-14T12") == b"noon\n"
+    assert read_as_of(history, "a.md", "2026-03-13") is None
+    with pytest.raises(NotFound, match="does not know"):
+        read_as_of(history, "b.md", "2026-03-14")
+    assert restore(opened, "a.md", "2026-03-14T10:00")
+    assert not restore(opened, "a.md", "2026-03-14T10:00")
+    assert restore(opened, "a.md", "2026-03-13")
+    assert opened.storage.pages.list("") == []
+
+
+def test_an_undo_names_its_author_and_is_searched_at_once(opened: Home) -> None:
+    opened.writer.write("memory/a.md", "Green tea.\n")
+    opened.writer.write("memory/a.md", "Black coffee.\n")
+    undo(opened, last_change(opened, "memory/a.md"))
+    (change,) = last_change(opened, "memory/a.md")
+    assert (change.tool, change.agent) == ("undo", "main")
+    assert change.why.startswith("takes back ")
+    assert opened.index.query(lambda view: "memory/a.md" in view.index.stamps())
