@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from . import directive
 from . import settings as settings_of
-from .errors import CommonplaceError, InvalidArgument, PageNotFound
-from .formats.json_text import is_unicode
+from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout
+from .storage.names import require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .visibility import Visibility, format_modified
@@ -40,9 +40,9 @@ def utc_now() -> datetime:
 
 class Home:
     def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now, session: str = "") -> None:
-        _require_valid_name("home", root)
-        _require_valid_name("agent", agent)
-        _require_valid_name("session", session)
+        require_valid_name("home", root)
+        require_valid_name("agent", agent)
+        require_valid_name("session", session)
         self.agent = agent
         self.clock = clock
         self.session = session
@@ -226,14 +226,6 @@ def modified_timestamp(home: Home, path: str) -> str | None:
         return format_modified(home.storage.pages.modified_at(path))
     except PageNotFound:
         return None
-
-
-def _require_valid_name(what: str, text: str) -> None:
-    """InvalidArgument for a name that no file system and no page could hold."""
-    if not is_unicode(text):
-        raise InvalidArgument(f"the {what} {text!a} is not Unicode text")
-    if "\0" in text:
-        raise InvalidArgument(f"the {what} {text!a} has a null character in it")
 
 
 def layout_of(settings: Settings) -> Layout:

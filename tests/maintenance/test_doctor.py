@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from commonplace import Memory, NotFound
-from commonplace.index.sync import MAX_PAGE_CHARACTERS
 from commonplace.maintenance.doctor import CHECKS, Finding, Report, examine
 from commonplace.maintenance.timeline import undo
+from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.testing import FrozenClock
 
 from ..test_bad_input import fill

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from commonplace.errors import PageNotFound
-from commonplace.storage.bulk import PRIVATE_MODE
+from commonplace.storage.files import PRIVATE_FILE_MODE
 from commonplace.storage.history import format_line
 from commonplace.storage.postgres.bulk import MICROSECONDS, read_history_files
 from commonplace.storage.postgres.pages import PostgresPages
@@ -104,9 +104,9 @@ class DatabasePath:
         with database.transaction() as connection:
             asked = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE data IS NOT NULL ORDER BY path"
             for path, data, modified in connection.execute(asked):
-                found[path] = data, PRIVATE_MODE, modified * 1000
+                found[path] = data, PRIVATE_FILE_MODE, modified * 1000
             for path, lines in read_history_files(connection, database.tenant) if history else ():
-                found[path] = b"".join(map(format_line, lines)), PRIVATE_MODE, 0
+                found[path] = b"".join(map(format_line, lines)), PRIVATE_FILE_MODE, 0
         return found
 
     def stat(self) -> SimpleNamespace:

@@ -16,6 +16,7 @@ from commonplace.storage.history import Author, Versions, write_as
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages
+from commonplace.storage.postgres.url import with_tenant
 from commonplace.testing import FrozenClock
 
 pytestmark = pytest.mark.slow
@@ -24,7 +25,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def home(url: str, clock: FrozenClock) -> Iterator[Home]:
     """The home whose pages the fixture `pages` writes."""
-    home = Home(f"{url}?tenant=acme", clock=clock)
+    home = Home(with_tenant(url, "acme"), clock=clock)
     yield home
     home.close()
 

@@ -15,7 +15,8 @@ from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, St
 from ..home import Home
 from ..index.base import Progress, ignore_progress
 from ..storage.base import ABSENT
-from ..storage.bulk import PRIVATE_MODE, IncomingPage, PageBatch, Spool, SpooledFile, path_problem
+from ..storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, path_problem
+from ..storage.files import PRIVATE_FILE_MODE
 from ..storage.history import version_of
 from ..storage.skills import PAGE as SKILL_PAGE
 from .placement import File, FileKind, list_other_pages, make_files, second_fallback_path
@@ -301,5 +302,5 @@ class _Comparison:
         modified = file.modified if 0 < file.modified < now else now
         if file.warning:
             self._plan.warnings.setdefault(file.warning, []).append(step.path)
-        spooled = self._spool.add(PRIVATE_MODE, modified, [file.data])
+        spooled = self._spool.add(PRIVATE_FILE_MODE, modified, [file.data])
         return step._replace(spooled=spooled, file=file._replace(data=b""))

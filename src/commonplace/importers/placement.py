@@ -24,7 +24,7 @@ from ..model import Clock, Page
 from ..storage.base import Pages, Paths
 from ..storage.history import version_of
 from ..storage.layout import FIXED_NAMES, FIXED_PAGES, Layout
-from ..storage.names import file_name
+from ..storage.names import MAX_NAME_BYTES, file_name
 from ..storage.records import Channels, Globals, RecordFolder
 from ..storage.skills import PAGE, Skills
 from ..writing import screen_secrets
@@ -32,7 +32,6 @@ from .values import CLAUDE_CODE, PageItem, RecordItem, SessionItem, SkillItem
 
 FileKind = Literal["page", "record", "skill", "session"]
 _TIMES = re.compile(r"""^\s*(?:created_at|updated_at):[ ]*["']?([^"'\n]+?)["']?[ ]*$""", re.MULTILINE)
-_MAX_NAME_BYTES = 255  # of a name on common file systems
 
 
 class File(NamedTuple):
@@ -59,7 +58,7 @@ def make_files(home: Home, item: PageItem | RecordItem | SkillItem | SessionItem
     else:
         files = [_make_session(home, item)]
     for file in files:
-        if any(len(part.encode()) > _MAX_NAME_BYTES for part in file.path.split("/")):
+        if any(len(part.encode()) > MAX_NAME_BYTES for part in file.path.split("/")):
             raise InvalidArgument("has a name that is too long for a file")
     return files
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
 from ..model import Page, Scope
-from ..storage.base import UNSURE, Pages, PathWarnings, Root
+from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
@@ -22,7 +22,6 @@ from .base import Entry, Index, Progress, ignore_progress
 
 # Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
 Work = dict[str, tuple[Place, int | None]]
-MAX_PAGE_CHARACTERS = 4_000_000  # characters of one page that are searched; more than any page a person can read
 _MANY_PAGES = 500  # to read, from which other processes answer from what is indexed instead of waiting
 _BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps what it has done
 _LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written

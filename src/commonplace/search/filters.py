@@ -9,9 +9,9 @@ from datetime import date
 from typing import Any, get_args
 
 from ..errors import InvalidArgument
-from ..formats.json_text import is_unicode
 from ..model import Filters, ScopeKind, Source
 from ..schema import TEXT, Schema, check
+from ..storage.names import require_valid_name
 from .dates import parse_span
 
 _MAX_FILTER_TEXTS = 50
@@ -101,12 +101,11 @@ def check_filters(filters: Filters) -> None:
         if isinstance(value, int) and not 0 < value <= date.max.toordinal():
             raise InvalidArgument(f"{value} is not a day")
         texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
-        too_long = any(len(text) > _MAX_FILTER_CHARACTERS or not is_unicode(text) for text in texts)
+        too_long = any(len(text) > _MAX_FILTER_CHARACTERS for text in texts)
         if len(texts) > _MAX_FILTER_TEXTS or too_long:
             limit = f"at most {_MAX_FILTER_TEXTS} texts of at most {_MAX_FILTER_CHARACTERS} characters"
             raise InvalidArgument(f"a filter takes {limit}")
-        if any("\0" in text for text in texts):
-            raise InvalidArgument("a filter with a null character in it matches nothing: take it out")
+        require_valid_name("filter", *texts)
     if any(pattern.replace("**", "*").count("*") > _MAX_PATTERN_STARS for pattern in filters.paths):
         raise InvalidArgument(f"path: a pattern has at most {_MAX_PATTERN_STARS} stars")
     for scope in filters.scopes:

@@ -34,6 +34,7 @@ PathWarnings = list[tuple[str, str]]  # a path and what is wrong there; not ever
 Texts = list[tuple[str, str]]  # paths and the texts of their pages
 OnWrite = Callable[[str, int], None]  # called with a page's path and size in bytes (0: removed) after a write
 
+MAX_PAGE_CHARACTERS = 4_000_000  # of a page that are searched; more than any page a person can read
 UNSURE = -1  # the stamp of a page that may change again without changing its stamp
 
 

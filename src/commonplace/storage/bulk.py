@@ -13,7 +13,6 @@ from .base import ABSENT, HISTORY_FOLDER, Root
 from .history import Change, Versions, current_write
 
 CHUNK_BYTES = 1 << 20
-PRIVATE_MODE = 0o600
 _SPOOL_MEMORY_BYTES = 32 << 20
 _MAX_PATH_BYTES = 4096
 _MAX_PATH_DEPTH = 100  # folders: opening a file costs a step through each of them

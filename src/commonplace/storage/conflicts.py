@@ -1,4 +1,4 @@
-"""What every backend does with a page's bytes around a write: decode, edit, and detect conflicts.
+"""What every backend does with a page around a write: text to bytes and back, and conflict detection.
 
 Conflict detection compares what a handle has read of a page with what history knows, so that no change by somebody
 else is lost without a word.
@@ -6,10 +6,12 @@ else is lost without a word.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 from ..errors import NotFound, NotText, StaleVersion, StorageError
+from ..model import Page
 from .base import HistoryStore
 from .history import as_text, current_write, version_of
 from .merge import loses_changes, merge
@@ -109,6 +111,45 @@ class ConflictDetector:
             head = self.history.head(path)
         if head is None or head.version != version_of(old) or head.by.agent != current_write().author.agent:
             _report_conflict(path, "was written by somebody else, and you had not read it")
+
+
+class TextPages(ABC):
+    """The verbs of `Pages` that write text, for a backend that can change the bytes of a page."""
+
+    def __init__(self, conflicts: ConflictDetector) -> None:
+        self._conflicts = conflicts
+
+    @abstractmethod
+    def change_bytes(self, path: str, change: ByteChange) -> str:
+        """Read, change and write a page and return its version.
+
+        Nothing is written when `change` returns the same bytes, or None.
+        """
+
+    def _normalize(self, path: str) -> str:
+        """Return the one form of a path under which the backend stores the page."""
+        return path
+
+    def write(self, path: str, text: str, if_version: str | None = None) -> str:
+        return self.change_bytes(path, replace_text(path, text, if_version))
+
+    def edit(self, path: str, change: Callable[[str], str]) -> str:
+        return self.change_bytes(path, edit_text(path, change))
+
+    def append(self, path: str, text: str) -> str:
+        def add_text(old: str) -> str:
+            return old + text
+
+        return self.edit(path, add_text)
+
+    def rewrite(self, path: str, text: str) -> str:
+        def merge_text(old: bytes | None) -> bytes:
+            return self._conflicts.merge_with_others(self._normalize(path), old, text).encode()
+
+        return self.change_bytes(path, merge_text)
+
+    def mark_read(self, page: Page) -> None:
+        self._conflicts.mark_read(self._normalize(page.path), page.version)
 
 
 def _report_conflict(path: str, what: str) -> None:

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Literal
 
 from ..errors import LockTimeout
-from .files import make_folders, sync_folder
+from .files import PRIVATE_FILE_MODE, make_folders, sync_folder
 
 Kind = Literal["area", "page"]  # an area is a named lock: processes of earlier releases call its files so
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
@@ -131,7 +131,9 @@ def _open(path: str) -> int:
         for parent in make_folders(os.path.dirname(path)):  # the first lock makes the home itself: that has to last
             sync_folder(parent)
         with suppress(FileNotFoundError):  # the folder was removed after it was made
-            return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), 0o600)
+            return os.open(
+                path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE_MODE
+            )
     raise LockTimeout(f"{os.path.dirname(path)} is removed again and again: stop what removes it, then try again")
 
 

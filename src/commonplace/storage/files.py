@@ -26,6 +26,8 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+PRIVATE_FILE_MODE = 0o600
+PRIVATE_FOLDER_MODE = 0o700
 TIMESTAMP_TICK_NANOSECONDS = 50_000_000  # file times move in steps of up to 10 ms; two writes inside one look alike
 APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
 CREATE_FLAGS = (
@@ -65,9 +67,9 @@ def storage_errors(path: str) -> Iterator[None]:
         raise _ERROR_TYPES.get(number, StorageError)(problem, path=path, advice=advice) from error
 
 
-def read_bytes(place: str, path: str) -> bytes:
+def read_bytes(file_path: str, path: str) -> bytes:
     """Return the bytes of a regular file; `path` is how errors name it."""
-    handle = os.open(place, _READ_FLAGS)
+    handle = os.open(file_path, _READ_FLAGS)
     try:
         info = os.fstat(handle)
         if stat.S_ISDIR(info.st_mode):
@@ -86,17 +88,17 @@ def read_bytes(place: str, path: str) -> bytes:
         os.close(handle)
 
 
-def read_bytes_or_none(place: str, path: str) -> bytes | None:
+def read_bytes_or_none(file_path: str, path: str) -> bytes | None:
     try:
-        return read_bytes(place, path)
+        return read_bytes(file_path, path)
     except FileNotFoundError:
         return None
 
 
-def read_settled(place: str, path: str) -> bytes | None:
+def read_settled(file_path: str, path: str) -> bytes | None:
     """Return a file's bytes, or None; wait for an editor that is in the middle of saving it."""
     try:
-        return _read_when_settled(place, path)
+        return _read_when_settled(file_path, path)
     except FileNotFoundError:
         return None
 
@@ -108,20 +110,20 @@ class ConcurrentWrite(Exception):
         self.data = data
 
 
-def replace_file(place: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False) -> None:
+def replace_file(file_path: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False) -> None:
     """Replace the bytes that were read (None: no file) with new ones, all of them or none; or raise ConcurrentWrite.
 
     `in_a_hurry`: leave as little time as possible between the last look and the change, and sync after it.
     """
-    folder, name = os.path.split(place)
+    folder, name = os.path.split(file_path)
     handle, temporary, changed_folders = _create_temporary(folder, name)
     try:
         with _unlink_on_error(temporary):
-            _copy_mode(handle, place)
+            _copy_mode(handle, file_path)
             write_all(handle, data)
             if not in_a_hurry:
                 os.fsync(handle)
-        _move_into_place(temporary, place, data, as_read)
+        _move_into_place(temporary, file_path, data, as_read)
         if in_a_hurry:
             os.fsync(handle)
     finally:
@@ -129,22 +131,22 @@ def replace_file(place: str, data: bytes, as_read: bytes | None, *, in_a_hurry: 
     _sync_folders(name, (folder, *changed_folders))
 
 
-def write_file(place: str, data: bytes) -> None:
+def write_file(file_path: str, data: bytes) -> None:
     """Replace a file that only we write, whatever it holds."""
     while True:
         with suppress(ConcurrentWrite):
-            replace_file(place, data, read_bytes_or_none(place, place))
+            replace_file(file_path, data, read_bytes_or_none(file_path, file_path))
             return
 
 
-def remove_file(place: str, as_read: bytes) -> None:
+def remove_file(file_path: str, as_read: bytes) -> None:
     """Remove a file that is still as it was read; otherwise put it back and raise ConcurrentWrite."""
-    folder, name = os.path.split(place)
-    aside = temporary_path(place)
-    os.rename(place, aside)
-    data = _read_when_settled(aside, place)
+    folder, name = os.path.split(file_path)
+    aside = temporary_path(file_path)
+    os.rename(file_path, aside)
+    data = _read_when_settled(aside, file_path)
     if data != as_read:
-        _put_back(aside, place)
+        _put_back(aside, file_path)
         raise ConcurrentWrite(data)
     os.unlink(aside)
     _sync_folders(name, (folder,))
@@ -160,66 +162,66 @@ def _unlink_on_error(temporary: str) -> Iterator[None]:
         raise
 
 
-def _move_into_place(temporary: str, place: str, data: bytes, as_read: bytes | None) -> None:
+def _move_into_place(temporary: str, file_path: str, data: bytes, as_read: bytes | None) -> None:
     with _unlink_on_error(temporary):
-        if not _swap_in(temporary, place, as_read):
+        if not _swap_in(temporary, file_path, as_read):
             return
     # From here on the temporary file holds somebody's text: it is only unlinked when that is safe elsewhere.
-    replaced = _read_when_settled(temporary, place)
+    replaced = _read_when_settled(temporary, file_path)
     if replaced != as_read:
-        _swap_back(temporary, place, data)
+        _swap_back(temporary, file_path, data)
         os.unlink(temporary)
         raise ConcurrentWrite(replaced)
     os.unlink(temporary)
 
 
-def _swap_in(temporary: str, place: str, as_read: bytes | None) -> bool:
+def _swap_in(temporary: str, file_path: str, as_read: bytes | None) -> bool:
     """Put the new file in place and return whether the temporary file now holds what was there before."""
-    current = read_settled(place, place)
+    current = read_settled(file_path, file_path)
     if current != as_read:
         raise ConcurrentWrite(current)
     try:
         if as_read is None:
-            rename_noreplace(temporary, place)
+            rename_noreplace(temporary, file_path)
             return False
-        swap(temporary, place)
+        swap(temporary, file_path)
     except Unsupported:  # what is saved between the look above and this is lost
-        os.replace(temporary, place)
+        os.replace(temporary, file_path)
         return False
     except (FileExistsError, FileNotFoundError):  # created or removed since the look above
-        raise ConcurrentWrite(read_bytes_or_none(place, place)) from None
+        raise ConcurrentWrite(read_bytes_or_none(file_path, file_path)) from None
     return True
 
 
-def _swap_back(temporary: str, place: str, data: bytes) -> None:
+def _swap_back(temporary: str, file_path: str, data: bytes) -> None:
     """Put the replaced file back, unless it was saved once more meanwhile over ours: that is the later one."""
-    swap(temporary, place)
-    if read_bytes(temporary, place) != data:
-        swap(temporary, place)
+    swap(temporary, file_path)
+    if read_bytes(temporary, file_path) != data:
+        swap(temporary, file_path)
 
 
-def _put_back(aside: str, place: str) -> None:
+def _put_back(aside: str, file_path: str) -> None:
     try:
-        rename_noreplace(aside, place)
+        rename_noreplace(aside, file_path)
     except Unsupported:
-        os.replace(aside, place)
+        os.replace(aside, file_path)
     except FileExistsError:  # saved once more meanwhile: that is the later one
         os.unlink(aside)
 
 
-def _read_when_settled(place: str, path: str) -> bytes:
+def _read_when_settled(file_path: str, path: str) -> bytes:
     """Return a file's bytes once nobody writes to it: an editor may have just opened and emptied it."""
     deadline = time.monotonic() + _SAVING_SECONDS
-    while _is_being_written(place) and time.monotonic() < deadline:
+    while _is_being_written(file_path) and time.monotonic() < deadline:
         time.sleep(0.001)
-    return read_bytes(place, path)
+    return read_bytes(file_path, path)
 
 
-def _is_being_written(place: str) -> bool:
+def _is_being_written(file_path: str) -> bool:
     """Return whether anybody has the file open for writing: the system only grants a read lease if nobody has."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
-    handle = os.open(place, _READ_FLAGS)
+    handle = os.open(file_path, _READ_FLAGS)
     try:
         fcntl.fcntl(handle, fcntl.F_SETSIG, _HARMLESS_SIGNAL)  # sent to us if somebody opens the file just now
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -248,16 +250,16 @@ def _create_temporary(folder: str, name: str) -> tuple[int, str, list[str]]:
         temporary = temporary_path(os.path.join(folder, name))
         changed_folders = make_folders(folder)
         try:
-            return os.open(temporary, CREATE_FLAGS, 0o600), temporary, changed_folders
+            return os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE), temporary, changed_folders
         except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
             if attempt == _CREATE_ATTEMPTS - 1:
                 raise
     raise AssertionError("unreachable")
 
 
-def temporary_path(place: str) -> str:
+def temporary_path(file_path: str) -> str:
     """Return a name beside a file for what will take its place. Nobody reads such a file as a page."""
-    folder, name = os.path.split(place)
+    folder, name = os.path.split(file_path)
     return os.path.join(folder, f".{_shorten(name)}.{os.urandom(6).hex()}.tmp")
 
 
@@ -278,10 +280,10 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _copy_mode(handle: int, place: str) -> None:
+def _copy_mode(handle: int, file_path: str) -> None:
     """Keep the permissions of the file to be replaced: one that a person opened to others stays open to them."""
     with suppress(OSError, AttributeError):
-        os.fchmod(handle, stat.S_IMODE(os.stat(place).st_mode))
+        os.fchmod(handle, stat.S_IMODE(os.stat(file_path).st_mode))
 
 
 def make_folders(folder: str) -> list[str]:
@@ -295,7 +297,7 @@ def make_folders(folder: str) -> list[str]:
         folder = parent
     for path in reversed(missing):
         with suppress(FileExistsError):
-            os.mkdir(path, 0o700)
+            os.mkdir(path, PRIVATE_FOLDER_MODE)
     return [os.path.dirname(path) for path in missing]
 
 
@@ -324,14 +326,14 @@ def rename_noreplace(one: str, new: str) -> None:
     _rename(one, new, _RENAME_NOREPLACE)
 
 
-def rename_new(temporary: str, place: str) -> None:
+def rename_new(temporary: str, file_path: str) -> None:
     """Rename, but never over another file; where the system cannot promise that, after a last look."""
     try:
-        rename_noreplace(temporary, place)
+        rename_noreplace(temporary, file_path)
     except Unsupported:
-        if os.path.lexists(place):
-            raise FileExistsError(place) from None
-        os.rename(temporary, place)
+        if os.path.lexists(file_path):
+            raise FileExistsError(file_path) from None
+        os.rename(temporary, file_path)
 
 
 _AT_FDCWD = -100  # paths are relative to the working directory
@@ -376,22 +378,24 @@ def open_atomic(path: str, *, replace: bool) -> Iterator[BinaryIO]:
     FileExistsError, after all is written, if the name is taken and `replace` is false. Where the system has no
     nameless files, and where another file is replaced, a temporary name is used until the end.
     """
-    place = os.path.abspath(path)
-    folder = os.path.dirname(place)
-    temporary = temporary_path(place)
+    file_path = os.path.abspath(path)
+    folder = os.path.dirname(file_path)
+    temporary = temporary_path(file_path)
     nameless = _open_nameless(folder)
     is_in_place = False
     try:
         with ExitStack() as stack:
-            with open(os.open(temporary, CREATE_FLAGS, 0o600) if nameless is None else nameless, "wb") as file:
+            with open(
+                os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE) if nameless is None else nameless, "wb"
+            ) as file:
                 _lock_until_closed(file.fileno(), stack)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
                 if nameless is not None:
-                    is_in_place = _link_nameless(nameless, temporary, place, replace=replace)
+                    is_in_place = _link_nameless(nameless, temporary, file_path, replace=replace)
             if not is_in_place:
-                (os.replace if replace else rename_new)(temporary, place)
+                (os.replace if replace else rename_new)(temporary, file_path)
     except BaseException:
         with suppress(OSError):
             os.unlink(temporary)
@@ -412,17 +416,17 @@ def _open_nameless(folder: str) -> int | None:
     if not hasattr(os, "O_TMPFILE") or not os.path.isdir(_DESCRIPTORS):
         return None
     with suppress(OSError):  # a real problem with the folder shows when the temporary file is created
-        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, PRIVATE_FILE_MODE)
     return None
 
 
-def _link_nameless(handle: int, temporary: str, place: str, *, replace: bool) -> bool:
+def _link_nameless(handle: int, temporary: str, file_path: str, *, replace: bool) -> bool:
     """Give a nameless file its name, or the temporary one if the name is taken; return whether it is in place."""
-    above = os.open(os.path.dirname(place), os.O_RDONLY | os.O_CLOEXEC)
+    above = os.open(os.path.dirname(file_path), os.O_RDONLY | os.O_CLOEXEC)
     nameless = f"{_DESCRIPTORS}/{handle}"
     try:
         # Only with a folder to be relative to does Python follow the link that stands for a descriptor.
-        os.link(nameless, place, src_dir_fd=above)
+        os.link(nameless, file_path, src_dir_fd=above)
     except FileExistsError:
         if not replace:
             raise

@@ -13,23 +13,28 @@ from base64 import b32encode
 from functools import lru_cache
 
 from ..errors import InvalidArgument, OutsideHome
+from ..formats.json_text import is_unicode
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
-_MAX_NAME_BYTES = 100  # leaves room for a temporary file's name and for nested folders on every system
+MAX_NAME_BYTES = 255  # of one part of a path, on common file systems
+MAX_PATH_BYTES = 1500  # of the path of a page: the index of a database takes no longer ones
+_MAX_PLAIN_NAME_BYTES = 100  # leaves room for a temporary file's name and for nested folders on every system
 
 
-def refuse_null(what: str, *names: str) -> None:
-    """InvalidArgument for a name with a null character, which no database column can hold."""
+def require_valid_name(what: str, *names: str) -> None:
+    """Raise InvalidArgument for a name that no file system, page or database could hold."""
     for name in names:
+        if not is_unicode(name):
+            raise InvalidArgument(f"the {what} {name!a} is not Unicode text")
         if "\0" in name:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
 
 
 def require_inside(path: str) -> None:
-    """OutsideHome for a path that does not lead to a page inside the home."""
+    """Raise OutsideHome for a path that does not lead to a page inside the home."""
     parts = path.split("/")
     if not path or path[0] in "/~" or "\0" in path or "\\" in path or ".." in parts or path[1:2] == ":":
         raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
@@ -64,7 +69,7 @@ def is_plain(name: str) -> bool:
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
     return (
         name == folded
-        and 0 < len(name.encode()) <= _MAX_NAME_BYTES
+        and 0 < len(name.encode()) <= _MAX_PLAIN_NAME_BYTES
         and all(char in "_-." or unicodedata.category(char)[0] in "LMN" for char in name)
         and name[0] not in ".-"
         and name[-1] != "."
@@ -94,7 +99,9 @@ def topic_name(topic: str) -> str:
 
 def topic_file(topic: str) -> str:
     """Return the file name of a topic: the topic itself unless a file system cannot take it."""
-    return topic if len(topic.encode()) <= _MAX_NAME_BYTES and not _DEVICES.fullmatch(topic) else encode_name(topic)
+    return (
+        topic if len(topic.encode()) <= _MAX_PLAIN_NAME_BYTES and not _DEVICES.fullmatch(topic) else encode_name(topic)
+    )
 
 
 def _slug(name: str) -> str:

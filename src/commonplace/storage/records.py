@@ -17,7 +17,7 @@ from ..formats.timestamps import format_timestamp, sort_key
 from ..model import Clock, Json, Record, Scope
 from .base import Pages, PageWriter
 from .layout import Layout, Place, stem
-from .names import decode_name, file_name, is_encoded, is_plain, refuse_null
+from .names import decode_name, file_name, is_encoded, is_plain, require_valid_name
 
 Modified = Callable[[], float]
 
@@ -136,8 +136,8 @@ class RecordFolder(NamedTuple):
     ) -> Record:
         """Write what `value_after` makes of the current value (None: there is none), under the page's lock."""
         for what, name in (("key", key), ("category", category), *self.fields):
-            refuse_null(what, name)
-        refuse_null("tag", *tags)
+            require_valid_name(what, name)
+        require_valid_name("tag", *tags)
         now = format_timestamp(self.clock())
         place = self.layout.place(path)
         named = Record(place.name if place else "", None, path=path, created_at=created_at or now)
@@ -207,7 +207,7 @@ class Globals:
 
     def put(self, key: str, value: Json, category: str, tags: tuple[str, ...]) -> None:
         """Write the record; one in another category moves, with everything its page says."""
-        refuse_null("key", key)
+        require_valid_name("key", key)
         with self.pages.lock(f"global {key}"):
             old = self._find_all(key)
             folder = self._folder_of_category(category)

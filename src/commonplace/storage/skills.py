@@ -14,7 +14,7 @@ from ..formats.timestamps import format_timestamp
 from ..model import Clock, Json, Skill
 from .base import Pages, PageWriter
 from .layout import Layout
-from .names import refuse_null, skill_folder
+from .names import require_valid_name, skill_folder
 
 PAGE = "SKILL.md"
 DATA = "data.json"
@@ -67,8 +67,8 @@ class Skills:
 
     def create(self, name: str, description: str, data: dict[str, Json], owner: str, instructions: str) -> Skill:
         """Create a skill; one that exists only gets the new description."""
-        refuse_null("name", name)
-        refuse_null("owner", owner)
+        require_valid_name("name", name)
+        require_valid_name("owner", owner)
         now = format_timestamp(self.clock())
         fresh = Skill(name, description, instructions, owner, data, created_at=now, updated_at=now)
 

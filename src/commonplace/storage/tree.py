@@ -13,12 +13,11 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
 from .base import ABSENT, Pages
+from .files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
 from .history import Change
 
 Kind = Literal["file", "folder", "link", "other"]
 DEFAULT_FOLDER_BYTES = 4096  # the size of a folder where the backend has none, as most file systems say
-PRIVATE_FILE_MODE = 0o600
-PRIVATE_FOLDER_MODE = 0o700
 
 
 class Link(NamedTuple):

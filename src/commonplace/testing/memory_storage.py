@@ -17,9 +17,11 @@ from .. import settings as settings_of
 from ..errors import CommonplaceError, NotFound, OutsideHome, PageNotFound, SettingsError, StaleVersion
 from ..formats.timestamps import format_timestamp
 from ..model import Clock, Page
+from ..storage import bulk
 from ..storage.backends import BACKENDS, SetupProblem
 from ..storage.base import (
     ABSENT,
+    HISTORY_FOLDER,
     Changes,
     Head,
     OnWrite,
@@ -31,21 +33,28 @@ from ..storage.base import (
     Texts,
     ignore_write,
 )
-from ..storage.conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
+from ..storage.conflicts import ByteChange, ConflictDetector, TextPages, decode_text
+from ..storage.file_locks import slot_of
+from ..storage.files import PRIVATE_FILE_MODE
 from ..storage.history import (
     Author,
     Change,
     ChooseVersions,
+    Line,
     Versions,
+    current_write,
+    format_line,
     keep_since,
     oldest_that_fits,
+    parse_lines,
+    rebuild_lines,
+    replay,
     require_one,
     version_of,
 )
 from ..storage.names import require_inside
 from ..storage.tokens import Call, Token
 from ..storage.tree import PageSize, PageTree
-from .memory_bulk import MemoryBulk
 
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, OnChange, OnStart
@@ -66,12 +75,12 @@ class MemoryContents:
         self.changed = threading.Condition(self.lock)
 
 
-class MemoryPages:
+class MemoryPages(TextPages):
     """Pages in memory, with conflict detection and history."""
 
     def __init__(self, contents: MemoryContents, history: MemoryHistory, clock: Clock, on_write: OnWrite) -> None:
+        super().__init__(ConflictDetector(history))
         self._contents = contents
-        self._conflicts = ConflictDetector(history)
         self._clock = clock
         self._on_write = on_write
 
@@ -85,21 +94,6 @@ class MemoryPages:
         require_inside(path)
         data, _ = self._contents.pages.get(path, (None, 0.0))
         return data
-
-    def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self.change_bytes(path, replace_text(path, text, if_version))
-
-    def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self.change_bytes(path, edit_text(path, change))
-
-    def append(self, path: str, text: str) -> str:
-        return self.edit(path, lambda old: old + text)
-
-    def rewrite(self, path: str, text: str) -> str:
-        return self.change_bytes(path, lambda old: self._conflicts.merge_with_others(path, old, text).encode())
-
-    def mark_read(self, page: Page) -> None:
-        self._conflicts.mark_read(page.path, page.version)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Nothing else can edit these pages."""
@@ -283,6 +277,116 @@ class MemoryHistory:
 
     def _sizes(self) -> list[tuple[str, int]]:
         return [(change.at, len(data or b"")) for change, data in self._select(None)]
+
+
+class MemoryBulk:
+    """Many pages at once: under one lock, so that a batch is written entirely or not at all."""
+
+    def __init__(self, contents: MemoryContents, history: MemoryHistory, clock: Clock) -> None:
+        self._contents = contents
+        self._history = history
+        self._clock = clock
+
+    @contextmanager
+    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
+        others: Paths = []
+        with bulk.Spool() as spool:
+            files: dict[str, bulk.SpooledFile] = {}
+            with self._contents.lock:
+                for path, (data, written_at) in self._contents.pages.items():
+                    if bulk.any_covers(roots, path):
+                        files[path] = spool.add(PRIVATE_FILE_MODE, int(written_at * 10**9), [data])
+                    else:
+                        others.append(path)
+                for path, data in self._history_files().items() if history else ():
+                    files[path] = spool.add(PRIVATE_FILE_MODE, 0, [data])
+            prefix = f"{base}/" if base else ""
+            names = (path.removeprefix(prefix).partition("/")[0] for path in others if path.startswith(prefix))
+            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, bulk.find_untracked(names, roots, base), ())
+
+    def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
+        with self._contents.lock:
+            pages = {path: data for path, (data, _) in self._contents.pages.items() if bulk.any_covers(roots, path)}
+        return {path: version_of(data) for path, data in pages.items()}, []
+
+    def version_lookup(self) -> Callable[[str], str]:
+        history = self._history_files()
+
+        def look_up(path: str) -> str:
+            if bulk.is_history_file(path):
+                return version_of(history.get(path))
+            require_inside(path)
+            return version_of(self.read(path)[0])
+
+        return look_up
+
+    def read(self, path: str) -> tuple[bytes | None, int]:
+        data, written_at = self._contents.pages.get(path, (None, 0.0))
+        return data, int(written_at * 10**9)
+
+    def put(
+        self, batch: bulk.PageBatch, *, skip_failed: bool = False, progress: bulk.WriteProgress = bulk.ignore_progress
+    ) -> dict[str, CommonplaceError]:
+        pages = [page for page in batch.pages if not bulk.is_history_file(page.path)]
+        with self._contents.lock:
+            current = {page.path: version_of(self.read(page.path)[0]) for page in pages}
+            failures: dict[str, CommonplaceError] = {
+                page.path: StaleVersion(page.path)
+                for page in pages
+                if current[page.path] not in (page.seen, page.version)
+            }
+            if failures and not skip_failed:
+                raise next(iter(failures.values()))
+            self._add_history(batch)
+            accepted = [page for page in pages if page.path not in failures]
+            for page in accepted:
+                self._put_page(page, current[page.path], batch.spool)
+            self._contents.import_log |= batch.import_log
+            self._contents.import_log |= {page.import_key: page.version for page in accepted if page.import_key}
+            self._contents.changed.notify_all()
+        progress(len(pages))
+        return failures
+
+    def _put_page(self, page: bulk.IncomingPage, current: str, spool: bulk.Spool) -> None:
+        data = None if page.file is None else spool.read(page.file)
+        known = [change.version for change in self._history.changes(page.path)]
+        if page.history is not None:
+            now = format_timestamp(self._clock())
+            self._contents.versions += bulk.missing_versions(page, known, current, data, now)
+        elif current != page.version and known[-1:] != [page.version]:
+            self._history.record_change(page.path, None, data, current_write().author)
+        if data is None:
+            self._contents.pages.pop(page.path, None)
+        elif page.file and current != page.version:
+            self._contents.pages[page.path] = (data, page.file.modified / 10**9)
+
+    def _add_history(self, batch: bulk.PageBatch) -> None:
+        """Add the versions in an archive's history files that are not known yet."""
+        known = {(change.id, change.path, change.version) for change in self._history.changes()}
+        for page in batch.pages:
+            if bulk.is_history_file(page.path) and page.file:
+                by_page: dict[str, list[Line]] = defaultdict(list)
+                for line in parse_lines(batch.spool.read(page.file)):
+                    by_page[line.change.path].append(line)
+                versions = (each for some in by_page.values() for each in replay(some))
+                for change, data in versions:
+                    if (change.id, change.path, change.version) not in known:
+                        self._contents.versions.append((change, data))
+
+    def _history_files(self) -> dict[str, bytes]:
+        """Return history as the files in which a folder would keep it."""
+        files: dict[str, bytes] = defaultdict(bytes)
+        for path, versions in self._history.iterate_pages():
+            files[f"{HISTORY_FOLDER}/{slot_of(path)}.jsonl"] += b"".join(map(format_line, rebuild_lines(versions)))
+        return dict(files)
+
+    def read_import_log(self) -> dict[str, str]:
+        return dict(self._contents.import_log)
+
+    @contextmanager
+    def import_run(self, name: str) -> Iterator[str]:
+        """An import is written at once, so none is ever continued."""
+        yield ""
 
 
 class MemoryTranscript:

@@ -11,7 +11,7 @@ from ..formats.timestamps import format_timestamp, sort_key
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
-from ..storage.names import refuse_null
+from ..storage.names import require_valid_name
 from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
@@ -136,7 +136,7 @@ def _check_key(key: str) -> str:
 
 def _clean_tags(tags: list[str] | None) -> list[str]:
     labels = [tag for tag in tags or [] if tag.strip()]
-    refuse_null("tag", *labels)
+    require_valid_name("tag", *labels)
     return labels
 
 

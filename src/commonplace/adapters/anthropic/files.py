@@ -29,11 +29,11 @@ from ...formats.json_text import is_unicode
 from ...home import Home
 from ...storage.base import ABSENT
 from ...storage.files import storage_errors
+from ...storage.names import MAX_NAME_BYTES
 from ...storage.tree import DEFAULT_FOLDER_BYTES, ListFolder
 
 ROOT = "/memories"
 _MAX_LINES = 999_999
-_MAX_NAME_BYTES = 255  # the limit of file systems
 _SNIPPET_LINES = 2  # shown before and after a change
 _LISTING_LEVELS = 2
 _LINE_NUMBER_WIDTH = 6
@@ -244,8 +244,8 @@ class MemoryFiles:
             raise Conflict(f"The path {file.given} leads through {obstacle}, which is not a directory.")
         if any(part.startswith(".") for part in file.resolved.removeprefix(self.folder).split("/")):
             raise InvalidArgument(f"Path {file.given} is hidden: use names that do not begin with a dot")
-        if any(len(part.encode()) > _MAX_NAME_BYTES for part in file.resolved.split("/")):
-            limit = f"{_MAX_NAME_BYTES} bytes at most"
+        if any(len(part.encode()) > MAX_NAME_BYTES for part in file.resolved.split("/")):
+            limit = f"{MAX_NAME_BYTES} bytes at most"
             raise InvalidArgument(f"Path {file.given[:60]}… has a name that is too long: {limit}")
         if self._apply_secret_policy("path", file.given) != file.given:  # a redacted name would be another file
             raise HoldsSecret("the path holds what looks like a secret", advice="Use another name")

@@ -13,8 +13,8 @@ from ...formats import blocks, frontmatter, json_text, transcripts
 from ...formats.records import parse_fields, parse_skill
 from ...formats.timestamps import parse_timestamp, sort_key
 from ...home import Home
-from ...index.sync import MAX_PAGE_CHARACTERS
 from ...model import Record, Skill
+from ...storage.base import MAX_PAGE_CHARACTERS
 from ...storage.layout import FIXED_NAMES, FIXED_PAGES, stem
 from ...storage.names import file_name
 from ...storage.records import parse as parse_record

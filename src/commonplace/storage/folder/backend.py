@@ -22,7 +22,7 @@ from ..base import (
     Retention,
     TokenStore,
 )
-from ..files import read_bytes_or_none, storage_errors
+from ..files import PRIVATE_FOLDER_MODE, read_bytes_or_none, storage_errors
 from .history import FolderHistory
 from .pages import FolderPages
 from .tokens import FolderTokens
@@ -167,7 +167,7 @@ class FolderBackend:
     def create(self, address: str) -> None:
         gitignore = os.path.join(address, ".gitignore")
         try:
-            os.makedirs(address, mode=0o700, exist_ok=True)
+            os.makedirs(address, mode=PRIVATE_FOLDER_MODE, exist_ok=True)
             with suppress(FileExistsError), open(gitignore, "x", encoding="utf-8") as file:
                 file.write(_GITIGNORE)
         except OSError as error:

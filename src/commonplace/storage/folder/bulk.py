@@ -17,28 +17,13 @@ from typing import NamedTuple
 from ...errors import CommonplaceError, PageNotFound, StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
+from .. import bulk
 from ..base import HISTORY_FOLDER, LOCKS_FOLDER, Pages, Root, Sentences
-from ..bulk import (
-    CHUNK_BYTES,
-    PRIVATE_MODE,
-    IncomingPage,
-    PageBatch,
-    Snapshot,
-    Spool,
-    SpooledFile,
-    WriteProgress,
-    covers,
-    find_untracked,
-    ignore_progress,
-    in_batches,
-    is_history_file,
-    missing_versions,
-    path_problem,
-)
 from ..file_locks import lock, lock_all
 from ..files import (
     APPEND_FLAGS,
     CREATE_FLAGS,
+    PRIVATE_FILE_MODE,
     TIMESTAMP_TICK_NANOSECONDS,
     ConcurrentWrite,
     Unsupported,
@@ -71,7 +56,7 @@ class _Copy(NamedTuple):
     """A file in the spool. `stamp` is None if the file may change again without changing its stamp."""
 
     stamp: FileStamp | None
-    file: SpooledFile
+    file: bulk.SpooledFile
 
 
 class FolderBulk:
@@ -82,22 +67,22 @@ class FolderBulk:
         self._history = history
 
     @contextmanager
-    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[Snapshot]:
+    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
         """Copy everything while writers go on; then hold them only to copy what changed in between."""
         top = self._top
         every = [*roots, Root(HISTORY_FOLDER, "")] if history else [*roots]
-        with Spool() as spool:
+        with bulk.Spool() as spool:
             copies: dict[str, _Copy] = {}
             for _ in range(2):  # the second round copies what changed during the first, which may have taken long
                 copies = _copy_files(top, every, copies, spool, [])
-            untracked = find_untracked((entry.name for entry in _scan(os.path.join(top, base))), every, base)
+            untracked = bulk.find_untracked((entry.name for entry in _scan(os.path.join(top, base))), every, base)
             warnings: Sentences = []
             started = time.perf_counter()
             with _hold_writers(self._locate(LOCKS_FOLDER), warnings):
                 copies = _copy_files(top, every, copies, spool, warnings)
             writers_waited_seconds = time.perf_counter() - started
             files = {path: copies[path].file for path in sorted(copies)}
-            yield Snapshot(files, spool, writers_waited_seconds, untracked, tuple(warnings))
+            yield bulk.Snapshot(files, spool, writers_waited_seconds, untracked, tuple(warnings))
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         warnings: Sentences = []
@@ -112,26 +97,28 @@ class FolderBulk:
             return version_of(read_bytes_or_none(self._locate(path), path))
 
     def read(self, path: str) -> tuple[bytes | None, int]:
-        place = self._locate(path)
+        file_path = self._locate(path)
         with storage_errors(path):
-            data = read_bytes_or_none(place, path)
+            data = read_bytes_or_none(file_path, path)
             try:
-                return data, 0 if data is None else os.stat(place).st_mtime_ns
+                return data, 0 if data is None else os.stat(file_path).st_mtime_ns
             except FileNotFoundError:  # removed just now
                 return None, 0
 
     def put(
-        self, batch: PageBatch, *, skip_failed: bool = False, progress: WriteProgress = ignore_progress
+        self, batch: bulk.PageBatch, *, skip_failed: bool = False, progress: bulk.WriteProgress = bulk.ignore_progress
     ) -> dict[str, CommonplaceError]:
         for path, file in batch.unchanged.items():
             self._restore_earlier_time(path, file, batch.spool)
         self._log_imports(batch.import_log)
         # History that comes along has these pages already; recorded again, they would seem to have been removed before.
-        is_recorded = any(is_history_file(path) for path in (*batch.unchanged, *(page.path for page in batch.pages)))
-        history_first = sorted(batch.pages, key=lambda page: not is_history_file(page.path))
+        is_recorded = any(
+            bulk.is_history_file(path) for path in (*batch.unchanged, *(page.path for page in batch.pages))
+        )
+        history_first = sorted(batch.pages, key=lambda page: not bulk.is_history_file(page.path))
         failures: dict[str, CommonplaceError] = {}
         done = 0
-        for pages in in_batches(history_first, _BATCH_FILES):
+        for pages in bulk.in_batches(history_first, _BATCH_FILES):
             failed = self._put_batch(pages, batch.spool, is_recorded=is_recorded, skip_failed=skip_failed)
             written = [page for page in pages if page.path not in failed]
             self._log_imports({page.import_key: page.version for page in written if page.import_key})
@@ -141,7 +128,7 @@ class FolderBulk:
         return failures
 
     def _put_batch(
-        self, pages: Sequence[IncomingPage], spool: Spool, *, is_recorded: bool, skip_failed: bool
+        self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool, skip_failed: bool
     ) -> dict[str, CommonplaceError]:
         """Put pages together; if that fails, one by one, so that a page that cannot be written stops no other."""
         try:
@@ -159,14 +146,14 @@ class FolderBulk:
                 failures[page.path] = error
         return failures
 
-    def _put_together(self, pages: Sequence[IncomingPage], spool: Spool, *, is_recorded: bool) -> None:
+    def _put_together(self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool) -> None:
         temporaries: dict[str, str] = {}
         try:
             folders = {*self._write_temporaries(pages, spool, temporaries)}
             for page in pages:
-                place = self._locate(page.path)
+                file_path = self._locate(page.path)
                 with storage_errors(page.path), lock(self._locate(LOCKS_FOLDER), "page", page.path):
-                    self._put_page(page, place, temporaries.get(page.path, ""), spool, is_recorded=is_recorded)
+                    self._put_page(page, file_path, temporaries.get(page.path, ""), spool, is_recorded=is_recorded)
         finally:
             for temporary in temporaries.values():
                 with suppress(OSError):
@@ -175,7 +162,7 @@ class FolderBulk:
             sync_folder(folder)
 
     def _write_temporaries(
-        self, pages: Sequence[IncomingPage], spool: Spool, temporaries: dict[str, str]
+        self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, temporaries: dict[str, str]
     ) -> Iterator[str]:
         """Write the files under other names and sync them; yield the folders that changed."""
         with ExitStack() as stack:
@@ -183,68 +170,70 @@ class FolderBulk:
             for page in pages:
                 if page.file is None or page.version == page.seen:
                     continue
-                place = self._locate(page.path)
+                file_path = self._locate(page.path)
                 with storage_errors(page.path):
-                    yield from make_folders(os.path.dirname(place))
-                    yield os.path.dirname(place)
-                    temporary = temporary_path(place)
-                    handle = os.open(temporary, CREATE_FLAGS, PRIVATE_MODE)
+                    yield from make_folders(os.path.dirname(file_path))
+                    yield os.path.dirname(file_path)
+                    temporary = temporary_path(file_path)
+                    handle = os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE)
                     stack.callback(os.close, handle)
                     handles[page.path] = handle
                     temporaries[page.path] = temporary
                     for chunk in spool.read_chunks(page.file):
                         write_all(handle, chunk)
-                    _set_mode_and_time(temporary, page.file, place)
+                    _set_mode_and_time(temporary, page.file, file_path)
             if len(handles) >= _MIN_FILES_TO_SYNC and hasattr(os, "sync"):
                 os.sync()  # only a hint: whether a file is on disk, its own fsync tells
             for path, handle in handles.items():
                 with storage_errors(path):
                     os.fsync(handle)
 
-    def _put_page(self, page: IncomingPage, place: str, temporary: str, spool: Spool, *, is_recorded: bool) -> None:
+    def _put_page(
+        self, page: bulk.IncomingPage, file_path: str, temporary: str, spool: bulk.Spool, *, is_recorded: bool
+    ) -> None:
         """Put a page and its history in place. The caller holds the page's lock."""
-        found = read_settled(place, page.path)
+        found = read_settled(file_path, page.path)
         current = version_of(found)
         if current not in (page.seen, page.version):
             raise StaleVersion(page.path)
         if current != page.version and not is_recorded and (found is not None or page.history is None):
-            saved = None if found is None else os.stat(place).st_mtime
+            saved = None if found is None else os.stat(file_path).st_mtime
             self._history.record_outside_edit(page.path, found, saved)
         data = None if page.file is None else spool.read(page.file)
         if page.history is not None:
             known = [change.version for change in self._history.changes(page.path)]
-            versions = missing_versions(page, known, current, data, format_timestamp(self._clock()))
+            versions = bulk.missing_versions(page, known, current, data, format_timestamp(self._clock()))
             self._history.import_versions(page.path, versions)
         if current == page.version:
             return
         if data is None:
-            _remove_file(place, page.path, found or b"")
+            _remove_file(file_path, page.path, found or b"")
             return
-        _move_into_place(temporary, place, page.path, found)
+        _move_into_place(temporary, file_path, page.path, found)
         if page.history is None and not is_recorded:
-            self._record_change(page.path, place, temporary, found, data)
+            self._record_change(page.path, file_path, temporary, found, data)
 
-    def _record_change(self, path: str, place: str, temporary: str, old: bytes | None, new: bytes) -> None:
+    def _record_change(self, path: str, file_path: str, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
         try:
             self._history.record_change(path, old, new, current_write().author)
         except (OSError, StorageError):
             with suppress(OSError, ConcurrentWrite):  # what an editor saved since then stays
                 if os.path.lexists(temporary):  # it holds the earlier file
-                    swap(temporary, place)
+                    swap(temporary, file_path)
                 else:
-                    remove_file(place, new)
+                    remove_file(file_path, new)
             raise
 
-    def _restore_earlier_time(self, path: str, file: SpooledFile, spool: Spool) -> None:
+    def _restore_earlier_time(self, path: str, file: bulk.SpooledFile, spool: bulk.Spool) -> None:
         """Give a file the mode and time it had elsewhere if that time is earlier: these bytes are that old."""
-        place = self._locate(path)
+        file_path = self._locate(path)
         with storage_errors(path):
-            if os.stat(place).st_mtime_ns <= file.modified:
+            if os.stat(file_path).st_mtime_ns <= file.modified:
                 return
             with lock(self._locate(LOCKS_FOLDER), "page", path):
-                if read_bytes_or_none(place, path) == spool.read(file):
-                    _set_mode_and_time(place, file, place)
+                if read_bytes_or_none(file_path, path) == spool.read(file):
+                    _set_mode_and_time(file_path, file, file_path)
 
     def read_import_log(self) -> dict[str, str]:
         with storage_errors(_IMPORTS_FOLDER):
@@ -258,7 +247,7 @@ class FolderBulk:
             return
         with storage_errors(_IMPORTS_FOLDER):
             make_folders(self._locate(_IMPORTS_FOLDER))
-            handle = os.open(self._import_log_file, APPEND_FLAGS, PRIVATE_MODE)
+            handle = os.open(self._import_log_file, APPEND_FLAGS, PRIVATE_FILE_MODE)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in entries.items()).encode())
             finally:
@@ -294,41 +283,41 @@ class FolderBulk:
         return os.path.join(self._top, path)
 
 
-def _set_mode_and_time(place: str, file: SpooledFile, existing: str) -> None:
+def _set_mode_and_time(file_path: str, file: bulk.SpooledFile, existing: str) -> None:
     """Set the mode, that of the existing file if the spool has none; and the time, last, as an import checks it."""
     mode = file.mode
     if not mode:
         try:
             mode = stat.S_IMODE(os.stat(existing).st_mode)
         except FileNotFoundError:
-            mode = PRIVATE_MODE
-    os.chmod(place, mode | 0o400)
-    os.utime(place, ns=(file.modified, file.modified))
+            mode = PRIVATE_FILE_MODE
+    os.chmod(file_path, mode | 0o400)
+    os.utime(file_path, ns=(file.modified, file.modified))
 
 
-def _move_into_place(temporary: str, place: str, path: str, found: bytes | None) -> None:
+def _move_into_place(temporary: str, file_path: str, path: str, found: bytes | None) -> None:
     """Move a file to where `found` was; StaleVersion if somebody saved another one in the meantime."""
     if found is None:
         try:
-            rename_new(temporary, place)
+            rename_new(temporary, file_path)
         except FileExistsError as error:
             raise StaleVersion(path) from error
         return
     try:
-        swap(temporary, place)
+        swap(temporary, file_path)
     except Unsupported:
-        os.replace(temporary, place)
+        os.replace(temporary, file_path)
         return
     except FileNotFoundError as error:
         raise StaleVersion(path) from error
     if read_settled(temporary, path) != found:
-        swap(temporary, place)
+        swap(temporary, file_path)
         raise StaleVersion(path)
 
 
-def _remove_file(place: str, path: str, found: bytes) -> None:
+def _remove_file(file_path: str, path: str, found: bytes) -> None:
     try:
-        remove_file(place, found)
+        remove_file(file_path, found)
     except ConcurrentWrite as error:
         raise StaleVersion(path) from error
 
@@ -350,7 +339,7 @@ def _hold_writers(locks: str, warnings: Sentences) -> Iterator[None]:
 
 
 def _copy_files(
-    top: str, roots: Iterable[Root], known: Mapping[str, _Copy], spool: Spool, warnings: Sentences
+    top: str, roots: Iterable[Root], known: Mapping[str, _Copy], spool: bulk.Spool, warnings: Sentences
 ) -> dict[str, _Copy]:
     """Return every file as it is now, copying only those that changed since they were last copied."""
     copies: dict[str, _Copy] = {}
@@ -363,14 +352,14 @@ def _copy_files(
     return copies
 
 
-def _copy_file(top: str, path: str, spool: Spool) -> _Copy | None:
+def _copy_file(top: str, path: str, spool: bulk.Spool) -> _Copy | None:
     try:
         with storage_errors(path), open(os.open(os.path.join(top, path), _OPEN_FLAGS), "rb", buffering=0) as file:
             info = os.fstat(file.fileno())
             now = time.time_ns()
             if not stat.S_ISREG(info.st_mode):
                 return None
-            chunks = iter(lambda: file.read(CHUNK_BYTES), b"")
+            chunks = iter(lambda: file.read(bulk.CHUNK_BYTES), b"")
             spooled = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, chunks)
     except PageNotFound:  # removed since it was listed
         return None
@@ -387,7 +376,7 @@ def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tupl
     seen: set[str] = set()
     for root in roots:
         for path, info in _walk_root(top, root, warnings):
-            if path not in seen and covers(root, path):
+            if path not in seen and bulk.covers(root, path):
                 seen.add(path)
                 if problem := _file_problem(path, info):
                     warnings.append(f"{path!a} {problem}: left out")
@@ -398,20 +387,20 @@ def _walk(top: str, roots: Iterable[Root], warnings: Sentences) -> Iterator[tupl
 def _file_problem(path: str, info: os.stat_result) -> str:
     if stat.S_ISLNK(info.st_mode):
         return "is a link"
-    return path_problem(path) if stat.S_ISREG(info.st_mode) else "is not a regular file"
+    return bulk.path_problem(path) if stat.S_ISREG(info.st_mode) else "is not a regular file"
 
 
 def _walk_root(top: str, root: Root, warnings: Sentences) -> Iterator[tuple[str, os.stat_result]]:
     """Yield everything that is not a folder, links included, which are not followed."""
-    place = os.path.join(top, root.path) if root.path else top
-    folder = os.path.dirname(place) if root.is_page else place
+    file_path = os.path.join(top, root.path) if root.path else top
+    folder = os.path.dirname(file_path) if root.is_page else file_path
     if os.path.realpath(folder) != folder:
-        if os.path.lexists(place):
+        if os.path.lexists(file_path):
             warnings.append(f"{root.path!a} is a link, or lies behind one: left out")
         return
     if root.is_page:
         with suppress(FileNotFoundError, NotADirectoryError):
-            yield root.path, os.lstat(place)
+            yield root.path, os.lstat(file_path)
         return
     waiting = [root.path]
     while waiting:

@@ -17,7 +17,7 @@ from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..base import ABSENT, Head, Retention
 from ..file_locks import lock_slot, slot_of
-from ..files import APPEND_FLAGS, make_folders, read_bytes_or_none, write_all, write_file
+from ..files import APPEND_FLAGS, PRIVATE_FILE_MODE, make_folders, read_bytes_or_none, write_all, write_file
 from ..history import (
     Author,
     Change,
@@ -205,10 +205,10 @@ class FolderHistory:
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
         cache = self._slot_caches.pop(slot)
         try:
-            handle = os.open(self._file(slot), APPEND_FLAGS, 0o600)
+            handle = os.open(self._file(slot), APPEND_FLAGS, PRIVATE_FILE_MODE)
         except FileNotFoundError:
             make_folders(self._folder)
-            handle = os.open(self._file(slot), APPEND_FLAGS, 0o600)
+            handle = os.open(self._file(slot), APPEND_FLAGS, PRIVATE_FILE_MODE)
         try:
             write_all(handle, data)
             info = os.fstat(handle)

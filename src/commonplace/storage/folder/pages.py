@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 
 from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageNotFound, StaleVersion, StorageError
@@ -30,7 +30,7 @@ from ..base import (
     Texts,
     ignore_write,
 )
-from ..conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
+from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
     TIMESTAMP_TICK_NANOSECONDS,
@@ -51,14 +51,14 @@ _REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
 _UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
 
 
-class FolderPages:
+class FolderPages(TextPages):
     def __init__(self, root: str, on_write: OnWrite = ignore_write, history: HistoryStore | None = None) -> None:
         """`on_write` is called for every page written, once it is safe on disk.
 
         Without a `history` earlier versions are not kept.
         """
+        super().__init__(ConflictDetector(history))
         self._on_write = on_write
-        self._conflicts = ConflictDetector(history)
         self.root = os.path.abspath(root)
         self._real = os.path.realpath(root)
 
@@ -67,31 +67,15 @@ class FolderPages:
             data = read_bytes(self._locate(path), path)
         return Page(path, decode_text(data, path), version_of(data))
 
-    def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self._change(path, replace_text(path, text, if_version))
-
-    def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self._change(path, edit_text(path, change))
-
-    def append(self, path: str, text: str) -> str:
-        return self.edit(path, lambda old: old + text)
-
-    def rewrite(self, path: str, text: str) -> str:
-        return self._change(path, lambda old: self._conflicts.merge_with_others(path, old, text).encode())
-
-    def mark_read(self, page: Page) -> None:
-        self._conflicts.mark_read(page.path, page.version)
-
-    def _change(self, path: str, change: ByteChange) -> str:
-        """Read, change and replace a page; do nothing when `change` returns what is there or None."""
-        place = self._locate(path)
+    def change_bytes(self, path: str, change: ByteChange) -> str:
+        file_path = self._locate(path)
         with storage_errors(path), self._lock("page", path):
-            old = read_settled(place, path)
+            old = read_settled(file_path, path)
             new = change(old)
             if new is None or new == old:
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
-            old, new = self._replace(path, place, old, new, change)
+            old, new = self._replace(path, file_path, old, new, change)
             self._conflicts.report_lost_changes(path, old, new)
             self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
@@ -99,19 +83,19 @@ class FolderPages:
         return version_of(new)
 
     def _replace(
-        self, path: str, place: str, old: bytes | None, new: bytes, change: ByteChange
+        self, path: str, file_path: str, old: bytes | None, new: bytes, change: ByteChange
     ) -> tuple[bytes | None, bytes]:
         """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
         for attempt in range(_REPLACE_ATTEMPTS):
-            self._record_outside_edit(path, old, place)
+            self._record_outside_edit(path, old, file_path)
             try:
-                replace_file(place, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS)
+                replace_file(file_path, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS)
             except ConcurrentWrite as other:
-                self._record_outside_edit(path, other.data, place)
-                old = read_settled(place, path)
+                self._record_outside_edit(path, other.data, file_path)
+                old = read_settled(file_path, path)
                 new = change(old) or b""
             except (OSError, StorageError):
-                if read_bytes_or_none(place, path) == new:  # in place, but not confirmed by the disk
+                if read_bytes_or_none(file_path, path) == new:  # in place, but not confirmed by the disk
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
@@ -121,23 +105,21 @@ class FolderPages:
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        place = self._locate(path)
+        file_path = self._locate(path)
         with storage_errors(path), self._lock("page", path):
             while True:
-                old = read_settled(place, path)
+                old = read_settled(file_path, path)
                 if old is None:
                     raise PageNotFound(path)
                 if if_version is not None and version_of(old) != if_version:
                     raise StaleVersion(path)
-                self._record_outside_edit(path, old, place)
-                with suppress(
-                    ConcurrentWrite
-                ):  # saved since it was read: it is that which is removed, if it still is to be
-                    remove_file(place, old)
+                self._record_outside_edit(path, old, file_path)
+                with suppress(ConcurrentWrite):  # saved since it was read: check again what is there now
+                    remove_file(file_path, old)
                     break
             self._conflicts.record_change(path, old, None)
             with suppress(OSError):  # a folder that is not empty stays
-                os.rmdir(os.path.dirname(place))
+                os.rmdir(os.path.dirname(file_path))
         self._conflicts.forget(path)
         self._on_write(path, 0)
 
@@ -150,12 +132,12 @@ class FolderPages:
             with suppress(LockTimeout, OSError), lock_slot(self._locate(".locks"), "page", slot, in_slot[0], 0):
                 for path in in_slot:
                     with suppress(CommonplaceError, OSError):
-                        place = self._locate(path)
-                        self._record_outside_edit(path, read_bytes_or_none(place, path), place)
+                        file_path = self._locate(path)
+                        self._record_outside_edit(path, read_bytes_or_none(file_path, path), file_path)
 
-    def _record_outside_edit(self, path: str, data: bytes | None, place: str) -> None:
+    def _record_outside_edit(self, path: str, data: bytes | None, file_path: str) -> None:
         with suppress(FileNotFoundError):
-            self._conflicts.record_outside_edit(path, data, None if data is None else os.stat(place).st_mtime)
+            self._conflicts.record_outside_edit(path, data, None if data is None else os.stat(file_path).st_mtime)
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
@@ -219,12 +201,12 @@ class FolderPages:
     def _locate(self, path: str) -> str:
         """Return the file of a path; OutsideHome when it is not below the home or is reached through a link."""
         require_inside(path)
-        place = os.path.normpath(os.path.join(self._real, path))
-        real = os.path.realpath(place)
-        if real != place:
+        file_path = os.path.normpath(os.path.join(self._real, path))
+        real = os.path.realpath(file_path)
+        if real != file_path:
             out = "" if real.startswith(self._real + os.sep) else " out of the home"
             raise OutsideHome(f"{path} leads{out} through a link: put the page itself in its place")
-        return place
+        return file_path
 
     def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:
         """Add the stamps of every page below a root to `seen`."""
@@ -257,15 +239,15 @@ class FolderPages:
             _warn(warnings, folder, str(error))
             return
         while waiting:
-            prefix, place = waiting.pop()
-            with _open_folder(place) as handle:
+            prefix, folder_path = waiting.pop()
+            with _open_folder(folder_path) as handle:
                 if isinstance(handle, OSError):
                     self._warn_unreadable(prefix[:-1], handle, warnings)
                     continue
                 files, folders = self._split_entries(handle, prefix, suffix, warnings)
                 yield prefix, files
             if deep:
-                waiting += ((f"{prefix}{name}/", f"{place}/{name}") for name in folders)
+                waiting += ((f"{prefix}{name}/", f"{folder_path}/{name}") for name in folders)
 
     def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
         """Warn of a folder that cannot be read; one that is not there has no pages. Without `warnings`, raise."""
@@ -316,10 +298,10 @@ def _stamp(info: os.stat_result, settled: int) -> int:
 
 
 @contextmanager
-def _open_folder(place: str) -> Iterator[int | str | OSError]:
+def _open_folder(path: str) -> Iterator[int | str | OSError]:
     """Yield a descriptor of a folder, its path where folders have no descriptors, or the error."""
     try:
-        handle = os.open(place, _FOLDER) if os.scandir in os.supports_fd else place
+        handle = os.open(path, _FOLDER) if os.scandir in os.supports_fd else path
     except OSError as error:
         yield error
         return

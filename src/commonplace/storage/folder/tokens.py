@@ -12,14 +12,13 @@ from typing import Any
 from ...errors import CommonplaceError, NotFound, StorageError
 from ..base import ACCESS_FOLDER, LOCKS_FOLDER
 from ..file_locks import lock
-from ..files import read_bytes_or_none, storage_errors, write_all, write_file
+from ..files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, read_bytes_or_none, storage_errors, write_all, write_file
 from ..tokens import ROLES, Call, Token
 
 TOKENS_FILE = f"{ACCESS_FOLDER}/tokens.json"
 LOG_FILE = f"{ACCESS_FOLDER}/audit.jsonl"
 MAX_LOG_BYTES = 10_000_000  # a larger log is rotated
 ROTATED_LOGS = 4  # earlier logs that are kept
-_OWNER_ONLY = 0o600
 
 
 class FolderTokens:
@@ -67,16 +66,16 @@ class FolderTokens:
         text = json.dumps({"tokens": [_format_token(token) for token in tokens]}, ensure_ascii=False, indent=1)
         path = self._path(TOKENS_FILE)
         if os.path.exists(path):
-            os.chmod(path, _OWNER_ONLY)  # the new file gets the mode of the old one
+            os.chmod(path, PRIVATE_FILE_MODE)  # the new file gets the mode of the old one
         write_file(path, f"{text}\n".encode())
 
     def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
         with suppress(CommonplaceError, OSError):
             path = self._path(LOG_FILE)
-            os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+            os.makedirs(os.path.dirname(path), PRIVATE_FOLDER_MODE, exist_ok=True)
             # O_APPEND keeps concurrent lines whole, so no lock is needed.
-            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, _OWNER_ONLY)
+            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
             try:
                 write_all(handle, line.encode())
                 is_full = os.fstat(handle).st_size > self._max_log_bytes

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import NotText, OutsideHome, StorageError
 from ..file_locks import lock
-from ..files import make_folders, storage_errors, sync_folder, write_all
+from ..files import PRIVATE_FILE_MODE, make_folders, storage_errors, sync_folder, write_all
 from ..transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
 
 _APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing
@@ -45,13 +45,13 @@ class FolderTranscript:
 
     def _append(self, data: bytes) -> bool:
         """Return whether the data is in the file that is there now: an editor may have put another in its place."""
-        folder = os.path.dirname(self._place())
+        folder = os.path.dirname(self._file_path())
         changed = make_folders(folder)
         try:
             with self._open(os.O_RDWR | os.O_CREAT) as handle:
                 end, first = find_append_point(_make_reader(handle))
                 _write_at(handle, end, first + data)
-                is_current = os.path.samestat(os.fstat(handle), os.stat(self._place()))
+                is_current = os.path.samestat(os.fstat(handle), os.stat(self._file_path()))
         except FileNotFoundError:  # removed just now, or the folder with the last session in it
             return False
         for each in (folder, *changed) if not end else ():
@@ -75,7 +75,7 @@ class FolderTranscript:
 
     @contextmanager
     def _open(self, flags: int) -> Iterator[int]:
-        handle = os.open(self._place(), flags | _OPEN, 0o600)
+        handle = os.open(self._file_path(), flags | _OPEN, PRIVATE_FILE_MODE)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise NotText(f"{self.path} is not a regular file: move it away")
@@ -83,11 +83,11 @@ class FolderTranscript:
         finally:
             os.close(handle)
 
-    def _place(self) -> str:
-        place = os.path.normpath(os.path.join(self._root, self.path))
-        if os.path.realpath(place) != place:
+    def _file_path(self) -> str:
+        file_path = os.path.normpath(os.path.join(self._root, self.path))
+        if os.path.realpath(file_path) != file_path:
             raise OutsideHome(f"{self.path} leads through a link: put the page itself in its place")
-        return place
+        return file_path
 
 
 def _make_reader(handle: int) -> Reader:

@@ -16,24 +16,10 @@ from typing import TYPE_CHECKING, Any
 from ...errors import CommonplaceError, Refused, StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp, parse_timestamp
 from ...model import Clock
+from .. import bulk
 from ..base import ABSENT, HISTORY_FOLDER, Root, Sentences
-from ..bulk import (
-    PRIVATE_MODE,
-    IncomingPage,
-    PageBatch,
-    Snapshot,
-    Spool,
-    SpooledFile,
-    WriteProgress,
-    any_covers,
-    find_untracked,
-    ignore_progress,
-    in_batches,
-    is_history_file,
-    missing_versions,
-    path_problem,
-)
 from ..file_locks import slot_of
+from ..files import PRIVATE_FILE_MODE
 from ..history import (
     Change,
     Line,
@@ -46,10 +32,11 @@ from ..history import (
     version_of,
 )
 from ..layout import PagePaths
+from ..names import MAX_PATH_BYTES
 from .connection import Database
 from .history import INSERT_LINE, LINE_COLUMNS, PostgresHistory, line_values, new_change_id, parse_line
 from .listen import notify
-from .pages import MAX_PATH_BYTES, TRANSCRIPT_SUFFIX, find_path_conflicts, normalize_path, path_conflict
+from .pages import TRANSCRIPT_SUFFIX, find_path_conflicts, normalize_path, path_conflict
 
 if TYPE_CHECKING:
     from psycopg import Connection as _Connection
@@ -95,23 +82,23 @@ class PostgresBulk:
         self._history = history
 
     @contextmanager
-    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[Snapshot]:
+    def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
         """Read everything in one transaction that sees one state: no writer waits."""
         tenant = self._database.tenant
         other_paths: list[str] = []
-        with Spool() as spool:
+        with bulk.Spool() as spool:
             with self._database.transaction(timeout_ms=_STATEMENT_TIMEOUT_MS, snapshot=True) as connection:
                 files = dict(_spool_pages(connection, tenant, spool, roots, other_paths))
                 if history:
                     for path, some in read_history_files(connection, tenant):
-                        files[path] = spool.add(PRIVATE_MODE, _latest_time(some), map(format_line, some))
+                        files[path] = spool.add(PRIVATE_FILE_MODE, _latest_time(some), map(format_line, some))
             prefix = f"{base}/" if base else ""
             names = (path.removeprefix(prefix).partition("/")[0] for path in other_paths if path.startswith(prefix))
-            yield Snapshot(dict(sorted(files.items())), spool, 0.0, find_untracked(names, roots, base), ())
+            yield bulk.Snapshot(dict(sorted(files.items())), spool, 0.0, bulk.find_untracked(names, roots, base), ())
 
     def list_versions(self, roots: Sequence[Root]) -> tuple[dict[str, str], Sentences]:
         every = self._read_all_versions()
-        covered = {path: version for path, version in every.items() if any_covers(roots, path)}
+        covered = {path: version for path, version in every.items() if bulk.any_covers(roots, path)}
         others = len(every) - len(covered)
         if not others:
             return covered, []
@@ -148,7 +135,7 @@ class PostgresBulk:
         return (rows[0][0], rows[0][1] * 1000) if rows else (None, 0)
 
     def put(
-        self, batch: PageBatch, *, skip_failed: bool = False, progress: WriteProgress = ignore_progress
+        self, batch: bulk.PageBatch, *, skip_failed: bool = False, progress: bulk.WriteProgress = bulk.ignore_progress
     ) -> Failures:
         attempts: list[_Put] = []
 
@@ -178,19 +165,19 @@ class _Put:
     """One attempt to write a batch, inside a transaction."""
 
     def __init__(
-        self, connection: Connection, tenant: str, history: PostgresHistory, now: str, batch: PageBatch
+        self, connection: Connection, tenant: str, history: PostgresHistory, now: str, batch: bulk.PageBatch
     ) -> None:
         self._connection = connection
         self._tenant = tenant
         self._history = history
         self._now = now
         self._batch = batch
-        self._pages = [page for page in batch.pages if not is_history_file(page.path)]
+        self._pages = [page for page in batch.pages if not bulk.is_history_file(page.path)]
         self._low = secrets.randbelow(1 << 61) - (1 << 62)  # below all numbers that are given out
         self.count = 0
         self.seq = 0
 
-    def run(self, *, skip_failed: bool, progress: WriteProgress) -> Failures:
+    def run(self, *, skip_failed: bool, progress: bulk.WriteProgress) -> Failures:
         archived = self._drop_known(self._archived_lines())
         failures = _check_paths(self._pages)
         archived_paths = {line.change.path for line in archived}
@@ -206,7 +193,7 @@ class _Put:
         self._add_lines(archived)
         removed = archived_paths | self._put_pages(accepted, found, known, progress)
         self._execute_many(_NUMBER_REMOVED, [{"path": path, "seq": self._next()} for path in sorted(removed)])
-        unchanged = {path: file for path, file in self._batch.unchanged.items() if not is_history_file(path)}
+        unchanged = {path: file for path, file in self._batch.unchanged.items() if not bulk.is_history_file(path)}
         times = [{"path": path, "modified": file.modified // 1000} for path, file in unchanged.items()]
         self._execute_many(_SET_EARLIER_TIME, times)
         self._log_imports(accepted)
@@ -215,7 +202,7 @@ class _Put:
 
     def _archived_lines(self) -> list[Line]:
         """Return the lines of the history files in the batch that a database can hold: archives are not trusted."""
-        files = [page.file for page in self._batch.pages if is_history_file(page.path) and page.file]
+        files = [page.file for page in self._batch.pages if bulk.is_history_file(page.path) and page.file]
         every = [line for file in files for line in parse_lines(self._batch.spool.read(file))]
         valid = [line for line in every if _is_valid(line)]
         invalid = len(every) - len(valid)
@@ -263,15 +250,15 @@ class _Put:
 
     def _put_pages(
         self,
-        pages: Sequence[IncomingPage],
+        pages: Sequence[bulk.IncomingPage],
         found: Mapping[str, str],
         known: Mapping[str, list[str]],
-        progress: WriteProgress,
+        progress: bulk.WriteProgress,
     ) -> set[str]:
         """Write pages and their history; return the paths of pages that were removed."""
         removed: set[str] = set()
         done = 0
-        for some in in_batches(pages, _PAGES_PER_BATCH):
+        for some in bulk.in_batches(pages, _PAGES_PER_BATCH):
             new_lines: list[Line] = []
             rows: list[dict[str, Any]] = []
             for page in some:
@@ -290,10 +277,10 @@ class _Put:
             progress(done)
         return removed
 
-    def _lines_of(self, page: IncomingPage, data: bytes | None, found: str, known: list[str]) -> list[Line]:
+    def _lines_of(self, page: bulk.IncomingPage, data: bytes | None, found: str, known: list[str]) -> list[Line]:
         """Return what to add to the history of a page."""
         if page.history is not None:
-            missing = missing_versions(page, known, found, data, self._now)
+            missing = bulk.missing_versions(page, known, found, data, self._now)
             return self._with_free_ids(rebuild_lines(missing))
         if found == page.version:
             return []
@@ -326,7 +313,7 @@ class _Put:
     def _add_lines(self, some: Iterable[Line]) -> None:
         self._execute_many(INSERT_LINE, [line_values(self._tenant, line) | {"seq": self._next()} for line in some])
 
-    def _log_imports(self, accepted: Sequence[IncomingPage]) -> None:
+    def _log_imports(self, accepted: Sequence[bulk.IncomingPage]) -> None:
         written = {page.import_key: page.version for page in accepted if page.import_key}
         entries = {**self._batch.import_log, **written}
         self._execute_many(_ADD_TO_IMPORT_LOG, [{"key": key, "version": version} for key, version in entries.items()])
@@ -356,7 +343,7 @@ class _Put:
         )
 
 
-def _check_paths(pages: Sequence[IncomingPage]) -> Failures:
+def _check_paths(pages: Sequence[bulk.IncomingPage]) -> Failures:
     """Return the pages whose paths no row can have."""
     failures: Failures = {}
     for page in pages:
@@ -372,7 +359,7 @@ def _is_valid(line: Line) -> bool:
     change = line.change
     if not all(isinstance(value, str) and len(value) <= _MAX_FIELD_CHARACTERS for value in tuple(change)):
         return False
-    if path_problem(change.path) or len(change.path.encode()) > MAX_PATH_BYTES or not change.id:
+    if bulk.path_problem(change.path) or len(change.path.encode()) > MAX_PATH_BYTES or not change.id:
         return False
     try:
         base64.b64decode(line.data, validate=True)
@@ -382,15 +369,15 @@ def _is_valid(line: Line) -> bool:
 
 
 def _spool_pages(
-    connection: Connection, tenant: str, spool: Spool, roots: Sequence[Root], other_paths: list[str]
-) -> Iterator[tuple[str, SpooledFile]]:
+    connection: Connection, tenant: str, spool: bulk.Spool, roots: Sequence[Root], other_paths: list[str]
+) -> Iterator[tuple[str, bulk.SpooledFile]]:
     """Yield the pages that are memory; the paths of all others are added to `other_paths`."""
     with connection.cursor("pages") as cursor:
         cursor.itersize = _ROWS_PER_FETCH
         query = f"SELECT path, data, {MICROSECONDS} FROM commonplace.pages WHERE tenant = %s AND data IS NOT NULL"
         for path, data, modified in cursor.execute(f"{query} ORDER BY path".encode(), (tenant,)):
-            if any_covers(roots, path) and not path_problem(path):
-                yield path, spool.add(PRIVATE_MODE, modified * 1000, [data])
+            if bulk.any_covers(roots, path) and not bulk.path_problem(path):
+                yield path, spool.add(PRIVATE_FILE_MODE, modified * 1000, [data])
             else:
                 other_paths.append(path)
 

@@ -16,9 +16,10 @@ from ...errors import NotFound, NotText, OutsideHome, PageNotFound, PathIsFile, 
 from ...formats.json_text import is_unicode
 from ...model import Page
 from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
-from ..conflicts import ByteChange, ConflictDetector, decode_text, edit_text, replace_text
+from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
+from ..names import MAX_PATH_BYTES
 from ..tree import PageSize
 from .connection import Database, Row
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from .connection import Connection, Cursor
 
 TRANSCRIPT_SUFFIX = ".jsonl"  # pages that grow line by line, without a change in history for each
-MAX_PATH_BYTES = 1500  # the server's indexes take no longer ones
 _UPDATE_PAGE = f"""{NEXT_SEQ}, line AS ({INSERT_NEXT_LINE})
 UPDATE commonplace.pages SET data = %(page)s, version = %(version)s, size = %(size)s, seq = next.seq,
   written_at = clock_timestamp()
@@ -74,13 +74,13 @@ class _WriteOutcome(NamedTuple):
     seq_query: Cursor | None = None
 
 
-class PostgresPages:
+class PostgresPages(TextPages):
     def __init__(self, database: Database, on_write: Callable[[str, int], None], history: PostgresHistory) -> None:
         """`on_write` is called with the path and size in bytes (0: removed) of every page after its commit."""
+        super().__init__(ConflictDetector(history))
         self._database = database
         self._on_write = on_write
         self.history = history
-        self._conflicts = ConflictDetector(history)
         self._locks = NamedLocks(database)
 
     def read(self, path: str) -> Page:
@@ -107,82 +107,65 @@ class PostgresPages:
         rows = self._database.query(statement, values, retry_seconds=0)
         return str(rows[0][0]) if rows else ABSENT
 
-    def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self.change_bytes(path, replace_text(path, text, if_version))
-
-    def edit(self, path: str, change: Callable[[str], str]) -> str:
-        return self.change_bytes(path, edit_text(path, change))
-
-    def append(self, path: str, text: str) -> str:
-        return self.edit(path, lambda old: old + text)
-
-    def rewrite(self, path: str, text: str) -> str:
-        def merge(old: bytes | None) -> bytes:
-            return self._conflicts.merge_with_others(normalize_path(path), old, text).encode()
-
-        return self.change_bytes(path, merge)
-
-    def mark_read(self, page: Page) -> None:
-        self._conflicts.mark_read(normalize_path(page.path), page.version)
-
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Do nothing: no other program edits rows."""
 
+    def _normalize(self, path: str) -> str:
+        return normalize_path(path)
+
     def change_bytes(self, path: str, change: ByteChange) -> str:
-        """Read, change and write a page and return its version; nothing is written when `change` returns the same or
-        None."""
-        place = normalize_path(path)
+        path = normalize_path(path)
 
         def work(connection: Connection, change_id: str) -> _WriteOutcome:
-            old, head_query = self._lock_or_create(connection, place)
+            old, head_query = self._lock_or_create(connection, path)
             new = change(old)
             if new is None or new == old:
-                self._drop_placeholder(connection, place)
+                self._drop_placeholder(connection, path)
                 return _WriteOutcome(version_of(new))
-            self._conflicts.report_lost_changes(place, old, new)
-            return self._put(connection, place, change_id, old, new, head_query)
+            self._conflicts.report_lost_changes(path, old, new)
+            return self._put(connection, path, change_id, old, new, head_query)
 
-        written = self._write_once(place, work)
-        self._conflicts.mark_read(place, written.version)
-        return written.version
+        outcome = self._write_once(path, work)
+        self._conflicts.mark_read(path, outcome.version)
+        return outcome.version
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        place = normalize_path(path)
+        path = normalize_path(path)
 
         def work(connection: Connection, change_id: str) -> _WriteOutcome:
-            row = self._lock_row(connection, place).fetchone()
+            row = self._lock_row(connection, path).fetchone()
             if row is None or row[0] is None:
                 raise PageNotFound(path)
             if if_version is not None and version_of(row[0]) != if_version:
                 raise StaleVersion(path)
-            return self._put(connection, place, change_id, row[0], None, self.history.query_head(connection, place))
+            return self._put(connection, path, change_id, row[0], None, self.history.query_head(connection, path))
 
-        self._write_once(place, work)
-        self._conflicts.forget(place)
+        self._write_once(path, work)
+        self._conflicts.forget(path)
 
-    def _write_once(self, place: str, work: Callable[[Connection, str], _WriteOutcome]) -> _WriteOutcome:
+    def _write_once(self, path: str, work: Callable[[Connection, str], _WriteOutcome]) -> _WriteOutcome:
         """Retry `work` until the server confirms it, without repeating what was already committed."""
         change_id = new_change_id()
         attempts: list[_WriteOutcome] = []
 
         def attempt(connection: Connection) -> _WriteOutcome:
             if attempts:
-                self._lock_or_create(connection, place)  # waits for the first attempt, if the server is still at it
+                self._lock_or_create(connection, path)  # waits for the first attempt, if the server is still at it
                 if self.history.find_change(connection, change_id):
                     return attempts[-1]._replace(seq_query=self.history.query_seq(connection, change_id))
             attempts.append(work(connection, change_id))
             return attempts[-1]
 
-        written = self._database.run(attempt, pipeline=True)
-        if written.seq_query is not None:
-            row = written.seq_query.fetchone()
+        outcome = self._database.run(attempt, pipeline=True)
+        if outcome.seq_query is not None:
+            row = outcome.seq_query.fetchone()
             assert row
             notify(self._database, row[0])
             self.history.prune_if_due(row[0])
-            self._on_write(place, written.size)
-        return written
+            self._on_write(path, outcome.size)
+        return outcome
 
-    def _lock_or_create(self, connection: Connection, place: str) -> tuple[bytes | None, Cursor]:
+    def _lock_or_create(self, connection: Connection, path: str) -> tuple[bytes | None, Cursor]:
         """Lock the page's row, created if needed, until the transaction ends; return its data and a query for the head.
 
         All statements are sent together.
@@ -191,42 +174,42 @@ class PostgresPages:
             connection.execute(
                 "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
                 " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
-                (self._database.tenant, place),
+                (self._database.tenant, path),
             )
-            row_query = self._lock_row(connection, place)
-            head_query = self.history.query_head(connection, place)
-            conflict_query = _query_conflicting_paths(connection, self._database.tenant, [place])
+            row_query = self._lock_row(connection, path)
+            head_query = self.history.query_head(connection, path)
+            conflict_query = _query_conflicting_paths(connection, self._database.tenant, [path])
             if row := row_query.fetchone():
                 if row[0] is None and (other := conflict_query.fetchone()):
-                    raise path_conflict(place, other[0])
+                    raise path_conflict(path, other[0])
                 return row[0], head_query
 
-    def _lock_row(self, connection: Connection, place: str) -> Cursor:
+    def _lock_row(self, connection: Connection, path: str) -> Cursor:
         return connection.execute(
             "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
-            (self._database.tenant, place),
+            (self._database.tenant, path),
         )
 
-    def _drop_placeholder(self, connection: Connection, place: str) -> None:
+    def _drop_placeholder(self, connection: Connection, path: str) -> None:
         """Drop a row that was created only to be locked."""
         connection.execute(
-            "DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (self._database.tenant, place)
+            "DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (self._database.tenant, path)
         )
 
     def _put(
         self,
         connection: Connection,
-        place: str,
+        path: str,
         change_id: str,
         old: bytes | None,
         new: bytes | None,
         head_query: Cursor,
     ) -> _WriteOutcome:
-        if old is not None and place.endswith(TRANSCRIPT_SUFFIX):
-            self.history.record_unrecorded(connection, place, old)
-            head_query = self.history.query_head(connection, place)
+        if old is not None and path.endswith(TRANSCRIPT_SUFFIX):
+            self.history.record_unrecorded(connection, path, old)
+            head_query = self.history.query_head(connection, path)
         author = current_write().author
-        line = self.history.build_line(connection, change_id, place, old, new, author, head_query)
+        line = self.history.build_line(connection, change_id, path, old, new, author, head_query)
         size = len(new or b"")
         # All other writers wait for the number taken here, so it is sent together with the commit.
         values = line_values(self._database.tenant, line) | {"page": new, "size": size}

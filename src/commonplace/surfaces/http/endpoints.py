@@ -17,6 +17,7 @@ from ...home import Home
 from ...memory import Memory
 from ...schema import NO_NULL_CHARACTER, WORDS, Schema, check, plain_text
 from ...server.sessions import Caller
+from ...storage.names import MAX_PATH_BYTES
 from ...storage.tokens import Grant, Role
 
 Where = Literal["query", "path", "header"]
@@ -176,7 +177,7 @@ def _require_digits(text: str) -> str:
     return text
 
 
-MAX_PATH_CHARACTERS = 1500
+MAX_PATH_CHARACTERS = MAX_PATH_BYTES  # a longer path has more bytes than any page's
 INTEGER_OR_NULL: Schema = {"type": ["integer", "null"]}
 PAGE = plain_text("The page.", min_length=1, max_length=MAX_PATH_CHARACTERS)
 DAY: Schema = {"type": "string", "format": "date", "pattern": r"^[12]\d{3}-\d\d-\d\d$"}

@@ -10,9 +10,7 @@ from ...errors import CommonplaceError, PageNotFound, PathIsFile, PathIsFolder, 
 from ...home import Home
 from ...model import Page, Scope
 from ...storage.layout import FIXED_PAGES, Place, stem
-
-MAX_NAME_BYTES = 255  # of one part of a path
-MAX_PATH_BYTES = 1500
+from ...storage.names import MAX_NAME_BYTES, MAX_PATH_BYTES
 
 
 class ResolvedPage(NamedTuple):

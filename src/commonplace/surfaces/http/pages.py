@@ -15,7 +15,7 @@ from ...home import Home, modified_timestamp
 from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
-from ...storage.base import ABSENT
+from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
 from ...storage.history import as_text
 from ...storage.merge import Part, merge_parts
 from .endpoints import (
@@ -43,7 +43,6 @@ from .problems import Problem
 
 Row = dict[str, Any]
 DEFAULT_LIST_LIMIT = 200
-MAX_PAGE_CHARACTERS = 4_000_000  # more than search reads of one page
 MAX_TITLE_CHARACTERS = 200
 _H1 = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 _MARKUP = re.compile(r"<[^>]*>")
