@@ -7,22 +7,31 @@ literal markers: text without secrets costs microseconds. No pattern matches acr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import NamedTuple
 
 from .heuristics import compile_pattern
-from .rules import RULES
+from .rules import RULES, Rule
 
 _MAX_ADVICE = 3  # kinds of secrets in one warning that come with their next step
 _LONG_RUN = b"x" * 16  # the shortest run without a space that most rules look at
 _CHARACTERS_BEFORE = 100  # before such a run, in which a marker may be
+_CONTEXT_CHARACTERS = 120  # before a marker, in which the context of its rule may be
+_FOLD = bytes(ord("0") if chr(byte).isdigit() else ord(chr(byte).lower()) for byte in range(128)) + bytes(128)
 _SOLID = bytes(
     ord("x" if chr(byte).isalnum() or chr(byte) in "_-+/=.~!@#$%^&*" else " ") for byte in range(128)
 ) + bytes(b" " * 128)
-_RARE = "_=@~密令パ비"  # rare in prose: if one is absent, all markers with it are skipped
+_RARE = "_=@~-."  # rare in prose: if one is absent, all markers with it are skipped
+_PREFIX_BYTES = 2  # of a folded marker, by which the rules for prefixes are found
+_WORD_START = rb"(?:(?<![a-z0-9_-])|(?<=\\[nrt]))(?=([a-z0-9][!-~]))"
+# Nobody sees them, and a key with one inside works again once it is pasted into a field that drops them.
+_INVISIBLE = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_REACH_CHARACTERS = 2000  # on either side of an invisible character, in which its secret begins and ends
 
 Candidate = tuple[int, int, int]  # start, end, and which rule
-Markers = dict[str, dict[str, list[int]]]  # by rare character, or none: each marker with the rules it belongs to
+Markers = dict[str, dict[bytes, list[int]]]  # by rare character, or none: each marker with the rules it belongs to
 
 
 class Secret(NamedTuple):
@@ -35,7 +44,8 @@ class Secret(NamedTuple):
 
 def find(text: str) -> tuple[Secret, ...]:
     """Return the secrets in a text, in order. Overlapping ones are merged under the name of the earlier rule."""
-    return tuple(Secret(RULES[rank].name, start, end) for start, end, rank in _merge(_find_candidates(text)))
+    candidates = [*_find_candidates(text), *_find_interrupted(text)]
+    return tuple(Secret(RULES[rank].name, start, end) for start, end, rank in _merge(candidates))
 
 
 def redact(text: str) -> str:
@@ -63,60 +73,163 @@ def warning(found: Iterable[Secret]) -> str:
     )
 
 
+def _fold(text: str) -> bytes:
+    """Return a text with one byte for each character: lower case, every digit a zero, `?` for what is not ASCII."""
+    return text.encode("ascii", "replace").translate(_FOLD)
+
+
 def _group_markers(*, anywhere: bool) -> Markers:
     groups: Markers = {rare: {} for rare in ("", *_RARE)}
     for rank, rule in enumerate(RULES):
-        for marker in rule.markers if rule.anywhere == anywhere else ():
-            rare = next((char for char in marker if char in _RARE), "")
-            groups[rare].setdefault(marker, []).append(rank)
+        for marker in rule.markers if rule.anywhere == anywhere and not rule.is_prefix else ():
+            if marker.isascii():
+                rare = rule.requires or next((char for char in marker if char in _RARE), "")
+                groups[rare].setdefault(_fold(marker), []).append(rank)
+    return groups
+
+
+def _group_prefixes() -> dict[bytes, list[int]]:
+    groups: dict[bytes, list[int]] = {}
+    for rank, rule in enumerate(RULES):
+        for start in {_fold(marker)[:_PREFIX_BYTES] for marker in rule.markers if rule.is_prefix}:
+            groups.setdefault(start, []).append(rank)
     return groups
 
 
 _AROUND_RUNS = _group_markers(anywhere=False)
 _ANYWHERE = _group_markers(anywhere=True)
+_PREFIXES = _group_prefixes()
+_NOT_ASCII = [(marker, rank) for rank, rule in enumerate(RULES) for marker in rule.markers if not marker.isascii()]
 
 
 def _find_candidates(text: str) -> Iterator[Candidate]:
-    for start, end in _windows(text):
-        yield from _match_markers(text, start, end, _AROUND_RUNS)
-    yield from _match_markers(text, 0, len(text), _ANYWHERE)
+    folded = _fold(text)
+    runs = list(_long_runs(text, folded))
+    for start, end in runs:
+        yield from _match_prefixes(text, folded, start, end)
+    for start, end in _join_neighbours(runs):
+        yield from _match_markers(text, folded, start, end, _AROUND_RUNS)
+    yield from _match_markers(text, folded, 0, len(text), _ANYWHERE)
+    if not text.isascii():
+        yield from _match_other_scripts(text)
 
 
-def _windows(text: str) -> Iterator[tuple[int, int]]:
-    """Yield the long runs without a space, each with some text before it; neighbours as one."""
-    flat = text.encode("ascii", "replace").translate(_SOLID)
-    at = flat.find(_LONG_RUN)
+def _match_other_scripts(text: str) -> Iterator[Candidate]:
+    for marker, rank in _NOT_ASCII:
+        at = text.find(marker) if marker[-1] in text else -1  # a single character is found much faster
+        while at >= 0:
+            yield from _match_rules(text, at, [rank])
+            at = text.find(marker, at + 1)
+
+
+def _find_interrupted(text: str) -> Iterator[Candidate]:
+    """Yield the secrets that have invisible characters inside, with their positions in the text as it is."""
+    if text.isascii() or not any(char in text for char in _INVISIBLE):
+        return
+    for start, end in _neighbourhoods(text):
+        kept = [at for at in range(start, end) if text[at] not in _INVISIBLE]
+        for first, after, rank in _find_candidates("".join(text[at] for at in kept)):
+            yield kept[first], kept[after - 1] + 1, rank
+
+
+def _neighbourhoods(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the parts of a text around invisible characters that interrupt a word in ASCII; neighbours as one."""
     start = -1
     end = -1
-    while at >= 0:
-        if start >= 0 and at - _CHARACTERS_BEFORE > end:
+    for at in sorted(at for char in _INVISIBLE for at in _positions(text, char)):
+        if not _is_inside_word(text, at):
+            continue
+        if start >= 0 and at - _REACH_CHARACTERS > end:
             yield start, end
             start = -1
-        start = start if start >= 0 else max(0, at - _CHARACTERS_BEFORE)
-        end = flat.find(b" ", at)
-        end = len(text) if end < 0 else end
-        at = flat.find(_LONG_RUN, end)
+        start = start if start >= 0 else max(0, at - _REACH_CHARACTERS)
+        end = min(len(text), at + _REACH_CHARACTERS)
     if start >= 0:
         yield start, end
 
 
-def _match_markers(text: str, start: int, end: int, groups: Markers) -> Iterator[Candidate]:
+def _is_inside_word(text: str, at: int) -> bool:
+    """Tell whether a character has visible ASCII before it, or something invisible, and the same after it."""
+    before = text[at - 1 : at]
+    after = text[at + 1 : at + 2]
+    return all("!" <= char <= "~" or (char != "" and char in _INVISIBLE) for char in (before, after))
+
+
+def _positions(text: str, char: str) -> Iterator[int]:
+    at = text.find(char)
+    while at >= 0:
+        yield at
+        at = text.find(char, at + 1)
+
+
+def _long_runs(text: str, folded: bytes) -> Iterator[tuple[int, int]]:
+    """Yield the long runs without a space that may be a key."""
+    solid = folded.translate(_SOLID)
+    start = solid.find(_LONG_RUN)
+    while start >= 0:
+        end = solid.find(b" ", start)
+        end = len(text) if end < 0 else end
+        if _may_be_key(text[start:end]):
+            yield start, end
+        start = solid.find(_LONG_RUN, end)
+
+
+def _join_neighbours(runs: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the runs with some text before each, as one where they are near."""
+    start = -1
+    end = -1
+    for first, after in runs:
+        if start >= 0 and first - _CHARACTERS_BEFORE > end:
+            yield start, end
+            start = -1
+        start = start if start >= 0 else max(0, first - _CHARACTERS_BEFORE)
+        end = after
+    if start >= 0:
+        yield start, end
+
+
+def _may_be_key(run: str) -> bool:
+    """Tell whether a run mixes digits or capitals with letters as a random key does, unlike words and numbers."""
+    return compile_pattern("[0-9][A-Za-z]|[A-Za-z_-][0-9]|[a-z][A-Z]|[A-Z]{8}").search(run) is not None
+
+
+def _match_prefixes(text: str, folded: bytes, start: int, end: int) -> Iterator[Candidate]:
+    """Yield the matches of the rules for prefixes at the words of a run."""
+    for word in _word_starts().finditer(folded, start, end):
+        ranks = _PREFIXES.get(word[1])
+        if ranks:
+            yield from _match_rules(text, word.start(), ranks)
+
+
+@cache
+def _word_starts() -> re.Pattern[bytes]:
+    return re.compile(_WORD_START)
+
+
+def _match_markers(text: str, folded: bytes, start: int, end: int, groups: Markers) -> Iterator[Candidate]:
     """Yield the matches of the rules wherever one of their markers occurs."""
     for rare, markers in groups.items():
-        if text.find(rare, start, end) < 0:
+        if folded.find(rare.encode(), start, end) < 0:
             continue
         for marker, ranks in markers.items():
-            at = text.find(marker, start, end)
+            at = folded.find(marker, start, end)
             while at >= 0:
                 yield from _match_rules(text, at, ranks)
-                at = text.find(marker, at + 1, end)
+                at = folded.find(marker, at + 1, end)
 
 
 def _match_rules(text: str, at: int, ranks: list[int]) -> Iterator[Candidate]:
     for rank in ranks:
-        match = compile_pattern(RULES[rank].pattern).match(text, at)
-        if match and RULES[rank].looks_real(match[match.lastindex or 0]):
+        rule = RULES[rank]
+        match = compile_pattern(rule.pattern).match(text, at)
+        if match and rule.looks_real(match[match.lastindex or 0]) and _has_context(rule, text, at):
             yield *match.span(match.lastindex or 0), rank
+
+
+def _has_context(rule: Rule, text: str, at: int) -> bool:
+    """Tell whether the context of a rule is near; what `redact` writes in brackets is none."""
+    before = text[max(0, at - _CONTEXT_CHARACTERS) : at].replace("[", "]").rpartition("]")[2]
+    return not rule.context or compile_pattern(rule.context).search(before) is not None
 
 
 def _merge(candidates: Iterable[Candidate]) -> list[Candidate]:

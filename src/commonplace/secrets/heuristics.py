@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from functools import cache
 from math import log2
 
@@ -27,6 +28,7 @@ _TEMPLATE = r"\$[{(]|\{\{|^\{.*\}$|^<.*>$|%[(s]|^\$\w+$|^%\w+%$"
 _ADDRESS = r"://|^arn:|^[.~]*/|^[A-Za-z]:\\|^[\w.+-]+@[\w-]+(?:\.[\w-]+)+$"
 _WORDS = r"(?:[A-Z]{2,}(?![a-z])|[A-Z][a-z]++|[a-z]{2,}+)*+"  # as in identifiers: parseXMLFile
 _WORD = rf"[A-Za-z]?{_WORDS}\d{{0,5}}{_WORDS}|[A-Za-z]\d{{0,5}}|\d+[A-Za-z]{{0,3}}"
+_CARD = r"(?:4\d|5[1-5]|2[2-7]|6[045]|35|62)\d{14}|3[47]\d{13}"  # Visa, Mastercard, Discover, JCB, UnionPay, Amex
 _UUID = r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"
 
 
@@ -75,6 +77,41 @@ def looks_like_url_password(value: str) -> bool:
 def has_key_material(value: str) -> bool:
     """The body of a key, not only its first line in some documentation."""
     return _contains("[A-Za-z0-9+/]{40}", value)
+
+
+def has_any_value(_value: str) -> bool:
+    """For a pattern that says enough by itself."""
+    return True
+
+
+def looks_like_command_password(value: str) -> bool:
+    """On a command line any word can be one, so only what has a digit, a sign or capitals inside counts."""
+    if _is_placeholder(value) or _contains(_ADDRESS, value) or _contains(r"^[$%-]", value):
+        return False
+    return _contains(r"[A-Za-z]", value) and _contains(r"\d|[a-z][A-Z]|\w[!#$%^&*@~+]", value)
+
+
+def looks_like_encoded_login(value: str) -> bool:
+    """`user:password` in Base64, as Docker's configuration has it."""
+    try:
+        user, _, password = b64decode(value + "=" * (-len(value) % 4), validate=True).decode("ascii").partition(":")
+    except ValueError:
+        return False
+    return user.isprintable() and password.isprintable() and len(password) >= 4 and not _is_placeholder(password)
+
+
+def looks_like_pin(value: str) -> bool:
+    """Digits that are not everybody's example."""
+    return len(set(value)) > 1 and value not in ("1234", "12345", "12345678")
+
+
+def looks_like_card_number(value: str) -> bool:
+    """A first digit and length of the large networks, and a valid check digit."""
+    digits = "".join(compile_pattern(r"\d").findall(value))
+    if not _matches(_CARD, digits):
+        return False
+    doubled = [int(digit) * (1 + (at + len(digits)) % 2) for at, digit in enumerate(digits, start=1)]
+    return sum(number - 9 if number > 9 else number for number in doubled) % 10 == 0
 
 
 def _is_placeholder(value: str) -> bool:

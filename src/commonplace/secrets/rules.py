@@ -10,8 +10,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from .heuristics import (
+    has_any_value,
     has_key_material,
+    looks_like_card_number,
+    looks_like_command_password,
+    looks_like_encoded_login,
     looks_like_password,
+    looks_like_pin,
     looks_like_url_password,
     looks_mixed,
     looks_random,
@@ -23,7 +28,10 @@ from .heuristics import (
 class Rule(NamedTuple):
     """A kind of secret. `pattern` is tried wherever a marker occurs; its last group, or all of it, is the secret.
 
-    A rule for short secrets is tried `anywhere`; the others only around long runs without a space.
+    A marker is compared without regard to case, and any digit in it means any other digit. A rule for short secrets is
+    tried `anywhere`; the others only around long runs without a space, and where the marker `is_prefix` of the secret,
+    at the words of such a run. `context` must occur shortly before the marker,
+    and the text must have the character `requires`.
     """
 
     name: str
@@ -32,6 +40,9 @@ class Rule(NamedTuple):
     next_step: str
     looks_real: Callable[[str], bool]
     anywhere: bool = False
+    is_prefix: bool = False
+    context: str = ""
+    requires: str = ""
 
 
 # No letter before it, except in an escaped line end, and none after it.
@@ -40,10 +51,12 @@ _END = r"(?![A-Za-z0-9_])"
 _AFTER_NAME = r"[^\n\[\]]{0,60}?(?<![A-Za-z0-9])"  # a little text between a name and the secret on the same line
 _QUOTE = r"\\{0,3}([\"'`])"
 _QUOTED = _QUOTE + r"([^\s\"'`\[\]\\]{8,}+)\\{0,3}"  # followed by its closing quote, as a back-reference
+_IS = "(?:is|ist|lautet|es|est|é|è|jest|är)"
+_FEW_WORDS = r"(?: [^\s:=|\[\]]{1,20}){0,4}?"  # between a name and what follows it: `for the router`
 # What follows a name: `=`, `:`, `: str =`, `->`, `|`, `>`, `is`, in quotes, in brackets or in bold.
 _ASSIGNMENT = (
     r"(?![A-Za-z0-9])(?:\\{0,3}[\"'`]\]?)?[*_]{0,2}(?: \([^()\[\]\n]{1,20}\))?[ \t]{0,4}"
-    r"(?::[ \t]{0,2}[A-Za-z_]{1,20}(?: \| None)?[ \t]{0,2}=|=>|->|:=|[:=|>：＝]|is(?= )|是|为)"
+    rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|是|为)"
     r"[*_]{0,2}\s{0,4}"
 )
 _SIGN = r"[A-Za-z0-9!@#$%^&*+~_/-]"
@@ -54,6 +67,15 @@ _PASSWORD_VALUE = rf"(?:{_QUOTED}\1|({_BARE}(?:[:=]++{_BARE}){{0,4}}+)(?![.?:=]*
 _TOKEN_VALUE = rf"(?:{_QUOTED}\1|({_LETTER}++(?:\.++{_LETTER}++)*+={{0,2}}+)(?![.?:=]*[\[({{]))"
 _PICTURE = r"(?:\.jpg|jpeg|\.png|\.gif|webp)\?"  # picture URLs carry tokens that are meant to be shared
 _URL_PASSWORD = r"[^\s/@\"'`<>\[\]\x7f-\U0010ffff]"
+_OPEN_QUOTE = "[\"'`]?"
+_COMMAND_PASSWORD = r"([^\s\"'`<>|\[\]]{6,200}+)"
+_NO_DIGITS_BEFORE = r"(?<![\w.,/-])(?<!\d )(?<![A-Z]{2}\d\d )"
+# Words of a wallet's seed phrase have three to eight letters; these common ones are not among them.
+_SEED_WORD = (
+    r"(?!(?:the|and|are|was|for|not|but|with|from|have|has|had|our|your|their|they|which|were|been|its)\b)[a-z]{3,8}\b"
+)
+_SEED_ITEM = rf"(?:\d\d?[.):]?[ \t]{{1,2}})?{_SEED_WORD}"
+_SEED_GAP = r"[ \t,]{0,3}(?:[ ,]|\r?\n)[ \t>|*-]{0,4}"
 _PEM = (
     r"-----BEGIN (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----(?:"
     r"[^\-\[]*+(?:-(?!----)[^\-\[]*+)*+-----END (?:[A-Z0-9]+ ){0,4}PRIVATE KEY(?: BLOCK)?-----[A-Za-z0-9_-]*+"
@@ -65,7 +87,7 @@ def _by_prefix(
     name: str, markers: str, body: str, next_step: str, looks_real: Callable[[str], bool] = looks_varied
 ) -> Rule:
     """A secret that is known by its own prefix."""
-    return Rule(name, tuple(markers.split()), f"{_START}(?:{body}){_END}", next_step, looks_real)
+    return Rule(name, tuple(markers.split()), f"{_START}(?:{body}){_END}", next_step, looks_real, is_prefix=True)
 
 
 def _by_name(
@@ -73,18 +95,22 @@ def _by_name(
 ) -> Rule:
     """A secret without a prefix, known by the name of its service before it."""
     names = "|".join(map(re.escape, markers.split()))
-    pattern = rf"(?:{names}){_AFTER_NAME}({body})(?![A-Za-z0-9_+/=\[])"
+    pattern = rf"(?i:{names}){_AFTER_NAME}({body})(?![A-Za-z0-9_+/=\[])"
     return Rule(name, tuple(markers.split()), pattern, next_step, looks_real)
 
 
 _KEY_WORDS = "ecret api rivate ccess ccount uth igning ncryption aster icense redential 密钥"
-_PASSWORD_WORDS = "assw ASSW _pass _PASS _pwd _PWD pwd= Pwd= 密码 密碼 口令 パスワード 비밀번호"
+_PASSWORD_WORDS = "pass pwd clave senha contraseñ hasł lösenord арол 密码 密碼 口令 パスワード 비밀번호"
+_PASSWORD_NAMES = (
+    "pass(?:wor[dt]|wd)|(?<=_)pass|(?<=mot de )passe|pwd|clave|senha|contraseña|hasło|lösenord|ароль"
+    "|密码|密碼|口令|パスワード|비밀번호"
+)
 
 RULES = (
     _by_prefix("AWS access key id", "AKIA ASIA", r"A[KS]IA[A-Z2-7]{16}", "deactivate it in the AWS console, under IAM"),
     Rule(
         "AWS secret access key",
-        ("ecret", "ECRET"),
+        ("ecret",),
         rf"(?i:ecret[ _-]?access[ _-]?key){_ASSIGNMENT}\\{{0,3}}[\"'`]?([A-Za-z0-9+/]{{40}})(?![A-Za-z0-9+/=\[])",
         "deactivate its access key in the AWS console, under IAM",
         looks_mixed,
@@ -98,6 +124,12 @@ RULES = (
     ),
     _by_prefix("Google API key", "AIza", r"AIza[\w-]{35}", "delete it in the Google Cloud console, under Credentials"),
     _by_prefix("Google OAuth secret", "GOCSPX-", r"GOCSPX-[\w-]{28}", "reset it in the Google Cloud console"),
+    _by_prefix(
+        "Google OAuth token",
+        "ya29. 1//0",
+        r"ya29\.[\w.-]{30,}|1//0[\w-]{35,}",
+        "remove the app's access in the Google account, under Security",
+    ),
     Rule(
         "Azure access key",
         ("AccountKey=", "SharedAccessKey="),
@@ -126,8 +158,8 @@ RULES = (
     _by_prefix("Groq API key", "gsk_", r"gsk_[A-Za-z0-9]{48,}", "delete it in the Groq console"),
     _by_prefix("xAI API key", "xai-", r"xai-[A-Za-z0-9]{64,}", "delete it in the xAI console"),
     _by_prefix("Perplexity API key", "pplx-", r"pplx-[A-Za-z0-9]{40,}", "delete it in Perplexity's settings"),
-    _by_name("Mistral API key", "mistral Mistral MISTRAL", "[A-Za-z0-9]{32}", "delete it in the Mistral console"),
-    _by_name("Cohere API key", "cohere Cohere COHERE", "[A-Za-z0-9]{40}", "delete it on Cohere's dashboard"),
+    _by_name("Mistral API key", "mistral", "[A-Za-z0-9]{32}", "delete it in the Mistral console"),
+    _by_name("Cohere API key", "cohere", "[A-Za-z0-9]{40}", "delete it on Cohere's dashboard"),
     _by_prefix(
         "GitHub token",
         "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_",
@@ -161,7 +193,7 @@ RULES = (
     ),
     _by_name(
         "Discord bot token",
-        "discord Discord DISCORD bot.run client.login Bot",
+        "discord bot.run client.login bot",
         r"[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,45}",
         "reset it in Discord's developer portal",
     ),
@@ -179,9 +211,7 @@ RULES = (
         "roll it on the Stripe dashboard",
     ),
     _by_prefix("Twilio API key", "SK", r"SK[0-9a-f]{32}", "delete it in the Twilio console"),
-    _by_name(
-        "Twilio auth token", "twilio Twilio TWILIO", "[0-9a-f]{32}", "change it in the Twilio console", looks_random
-    ),
+    _by_name("Twilio auth token", "twilio", "[0-9a-f]{32}", "change it in the Twilio console", looks_random),
     _by_prefix("SendGrid API key", "SG.", r"SG\.[\w-]{22}\.[\w-]{43}", "delete it in SendGrid's settings"),
     _by_prefix(
         "commonplace token", "cpl_", r"cpl_(?:[\w~-]+\.)?[\w-]{43}", "revoke it with `commonplace token revoke`"
@@ -208,9 +238,165 @@ RULES = (
         "Shopify token", "shpat_ shpss_ shpca_ shppa_", r"shp(?:at|ss|ca|pa)_[0-9a-f]{32}", "rotate it in Shopify"
     ),
     _by_prefix("Databricks token", "dapi", r"dapi[0-9a-f]{32}(?:-\d)?", "revoke it in Databricks's user settings"),
-    _by_prefix("Notion token", "ntn_", r"ntn_[A-Za-z0-9]{40,}", "refresh it in Notion, under My integrations"),
-    _by_prefix("Linear API key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,}", "revoke it in Linear's settings"),
+    _by_prefix(
+        "Notion token",
+        "ntn_ secret_",
+        r"ntn_[A-Za-z0-9]{40,}|secret_[A-Za-z0-9]{43}",
+        "refresh it in Notion, under My integrations",
+    ),
+    _by_prefix(
+        "Linear API key", "lin_api_ lin_oauth_", r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}", "revoke it in Linear's settings"
+    ),
     _by_prefix("Vault token", "hvs. hvb.", r"hv[sb]\.[\w-]{24,}", "revoke it with `vault token revoke`"),
+    _by_prefix(
+        "Supabase key", "sbp_ sb_secret_", r"sbp_[0-9a-f]{40}|sb_secret_[\w-]{24,}", "revoke it on Supabase's dashboard"
+    ),
+    _by_prefix(
+        "Doppler token",
+        "dp.",
+        r"dp\.(?:pt|st|sa|ct|said|scim|audit)\.(?:[\w-]{1,40}\.)?[A-Za-z0-9]{32,44}",
+        "revoke it on Doppler's dashboard",
+    ),
+    _by_prefix("Airtable token", "pat", r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}", "delete it in Airtable's developer hub"),
+    _by_prefix("Mailgun API key", "key-", "key-[0-9a-f]{32}", "reset it in Mailgun's settings"),
+    _by_prefix(
+        "Grafana token",
+        "glsa_ glc_ eyJrIjoi",
+        "glsa_[A-Za-z0-9]{32}_[0-9A-Fa-f]{8}|glc_[A-Za-z0-9+/]{32,}={0,2}|eyJrIjoi[A-Za-z0-9+/]{70,}={0,2}",
+        "delete it in Grafana, under Service accounts",
+    ),
+    _by_prefix("Tailscale key", "tskey-", "tskey-[A-Za-z0-9-]{20,}", "revoke it in Tailscale's admin console"),
+    _by_prefix(
+        "Netlify token",
+        "nfp_ nfc_ nfo_ nfu_ nfb_",
+        "nf[pcoub]_[A-Za-z0-9]{36,}",
+        "delete it in Netlify's user settings",
+    ),
+    _by_prefix(
+        "Fly.io token",
+        "fm1_ fm2_ fo1_",
+        r"fm[12]_[\w+/=-]{80,}(?:,(?:fm[12]_)?[\w+/=-]{40,})*|fo1_[\w-]{40,}",
+        "revoke it with `fly tokens revoke`",
+    ),
+    _by_prefix(
+        "Vercel token",
+        "vcp_ vci_ vca_ vcr_ vck_",
+        "vc[piark]_[A-Za-z0-9]{24,}",
+        "delete it in Vercel's account settings",
+    ),
+    _by_prefix(
+        "Cloudflare token",
+        "cfut_ cfat_ cfk_ v1.0-",
+        r"cf(?:ut|at|k)_[A-Za-z0-9]{32,}|v1\.0-[0-9a-f]{24}-[0-9a-f]{140,}",
+        "roll it on Cloudflare's dashboard",
+    ),
+    _by_prefix("Heroku API key", "HRKU-", r"HRKU-[\w-]{36,}", "regenerate it in Heroku's account settings"),
+    _by_prefix(
+        "New Relic key",
+        "NRAK- NRII- NRAA-",
+        r"NRAK-[A-Z0-9]{27}|NRII-[\w-]{32}|NRAA-[0-9a-f]{27}",
+        "delete it in New Relic, under API keys",
+    ),
+    _by_prefix(
+        "Sentry token",
+        "sntrys_ sntryu_",
+        "sntrys_[A-Za-z0-9+/=_]{60,}|sntryu_[0-9a-f]{64}",
+        "revoke it in Sentry's settings",
+    ),
+    _by_prefix(
+        "PlanetScale token",
+        "pscale_",
+        r"pscale_(?:tkn|pw|oauth|otkn)_[\w.-]{32,}",
+        "delete it in PlanetScale's settings",
+    ),
+    _by_prefix(
+        "Square token",
+        "sq0 EAAA",
+        r"sq0(?:atp|csp)-[\w-]{22,43}|EAAA[\w-]{60}",
+        "replace it in Square's developer console",
+    ),
+    _by_prefix("Facebook access token", "EAA", "EAA[A-Za-z0-9]{90,}", "invalidate it in Meta's developer settings"),
+    _by_prefix("Dropbox token", "sl.", r"sl\.(?:u\.)?[\w-]{120,}", "disconnect the app in Dropbox's settings"),
+    _by_prefix("Figma token", "figd_", r"figd_[\w-]{40,}", "revoke it in Figma's settings"),
+    _by_prefix("Postman API key", "PMAK-", "PMAK-[0-9a-f]{24}-[0-9a-f]{34}", "delete it in Postman's settings"),
+    _by_prefix("Pulumi token", "pul-", "pul-[0-9a-f]{40}", "delete it in Pulumi's settings"),
+    _by_prefix("RubyGems API key", "rubygems_", "rubygems_[0-9a-f]{48}", "delete it on RubyGems"),
+    _by_prefix("crates.io token", "cio", "cio[A-Za-z0-9]{32}", "revoke it on crates.io"),
+    _by_prefix("NuGet API key", "oy2", "oy2[a-z0-9]{43}", "delete it on NuGet"),
+    _by_prefix(
+        "CircleCI token",
+        "CCIPAT_ CCIPRJ_",
+        "CCI(?:PAT|PRJ)_[A-Za-z0-9]{20,}_[0-9a-f]{40}",
+        "delete it in CircleCI's user settings",
+    ),
+    _by_prefix("Buildkite token", "bkua_ bkaj_", "bk(?:ua|aj)_[A-Za-z0-9_]{32,}", "revoke it in Buildkite's settings"),
+    _by_prefix(
+        "Brevo API key",
+        "xkeysib- xsmtpsib-",
+        "x(?:key|smtp)sib-[0-9a-f]{64}-[A-Za-z0-9]{16}",
+        "delete it in Brevo's settings",
+    ),
+    _by_prefix("Resend API key", "re_", "re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", "delete it in Resend"),
+    _by_prefix("Razorpay key", "rzp_live_", "rzp_live_[A-Za-z0-9]{14,}", "regenerate it on Razorpay's dashboard"),
+    _by_prefix(
+        "HubSpot token",
+        "pat-na pat-eu",
+        r"pat-(?:na|eu)\d-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}",
+        "rotate it in HubSpot, under Private apps",
+    ),
+    _by_prefix(
+        "Alibaba or Tencent Cloud key",
+        "LTAI AKID",
+        "LTAI[A-Za-z0-9]{16,24}|AKID[A-Za-z0-9]{32}",
+        "disable it in the console of that cloud",
+    ),
+    _by_prefix("Artifactory key", "AKCp", "AKCp[A-Za-z0-9]{69}", "revoke it in Artifactory's user profile"),
+    _by_prefix("SonarQube token", "sqp_ sqa_ squ_", "sq[pau]_[0-9a-f]{40}", "revoke it in SonarQube, under Security"),
+    _by_prefix(
+        "LangSmith API key", "lsv2_", "lsv2_(?:pt|sk)_[0-9a-f]{32}_[0-9a-f]{10}", "delete it in LangSmith's settings"
+    ),
+    _by_prefix("Pinecone API key", "pcsk_", "pcsk_[A-Za-z0-9_]{40,}", "delete it in the Pinecone console"),
+    _by_prefix("NVIDIA API key", "nvapi-", r"nvapi-[\w-]{60,}", "delete it on NVIDIA's build site"),
+    _by_prefix("Tavily API key", "tvly-", "tvly-(?:dev-|prod-)?[A-Za-z0-9]{32}", "delete it on Tavily's dashboard"),
+    _by_prefix("ElevenLabs API key", "sk_", "sk_[0-9a-f]{48}", "delete it in ElevenLabs's settings"),
+    _by_prefix(
+        "1Password service token",
+        "ops_eyJ",
+        "ops_eyJ[A-Za-z0-9+/_-]{100,}={0,2}",
+        "revoke it in 1Password, under Developer",
+    ),
+    _by_prefix("Trello token", "ATTA", "ATTA[0-9a-f]{64,72}", "revoke it in Trello's settings"),
+    _by_prefix("Neon API key", "napi_", "napi_[a-z0-9]{60,}", "revoke it in the Neon console"),
+    _by_prefix("Render API key", "rnd_", "rnd_[A-Za-z0-9]{24,}", "revoke it in Render's account settings"),
+    _by_name(
+        "Mailgun API key",
+        "mailgun",
+        "[0-9a-f]{32}-[0-9a-f]{8}-[0-9a-f]{8}",
+        "reset it in Mailgun's settings",
+        looks_varied,
+    ),
+    _by_name("Cloudflare token", "cloudflare cf_api", r"[\w-]{40}", "roll it on Cloudflare's dashboard"),
+    Rule(
+        "Terraform token",
+        (".atlasv1.",),
+        r"(?<=[A-Za-z0-9]{14})\.atlasv1\.([\w-]{60,}+)",
+        "delete it in Terraform's user settings",
+        looks_varied,
+    ),
+    Rule(
+        "Docker registry login",
+        ('auth"', "auth\\"),
+        r"auth\\{0,3}\"\s{0,4}:\s{0,4}\\{0,3}\"([A-Za-z0-9+/]{8,}+={0,2})(?=\\{0,3}\")",
+        "change that password, or delete that token, at the registry",
+        looks_like_encoded_login,
+    ),
+    Rule(
+        "Kubernetes client key",
+        ("client-key-data",),
+        r"client-key-data\\{0,3}\"?\s{0,4}:\s{0,4}\\{0,3}[\"']?([A-Za-z0-9+/]{40,}+={0,2})",
+        "issue a new client certificate for that user",
+        looks_varied,
+    ),
     _by_prefix(
         "age secret key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{58}", "make a new key and encrypt again"
     ),
@@ -220,7 +406,6 @@ RULES = (
         _PEM,
         "make a new key, and remove this one where it opens a door",
         has_key_material,
-        True,
     ),
     _by_prefix(
         "JSON web token",
@@ -235,6 +420,25 @@ RULES = (
         "change that password",
         looks_like_url_password,
         True,
+        requires="@",
+    ),
+    Rule(
+        "password in a command",
+        ("curl",),
+        rf"curl (?:[^\n\[\]]{{0,200}}? )?(?:-u ?|--(?:proxy-)?user[ =]){_OPEN_QUOTE}"
+        rf"([^\s:\"'`\[\]]{{1,100}}):(?!\1\b){_COMMAND_PASSWORD}",
+        "change that password",
+        looks_like_command_password,
+        True,
+    ),
+    Rule(
+        "password in a command",
+        ("mysql", "pass"),
+        r"(?:mysql(?:dump|admin|import)? (?:[^\n\[\]]{0,200}? )?-(?:p|-password[ =])|(?<=ssh)pass -p ?)"
+        rf"{_OPEN_QUOTE}{_COMMAND_PASSWORD}",
+        "change that password",
+        looks_like_command_password,
+        True,
     ),
     Rule(
         "authorization header",
@@ -245,7 +449,7 @@ RULES = (
     ),
     Rule(
         "API key",
-        tuple(_KEY_WORDS.split() + _KEY_WORDS.upper().split() + ["Api"]),
+        tuple(_KEY_WORDS.split()),
         r"(?i:(?<!:.)ecret(?:[ _-]?(?:access[ _-]?)?key(?:[ _-]?base)?)?|api[ _-]?(?:access[ _-]?|secret[ _-]?)?key"
         r"|(?:rivate|ccess|ccount|uth|igning|ncryption|aster|icense)[ _-]?key|redentials?|密钥)"
         rf"{_ASSIGNMENT}{_TOKEN_VALUE}",
@@ -254,7 +458,7 @@ RULES = (
     ),
     Rule(
         "token",
-        ("oken", "OKEN", "令牌"),
+        ("oken", "令牌"),
         rf"(?i:(?<!(?:next|page).)(?<!(?:next|page)_.)(?<!ublickey.)(?<!{_PICTURE}.)oken|令牌){_ASSIGNMENT}{_TOKEN_VALUE}",
         "revoke it where it was made",
         looks_random_not_uuid,
@@ -262,9 +466,56 @@ RULES = (
     Rule(
         "password",
         tuple(_PASSWORD_WORDS.split()),
-        rf"(?i:assw(?:or[dt]|d)|_pass|_?pwd|密码|密碼|口令|パスワード|비밀번호){_ASSIGNMENT}{_PASSWORD_VALUE}",
+        rf"(?i:{_PASSWORD_NAMES}){_FEW_WORDS}{_ASSIGNMENT}{_PASSWORD_VALUE}",
         "change it",
         looks_like_password,
+        True,
+    ),
+    Rule(
+        "PIN",
+        ("pin",),
+        rf"(?<![A-Za-z0-9_-])PIN(?:[ -](?i:code|number|nummer))?{_FEW_WORDS}"
+        rf"[*_]{{0,2}}(?: {_IS} |[ \t]?[:=：][*_]{{0,2}} ?|是)"
+        r"[*_`]{0,2}(\d{4,5}|\d{8})(?![\w%€$]|[-.,:/]\d| ?(?:[mkMG]?[A-Z]|mm|cm|ms)\b)",
+        "change it",
+        looks_like_pin,
+        True,
+    ),
+    Rule(
+        "payment card number",
+        ("0000 0000 0000 0000", "0000-0000-0000-0000", "0000 000000 00000"),
+        rf"{_NO_DIGITS_BEFORE}(\d{{4}}([ -])(?:\d{{4}}\2\d{{4}}\2\d{{4}}|\d{{6}}\2\d{{5}}))(?![ -]?\d|\w)",
+        "let the bank block the card",
+        looks_like_card_number,
+        True,
+    ),
+    Rule(
+        "payment card number",
+        ("0" * 15,),
+        rf"{_NO_DIGITS_BEFORE}(\d{{15,16}})(?![ -]?\d|\w)",
+        "let the bank block the card",
+        looks_like_card_number,
+        True,
+        context=r"(?i:\bcard\b|credit|debit|visa|mastercard|amex|karte|tarjeta|carte|cart[aã]o|\bcarta\b|信用卡|卡号|カード)",
+    ),
+    Rule(
+        "social security number",
+        ("000-00-0000",),
+        r"(?<![\w-])((?!000|666|9)\d{3}-(?!00)\d\d-(?!0000)\d{4})(?![\w-])",
+        "watch for misuse, and ask the credit bureaus for a freeze",
+        has_any_value,
+        True,
+        context=r"(?i:\bssn\b|social[ -]security)",
+    ),
+    Rule(
+        "seed phrase",
+        ("phrase", "nemonic"),
+        r"(?i:(?:(?<=seed )|(?<=recovery )|(?<=backup )|(?<=secret )|(?<=wallet ))phrase|nemonic)"
+        rf"(?: (?:phrase|words?))?[^\n:=\[\]]{{0,40}}(?:[:=：]|{_IS}(?=\s))[\s\"'`*_>|]{{0,6}}"
+        rf"({_SEED_ITEM}(?:{_SEED_GAP}{_SEED_ITEM}){{11,23}})"
+        r"(?![A-Za-z])",
+        "move the funds to a new wallet",
+        has_any_value,
         True,
     ),
 )
