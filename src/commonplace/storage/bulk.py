@@ -108,7 +108,7 @@ class PageBatch(NamedTuple):
 
 
 def is_history_file(path: str) -> bool:
-    """Whether a file of an archive holds history."""
+    """Return whether a file of an archive holds history."""
     return path.startswith(f"{HISTORY_FOLDER}/")
 
 
@@ -125,7 +125,7 @@ def path_problem(path: str) -> str:
 
 
 def covers(root: Root, path: str) -> bool:
-    """Whether a path is within a root. Hidden names below it never are."""
+    """Return whether a path is within a root. Hidden names below it never are."""
     if root.is_page:
         return path == root.path
     prefix = f"{root.path}/" if root.path else ""

@@ -160,7 +160,7 @@ def _report_conflict(path: str, what: str) -> None:
 
 @contextmanager
 def _history_failure_as_warning() -> Iterator[None]:
-    """A page is written even when its history cannot be: the caller is warned."""
+    """Turn an error of history into a warning: a page is written even when its history cannot be."""
     try:
         yield
     except (OSError, StorageError) as error:

@@ -102,12 +102,12 @@ class Layout:
 
     @property
     def shared_memories(self) -> str:
-        """The files of Claude's memory tool that all agents share."""
+        """Return the folder of Claude's memory tool that all agents share."""
         return self.path("claude/memories")
 
     @property
     def earlier_memories(self) -> str:
-        """The folder of the SDK's own memory tool; one that exists already stays in use."""
+        """Return the folder of the SDK's own memory tool; one that exists already stays in use."""
         return self.path("memories")
 
     def memories_folder(self, agent: str) -> str:
@@ -115,7 +115,7 @@ class Layout:
         return f"{self.agent_folder(agent)}/claude/memories"
 
     def store_folder(self, agent: str) -> str:
-        """Items by namespace and key, as LangGraph keeps them: one record page an item."""
+        """Return the folder of a LangGraph store, which has a record page for each item."""
         return f"{self.agent_folder(agent)}/store"
 
     def agent_name(self, agent: str) -> str:
@@ -281,7 +281,7 @@ class PagePaths:
         self._pages.add(path)
         self._folders |= dict.fromkeys(folders_above(path), path)
 
-    def in_the_way(self, path: str) -> str:
+    def find_conflict(self, path: str) -> str:
         """Return a page that keeps another from being created at a path; empty when none does."""
         above = (folder for folder in folders_above(path) if folder in self._pages)
         return self._folders.get(path) or next(above, "")

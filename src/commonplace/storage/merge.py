@@ -181,10 +181,10 @@ def _compare_exactly(old: Sequence[str], new: Sequence[str], i: int, j: int) -> 
 
 def _find_anchors(old: Sequence[str], new: Sequence[str], head: int, tail: int) -> list[tuple[int, int]]:
     """Return lines that occur once in each: the longest sequence of them that has the same order in both."""
-    old_places = _unique_lines(old, head, len(old) - tail)
-    new_places = _unique_lines(new, head, len(new) - tail)
-    pairs = [(at, new_places[line]) for line, at in old_places.items() if line in new_places]
-    ends: list[int] = []  # for each length, the smallest last place of a sequence that long
+    old_positions = _unique_lines(old, head, len(old) - tail)
+    new_positions = _unique_lines(new, head, len(new) - tail)
+    pairs = [(at, new_positions[line]) for line, at in old_positions.items() if line in new_positions]
+    ends: list[int] = []  # for each length, the smallest last position of a sequence that long
     last_pairs: list[int] = []  # and the number of its last pair
     previous: list[int] = []
     for number, (_, two) in enumerate(pairs):

@@ -96,7 +96,7 @@ class MemoryPages(TextPages):
         return data
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """Nothing else can edit these pages."""
+        """Do nothing: no other program can edit these pages."""
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         require_inside(path)
@@ -267,8 +267,8 @@ class MemoryHistory:
         with self._contents.lock:
             chosen = {each[0].id: each for path, versions in self.iterate_pages() for each in choose(path, versions)}
             before = len(self._contents.versions)
-            kept = (chosen.get(change.id) for change, _ in self._contents.versions)
-            self._contents.versions[:] = [each for each in kept if each]
+            remaining = (chosen.get(change.id) for change, _ in self._contents.versions)
+            self._contents.versions[:] = [each for each in remaining if each]
             return before - len(self._contents.versions)
 
     def _select(self, path: str | None) -> Versions:
@@ -385,7 +385,7 @@ class MemoryBulk:
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
-        """An import is written at once, so none is ever continued."""
+        """Run an import under a new id: it is written at once, so none is ever continued."""
         yield ""
 
 
@@ -409,17 +409,17 @@ class MemoryTranscript:
             self._pages.append(self._path, lines)
 
     def pop(self) -> Any:
-        taken: list[str] = []
+        lines: list[str] = []
 
         def drop_last(text: str) -> str:
             *rest, last = text.splitlines(keepends=True) or [""]
-            taken.append(last)
+            lines.append(last)
             return "".join(rest)
 
         if self._pages.read_bytes(self._path) is None:
             return None
         self._pages.edit(self._path, drop_last)
-        return json.loads(taken[-1]) if taken[-1] else None
+        return json.loads(lines[-1]) if lines[-1] else None
 
 
 class MemoryTokens:
@@ -452,7 +452,7 @@ class MemoryTokens:
         return self._contents.calls[-max(1, last) :]
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is open between calls."""
 
 
 _CONTENTS: dict[str, MemoryContents] = defaultdict(MemoryContents)  # by the name of the memory
@@ -517,10 +517,10 @@ class MemoryStorage:
         return _open_index(self.cache_folder, self.pages, scope, self._contents)
 
     def check(self) -> None:
-        """Nothing can be in the way."""
+        """Do nothing: it can always be used."""
 
     def close(self) -> None:
-        """What it holds stays until the process ends; the index folder goes with this object."""
+        """Do nothing: the pages stay until the process ends, and the folder of the index until this object does."""
 
 
 def _open_index(folder: str, pages: MemoryPages, scope: IndexScope, contents: MemoryContents) -> IndexHandle:
@@ -561,10 +561,10 @@ class MemoryBackend:
         return address
 
     def check_address(self, address: str) -> None:
-        """Any name will do."""
+        """Do nothing: any name will do."""
 
     def require_ready(self, address: str) -> None:
-        """Nothing needs to be set up."""
+        """Do nothing: it needs no setup."""
 
     def tenant_address(self, address: str, tenant: str) -> str:
         return f"{address}/{tenant}"
@@ -576,7 +576,7 @@ class MemoryBackend:
         return True
 
     def create(self, address: str) -> None:
-        """It begins with its first page."""
+        """Do nothing: it begins with its first page."""
 
 
 BACKEND = MemoryBackend()

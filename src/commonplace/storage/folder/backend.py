@@ -48,8 +48,8 @@ class FolderStorage:
         self.cache_folder = os.path.join(self.local_folder, INDEX_FOLDER)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load(self.local_folder)
-        kept = self.settings.history
-        retention = Retention(kept.days, kept.megabytes * 1_000_000)
+        limits = self.settings.history
+        retention = Retention(limits.days, limits.megabytes * 1_000_000)
         self._locks = os.path.join(self.local_folder, LOCKS_FOLDER)
         self._clock = clock
         self._history = FolderHistory(os.path.join(self.local_folder, HISTORY_FOLDER), self._locks, clock, retention)
@@ -122,7 +122,7 @@ class FolderStorage:
             raise StorageError(f"{self.local_folder} is a file, not a folder: move it away or use another home")
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is open between calls."""
 
 
 class FolderBackend:
@@ -150,7 +150,7 @@ class FolderBackend:
             raise StorageError(f"{address} is a file, not a folder: choose another --home")
 
     def require_ready(self, address: str) -> None:
-        """A folder needs nothing to be set up."""
+        """Do nothing: a folder needs no setup."""
 
     def tenant_address(self, address: str, tenant: str) -> str:
         raise InvalidArgument("a folder holds one memory and has no tenants")

@@ -259,7 +259,7 @@ class FolderBulk:
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
-        """An import that was killed leaves a marker with its id, and continues under that id."""
+        """Run an import. One that is killed leaves a marker with its id, under which the next run continues."""
         folder = self._locate(_IMPORTS_FOLDER)
         marker = os.path.join(folder, f"unfinished-{name}")
         with storage_errors(_IMPORTS_FOLDER):

@@ -53,7 +53,7 @@ _UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
 
 class FolderPages(TextPages):
     def __init__(self, root: str, on_write: OnWrite = ignore_write, history: HistoryStore | None = None) -> None:
-        """`on_write` is called for every page written, once it is safe on disk.
+        """Open the pages of a folder. `on_write` is called for every page written, once it is safe on disk.
 
         Without a `history` earlier versions are not kept.
         """
@@ -124,7 +124,7 @@ class FolderPages(TextPages):
         self._on_write(path, 0)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
-        """A page that is locked or cannot be read is left for the next time."""
+        """Record them, but leave a page that is locked or cannot be read for the next time."""
         slots: dict[str, Paths] = {}
         for path in paths:
             slots.setdefault(slot_of(path), []).append(path)

@@ -107,7 +107,7 @@ class FolderTokens:
         return os.path.join(self._root, path)
 
     def close(self) -> None:
-        """Nothing is kept open."""
+        """Do nothing: nothing is open between calls."""
 
 
 def _format_token(token: Token) -> dict[str, Any]:

@@ -53,8 +53,8 @@ class PostgresStorage:
         self.tree: FileTree = PageTree(self._pages)
         self.settings_version = self.current_settings_version()
         self.settings = settings_of.load("", self.read_settings_text)
-        kept = self.settings.history
-        self._history.retention = Retention(kept.days, kept.megabytes * 1_000_000)
+        limits = self.settings.history
+        self._history.retention = Retention(limits.days, limits.megabytes * 1_000_000)
 
     def read_settings_text(self, path: str) -> str | None:
         data = self.read_bytes(path)
@@ -127,7 +127,7 @@ class PostgresStorage:
         return PostgresBulk(self.database, self._clock, self._history)
 
     def check(self) -> None:
-        """A database is checked when it is opened."""
+        """Do nothing: a database is checked when it is opened."""
 
     def close(self) -> None:
         self.database.close()
@@ -149,7 +149,7 @@ class PostgresBackend:
         return address
 
     def check_address(self, address: str) -> None:
-        """The server is the judge of it."""
+        """Do nothing: the server checks it when it is opened."""
 
     def require_ready(self, address: str) -> None:
         from .migrate import require_migrated
@@ -178,7 +178,7 @@ class PostgresBackend:
         return True
 
     def create(self, address: str) -> None:
-        """A tenant begins with its first page."""
+        """Do nothing: a tenant begins with its first page."""
 
 
 BACKEND = PostgresBackend()

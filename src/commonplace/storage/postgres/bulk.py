@@ -113,7 +113,7 @@ class PostgresBulk:
             if path.startswith(f"{HISTORY_FOLDER}/"):
                 history.update(history or self._read_history_versions())
                 return history.get(path, ABSENT)
-            if other := existing.in_the_way(normalize_path(path)):
+            if other := existing.find_conflict(normalize_path(path)):
                 raise path_conflict(path, other)
             return versions.get(path, ABSENT)
 
@@ -157,7 +157,7 @@ class PostgresBulk:
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
-        """An import is one transaction, so none is ever continued."""
+        """Run an import under a new id: it is one transaction, so none is ever continued."""
         yield ""
 
 
@@ -215,13 +215,13 @@ class _Put:
         """Drop lines that are here already. A line whose id belongs to another change gets a new one."""
         query = "SELECT id, path, version FROM commonplace.history WHERE tenant = %s AND id = ANY(%s)"
         ids = [line.change.id for line in some]
-        taken = {name: rest for name, *rest in self._connection.execute(query, (self._tenant, ids)).fetchall()}
+        existing = {name: rest for name, *rest in self._connection.execute(query, (self._tenant, ids)).fetchall()}
         fresh: list[Line] = []
         for line in some:
             change = line.change
-            if taken.get(change.id) != [change.path, change.version]:
-                name = new_change_id() if change.id in taken else change.id
-                taken[name] = []
+            if existing.get(change.id) != [change.path, change.version]:
+                name = new_change_id() if change.id in existing else change.id
+                existing[name] = []
                 fresh.append(line._replace(change=change._replace(id=name)))
         return fresh
 
@@ -295,9 +295,11 @@ class _Put:
     def _with_free_ids(self, some: list[Line]) -> list[Line]:
         query = "SELECT id FROM commonplace.history WHERE tenant = %s AND id = ANY(%s)"
         ids = [line.change.id for line in some]
-        taken = {name for (name,) in self._connection.execute(query, (self._tenant, ids)).fetchall()} if ids else set()
+        existing = (
+            {name for (name,) in self._connection.execute(query, (self._tenant, ids)).fetchall()} if ids else set()
+        )
         return [
-            line._replace(change=line.change._replace(id=new_change_id())) if line.change.id in taken else line
+            line._replace(change=line.change._replace(id=new_change_id())) if line.change.id in existing else line
             for line in some
         ]
 
@@ -355,7 +357,7 @@ def _check_paths(pages: Sequence[bulk.IncomingPage]) -> Failures:
 
 
 def _is_valid(line: Line) -> bool:
-    """Whether a database can hold a line of history."""
+    """Return whether a database can hold a line of history."""
     change = line.change
     if not all(isinstance(value, str) and len(value) <= _MAX_FIELD_CHARACTERS for value in tuple(change)):
         return False

@@ -12,7 +12,7 @@ import re
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
@@ -36,7 +36,7 @@ STATEMENT_TIMEOUT_MS = 15_000  # default; statements that read a whole memory se
 FIRST_BACKOFF_SECONDS = 0.005
 MAX_BACKOFF_SECONDS = 0.5
 POOL_TIMEOUT_SECONDS = 15.0  # to get a connection from a pool, and to open one
-REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, which the primary can stand in for
+REPLICA_POOL_TIMEOUT_SECONDS = 1.0  # the same for a replica, whose searches the primary can answer
 MAX_CONNECTIONS = 8  # of each purpose
 # A host that vanished sends no reset: after half a minute of silence a connection counts as dead.
 _KEEPALIVE_OPTIONS = {
@@ -206,7 +206,7 @@ class Database:
     _shared_pools: Pools | None
 
     def __init__(self, address: Address, *, is_primary: bool = True) -> None:
-        """`is_primary`: wait for the server. A replica is not waited for, because the primary can stand in."""
+        """Bind a handle to a tenant. A replica (`is_primary` False) is not waited for: the primary can answer."""
         self.address = address
         self._is_primary = is_primary
         self.last_seq = 0  # sequence number of the last write confirmed through this handle; see `listen.notify`
@@ -223,7 +223,7 @@ class Database:
         self._shared_pools = None
 
     def _reset_after_fork(self) -> None:
-        """A forked child is in no transaction and has no connections."""
+        """Start afresh in a forked child, which is in no transaction and has no connections."""
         if self._process != os.getpid():
             self._reset()
 
@@ -237,7 +237,7 @@ class Database:
 
     @property
     def _current(self) -> Connection | None:
-        """The connection of the transaction that this thread is in, or None."""
+        """Return the connection of the transaction that this thread is in, or None."""
         self._reset_after_fork()
         connection: Connection | None = getattr(self._thread_state, "connection", None)
         return connection
@@ -340,6 +340,25 @@ class Database:
                     raise
             time.sleep(pause)
             pause = min(pause * 2, MAX_BACKOFF_SECONDS)
+
+    def fetch_all(
+        self,
+        statement: str,
+        values: Sequence[Any] | Mapping[str, Any],
+        *,
+        timeout_ms: int = STATEMENT_TIMEOUT_MS,
+    ) -> list[Row]:
+        """Return the rows of one statement, which runs as `run` runs its work."""
+
+        def execute(connection: Connection) -> list[Row]:
+            return connection.execute(statement.encode(), values).fetchall()
+
+        return self.run(execute, timeout_ms=timeout_ms)
+
+    def fetch_one(self, statement: str, values: Sequence[Any] | Mapping[str, Any]) -> Row | None:
+        """Return the first row of one statement, which runs as `run` runs its work; None when it has no rows."""
+        rows = self.fetch_all(statement, values)
+        return rows[0] if rows else None
 
     def query(
         self,

@@ -62,7 +62,7 @@ def new_change_id() -> str:
 
 class PostgresHistory:
     def __init__(self, database: Database, clock: Clock, retention: Retention | None = None) -> None:
-        """With `retention` it prunes itself; without, it grows until `prune` is called."""
+        """Open the history of a tenant. With `retention` it prunes itself, else it grows until `prune` is called."""
         self._database = database
         self._clock = clock
         self.retention = retention
@@ -136,7 +136,11 @@ class PostgresHistory:
     def head(self, path: str) -> Head | None:
         if not _is_storable(path):
             return None
-        return self._database.run(lambda connection: _read_head(self.query_head(connection, path)))
+
+        def work(connection: Connection) -> Head | None:
+            return _read_head(self.query_head(connection, path))
+
+        return self._database.run(work)
 
     def changes(self, path: str | None = None) -> list[Change]:
         if path is not None:
@@ -189,15 +193,12 @@ class PostgresHistory:
     def _oldest_that_fits(self, limit: int) -> str:
         """Return the moment from which on everything fits into `limit` bytes; empty when all of it does."""
         sums = f"SELECT at, sum({_ROW_BYTES}) OVER (ORDER BY at DESC, seq DESC) AS total FROM commonplace.history"
-        rows = self._database.run(
-            lambda connection: connection.execute(
-                "SELECT min(at) FILTER (WHERE total <= %(limit)s), max(at) FILTER (WHERE total > %(limit)s)"
-                f" FROM ({sums} WHERE tenant = %(tenant)s) AS summed",
-                {"limit": limit, "tenant": self._database.tenant},
-            ).fetchall(),
-            timeout_ms=_LONG_TIMEOUT_MS,
+        statement = (
+            "SELECT min(at) FILTER (WHERE total <= %(limit)s), max(at) FILTER (WHERE total > %(limit)s)"
+            f" FROM ({sums} WHERE tenant = %(tenant)s) AS summed"
         )
-        fits, exceeds = rows[0]
+        values = {"limit": limit, "tenant": self._database.tenant}
+        ((fits, exceeds),) = self._database.fetch_all(statement, values, timeout_ms=_LONG_TIMEOUT_MS)
         return "" if exceeds is None else str(fits or exceeds)
 
     def prune_if_due(self, seq: int, count: int = 1) -> None:
@@ -236,10 +237,10 @@ class PostgresHistory:
 
         return self._database.run(work, timeout_ms=_LONG_TIMEOUT_MS)
 
-    def _replace_lines(self, connection: Connection, path: str, kept: Iterable[Line], seqs: Mapping[str, int]) -> None:
+    def _replace_lines(self, connection: Connection, path: str, lines: Iterable[Line], seqs: Mapping[str, int]) -> None:
         tenant = self._database.tenant
         connection.execute("DELETE FROM commonplace.history WHERE tenant = %s AND path = %s", (tenant, path))
-        rows = [line_values(tenant, line) | {"seq": seqs[line.change.id]} for line in kept]
+        rows = [line_values(tenant, line) | {"seq": seqs[line.change.id]} for line in lines]
         if rows:
             with connection.cursor() as cursor:
                 cursor.executemany(INSERT_LINE, rows)
@@ -267,10 +268,8 @@ class PostgresHistory:
         if not all(_is_storable(each) for each in arguments):
             return []
         statement = f"SELECT {columns} FROM commonplace.history WHERE tenant = %s AND {condition}"
-        return self._database.run(
-            lambda connection: connection.execute(statement, (self._database.tenant, *arguments)).fetchall(),
-            timeout_ms=_LONG_TIMEOUT_MS,
-        )
+        values = (self._database.tenant, *arguments)
+        return self._database.fetch_all(statement, values, timeout_ms=_LONG_TIMEOUT_MS)
 
 
 def _read_head(query: Cursor) -> Head | None:

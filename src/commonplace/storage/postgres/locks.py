@@ -40,7 +40,7 @@ class NamedLocks:
 
     @contextmanager
     def lock(self, name: str) -> Iterator[None]:
-        """Hold a lock; LockTimeout names the holder when it does not become free."""
+        """Hold a named lock; LockTimeout names its holder when it does not become free."""
         deadline = time.monotonic() + self._timeout_seconds
         name = name.replace("\0", "\ufffd")  # no column stores NUL, and locking more than was asked for does no harm
         thread_lock = self._thread_locks.setdefault(name, Lock())  # threads queue here, without a connection each
@@ -91,14 +91,12 @@ class NamedLocks:
             raise _Busy from error
 
     def _timeout_message(self, name: str) -> str:
-        """Name the holder, as far as the server shows it."""
-        holder = self._database.run(
-            lambda connection: connection.execute(
-                "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
-                " FROM pg_stat_activity WHERE application_name LIKE %s",
-                (f"commonplace {self._key(name)} %",),
-            ).fetchone()
+        """Return what to say of a lock that stays taken; it names the holder as far as the server shows it."""
+        statement = (
+            "SELECT split_part(application_name, ' ', 3), split_part(application_name, ' ', 4)"
+            " FROM pg_stat_activity WHERE application_name LIKE %s"
         )
+        holder = self._database.fetch_one(statement, (f"commonplace {self._key(name)} %",))
         who = f"process {holder[0]} on {holder[1]}" if holder else "another process"
         seconds = f"{self._timeout_seconds:g} seconds"
         return f"{name} is held by {who} for more than {seconds}: wait for it or stop it, then try again"

@@ -76,7 +76,7 @@ class _WriteOutcome(NamedTuple):
 
 class PostgresPages(TextPages):
     def __init__(self, database: Database, on_write: Callable[[str, int], None], history: PostgresHistory) -> None:
-        """`on_write` is called with the path and size in bytes (0: removed) of every page after its commit."""
+        """Open the pages of a tenant. `on_write` is called after each commit with a path and its size (0: removed)."""
         super().__init__(ConflictDetector(history))
         self._database = database
         self._on_write = on_write
@@ -120,7 +120,7 @@ class PostgresPages(TextPages):
             old, head_query = self._lock_or_create(connection, path)
             new = change(old)
             if new is None or new == old:
-                self._drop_placeholder(connection, path)
+                drop_placeholder(connection, self._database.tenant, path)
                 return _WriteOutcome(version_of(new))
             self._conflicts.report_lost_changes(path, old, new)
             return self._put(connection, path, change_id, old, new, head_query)
@@ -171,11 +171,7 @@ class PostgresPages(TextPages):
         All statements are sent together.
         """
         while True:
-            connection.execute(
-                "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
-                " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
-                (self._database.tenant, path),
-            )
+            insert_placeholder(connection, self._database.tenant, path)
             row_query = self._lock_row(connection, path)
             head_query = self.history.query_head(connection, path)
             conflict_query = _query_conflicting_paths(connection, self._database.tenant, [path])
@@ -188,12 +184,6 @@ class PostgresPages(TextPages):
         return connection.execute(
             "SELECT data FROM commonplace.pages WHERE tenant = %s AND path = %s FOR UPDATE",
             (self._database.tenant, path),
-        )
-
-    def _drop_placeholder(self, connection: Connection, path: str) -> None:
-        """Drop a row that was created only to be locked."""
-        connection.execute(
-            "DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (self._database.tenant, path)
         )
 
     def _put(
@@ -322,6 +312,20 @@ class PostgresPages(TextPages):
         return self._database.query(statement, {"tenant": self._database.tenant, **values})
 
 
+def insert_placeholder(connection: Connection, tenant: str, path: str) -> None:
+    """Insert the row of a page that is not there yet, so that it can be locked."""
+    connection.execute(
+        "INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)"
+        " VALUES (%s, %s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING",
+        (tenant, path),
+    )
+
+
+def drop_placeholder(connection: Connection, tenant: str, path: str) -> None:
+    """Drop the row of a page that was inserted only to be locked."""
+    connection.execute("DELETE FROM commonplace.pages WHERE tenant = %s AND path = %s AND seq = 0", (tenant, path))
+
+
 def normalize_path(path: str) -> str:
     """Return the path of a row; OutsideHome for what would be outside of a home of files as well."""
     parts = path.split("/")
@@ -337,13 +341,13 @@ def normalize_path(path: str) -> str:
 
 def find_path_conflicts(connection: Connection, tenant: str, new: Sequence[str]) -> dict[str, StorageError]:
     """Return which of some new pages cannot be added, in their order, because a page would also be a folder."""
-    standing = PagePaths(path for (path,) in _query_conflicting_paths(connection, tenant, new))
+    existing = PagePaths(path for (path,) in _query_conflicting_paths(connection, tenant, new))
     conflicts: dict[str, StorageError] = {}
     for path in new:
-        if other := standing.in_the_way(path):
+        if other := existing.find_conflict(path):
             conflicts[path] = path_conflict(path, other)
         else:
-            standing.add(path)
+            existing.add(path)
     return conflicts
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ...errors import CommonplaceError, NotFound
 from ..tokens import Call, Role, Token
 from .connection import Database, Row
+
+if TYPE_CHECKING:
+    from .connection import Connection
 
 _COLUMNS = "id, digest, agents, role, note, created_at, expires_at, revoked_at"
 _AUDIT_TIMEOUT_MS = 2000  # nobody waits longer for an entry of the audit log
@@ -33,7 +36,11 @@ class PostgresTokens:
             f"INSERT INTO commonplace.access_tokens (tenant, {_COLUMNS}) VALUES (%(tenant)s, {placeholders})"
             " ON CONFLICT DO NOTHING"
         )
-        self._database.run(lambda connection: connection.execute(statement.encode(), values))
+
+        def insert(connection: Connection) -> None:
+            connection.execute(statement.encode(), values)
+
+        self._database.run(insert)
 
     def revoke(self, name: str, at: str) -> Token:
         statement = (
@@ -41,7 +48,7 @@ class PostgresTokens:
             f" WHERE tenant = %(tenant)s AND id = %(name)s RETURNING {_COLUMNS}"
         )
         values = {"tenant": self.tenant, "name": name, "at": at}
-        row = self._database.run(lambda connection: connection.execute(statement.encode(), values).fetchone())
+        row = self._database.fetch_one(statement, values)
         if row is None:
             raise NotFound(f"there is no token {name}: `commonplace token list` shows them")
         return _parse_token(row)

@@ -14,14 +14,12 @@ from ..transcripts import Reader, find_append_point, format_items, iterate_backw
 from .connection import Database
 from .history import NEXT_SEQ
 from .listen import notify
-from .pages import normalize_path
+from .pages import drop_placeholder, insert_placeholder, normalize_path
 
 if TYPE_CHECKING:
     from .connection import Connection
 
 _THIS_PAGE = "tenant = %(tenant)s AND path = %(path)s"
-_CREATE = """INSERT INTO commonplace.pages (tenant, path, data, version, size, seq, written_at)
-  VALUES (%(tenant)s, %(path)s, NULL, '', 0, 0, clock_timestamp()) ON CONFLICT (tenant, path) DO NOTHING"""
 _UPDATE = f"""{NEXT_SEQ} UPDATE commonplace.pages
   SET data = coalesce(substring(data FROM 1 FOR %(end)s), '') || %(added)s,
   version = %(version)s, size = %(size)s, seq = next.seq, written_at = clock_timestamp()
@@ -117,8 +115,7 @@ class PostgresTranscript:
             version, size = self._lock_or_create(connection)
             edit = change(connection, version, size)
             if edit is None:
-                placeholder = f"DELETE FROM commonplace.pages WHERE {_THIS_PAGE} AND seq = 0"
-                connection.execute(placeholder.encode(), self._key)
+                drop_placeholder(connection, self._database.tenant, self.path)
                 return None
             written = _LastWrite(edit.hash.hexdigest(), edit.hash)
             values = {"end": edit.end, "added": edit.added, "size": edit.end + len(edit.added)}
@@ -135,7 +132,7 @@ class PostgresTranscript:
         """Lock the page's row, created if needed, until the transaction ends; return its version and size."""
         statement = f"SELECT version, size FROM commonplace.pages WHERE {_THIS_PAGE} FOR UPDATE"
         while (row := connection.execute(statement.encode(), self._key).fetchone()) is None:
-            connection.execute(_CREATE, self._key)
+            insert_placeholder(connection, self._database.tenant, self.path)
         return row[0], row[1]
 
     def _range_reader(self, connection: Connection) -> Callable[[int, int], bytes]:
