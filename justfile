@@ -15,9 +15,6 @@ thorough:
 explore:
     ./dev explore
 
-explore:
-    ./dev explore
-
 lint:
     ./dev lint
 

@@ -229,7 +229,7 @@ def _check_list(schema: Schema, value: Sequence[Any], name: str) -> list[Any]:
     low = schema.get("minItems", 0)
     high = schema.get("maxItems")
     if len(value) < low or (high is not None and len(value) > high):
-        raise MalformedArgument(name, f"give from {low} to {high} items" if high else f"give {low} items or more")
+        raise MalformedArgument(name, f"give from {low} to {high} items" if high else f"give at least {low}")
     items = schema.get("items")
     if not items:
         return list(_check_json(value, name))

@@ -271,7 +271,7 @@ def test_tokens_are_made_listed_and_revoked_from_the_command_line(home: Path) ->
         (("create",), 2, "say for which agents it is: --for NAME"),
         (("create", "--for", "ann", "--all-agents"), 2, "say for which agents it is"),
         (("create", "--for", " "), 2, "not blank"),
-        (("create", "--all-agents", "--days", "-1"), 2, "holds for 1 to"),
+        (("create", "--all-agents", "--days", "-1"), 2, "days must be from 0 to"),
         (("create", "--all-agents", "--role", "owner"), 2, "'owner' is not one of"),
         (("revoke", "ffff"), 3, "there is no token ffff"),
         (("revoke",), 2, "Missing argument"),

@@ -53,12 +53,12 @@ class AccessContract:
     @pytest.mark.parametrize(
         ("given", "sentence"),
         [
-            ({"agents": []}, "say for which agents"),
+            ({"agents": []}, "agents is not understood: give at least 1"),
             ({"agents": [" "]}, "not blank"),
-            ({"agents": ["half \ud800"]}, "not blank"),
-            ({"role": "owner"}, "use read, write, admin"),
-            ({"days": -1}, "holds for 1 to"),
-            ({"days": 10**9}, "holds for 1 to"),
+            ({"agents": ["half \ud800"]}, "must be Unicode text"),
+            ({"role": "owner"}, "must be one of read, write, admin"),
+            ({"days": -1}, "must be from 0 to"),
+            ({"days": 10**9}, "must be from 0 to"),
             ({"note": "x" * 201}, "at most 200 characters"),
         ],
     )

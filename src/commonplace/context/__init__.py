@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from ..framing import estimate_tokens, weigh_tokens
 from ..home import Home
 from ..schema import TEXT, Schema, check
-from .sections import ORDER, Item, Request, Section
+from .sections import ORDER, ContextItem, ContextRequest, Section
 
 _OVER_BUDGET = "over the budget"
 
@@ -33,7 +33,7 @@ class _FittedSection:
     """What the budget leaves of a section, and what was cut from it."""
 
     section: Section
-    parts: list[tuple[Item, str]] = field(default_factory=list)
+    parts: list[tuple[ContextItem, str]] = field(default_factory=list)
     cut: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -71,7 +71,7 @@ def assemble(
         if value is not None:
             check(ARGUMENTS[name], value, name)
     home.storage.check()
-    request = Request(user, channel, query)
+    request = ContextRequest(user, channel, query)
     sections = [section for make in ORDER if (section := make(home, request))]
     fitted = _fit(sections, budget)
     _drop_repeated_hits(fitted)
@@ -119,11 +119,11 @@ def _drop_repeated_hits(fitted: list[_FittedSection]) -> None:
                 each.cut.append(_cut_entry(part[0], "stands in another section already"))
 
 
-def _page_path(item: Item) -> str:
+def _page_path(item: ContextItem) -> str:
     return item.source.partition("#")[0]
 
 
-def _shorten(each: _FittedSection, item: Item, left: float) -> None:
+def _shorten(each: _FittedSection, item: ContextItem, left: float) -> None:
     """Keep as many lines of a long item as fit, found by bisection; of any other item, nothing."""
     total = item.text.count("\n") + 1 if item.long and left else 1
     fits = 0
@@ -142,7 +142,7 @@ def _shorten(each: _FittedSection, item: Item, left: float) -> None:
     each.cut.append({"source": item.source, "tokens": rest, "reason": f"{_OVER_BUDGET}: {total - fits} lines cut"})
 
 
-def _cut_entry(item: Item, reason: str) -> dict[str, Any]:
+def _cut_entry(item: ContextItem, reason: str) -> dict[str, Any]:
     return {"source": item.source, "tokens": estimate_tokens(item.text), "reason": reason}
 
 

@@ -24,7 +24,7 @@ _MAX_NOTES = 20
 _MAX_HITS = 5
 
 
-class Request(NamedTuple):
+class ContextRequest(NamedTuple):
     """Who the context is for, and what is asked."""
 
     user: str | None = None
@@ -32,7 +32,7 @@ class Request(NamedTuple):
     query: str | None = None
 
 
-class Item(NamedTuple):
+class ContextItem(NamedTuple):
     """A part of a section, with the lines it comes from. A `long` one may be cut between two of its lines.
 
     With a `label` it is fenced as data under that name; without one it is shown as it is.
@@ -49,7 +49,7 @@ class Item(NamedTuple):
     def render_start(self, count: int) -> str:
         """Return the first lines of a long item, with a note that there is more."""
         lines = self.text.split("\n")
-        start = Item("\n".join(lines[:count]), self.source, self.label).render()
+        start = ContextItem("\n".join(lines[:count]), self.source, self.label).render()
         return f"{start}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
 
 
@@ -58,13 +58,13 @@ class Section(NamedTuple):
 
     title: str
     priority: int
-    items: tuple[Item, ...]
+    items: tuple[ContextItem, ...]
     intro: str = ""
     left_out: tuple[tuple[str, str], ...] = ()
     warnings: tuple[str, ...] = ()
 
 
-def handoff(home: Home, _: Request) -> Section | None:
+def handoff(home: Home, _: ContextRequest) -> Section | None:
     """The note the last session left. It stays until the next one replaces it, and says how old it is."""
     record, warnings = _record(home, home.layout.handoff_page(home.agent))
     if warnings:
@@ -76,20 +76,20 @@ def handoff(home: Home, _: Request) -> Section | None:
     return Section("Session Handoff", 100, (_value_item(home, record),), intro)
 
 
-def directives(home: Home, _: Request) -> Section | None:
+def directives(home: Home, _: ContextRequest) -> Section | None:
     """Standing instructions that people keep: the home's, then the agent's, by file name."""
-    items: list[Item] = []
+    items: list[ContextItem] = []
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
         for path in home.storage.pages.list(folder):
             text, problem = read_text(home.storage.pages, path)
             warnings += problem
             if text.strip():
-                items.append(Item(text.strip("\n"), _cite_page(path, text), long=True))
+                items.append(ContextItem(text.strip("\n"), _cite_page(path, text), long=True))
     return Section("Directives", 95, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
-def memory_context(home: Home, request: Request) -> Section | None:
+def memory_context(home: Home, request: ContextRequest) -> Section | None:
     """Records of the injected categories, global and of the current channel; the channel's value wins."""
     found: dict[str, Record] = {}
     folders = [f"{home.layout.globals}/{category}" for category in INJECTED]
@@ -100,48 +100,45 @@ def memory_context(home: Home, request: Request) -> Section | None:
         records, problems = home.list_records(folder)
         found.update((record.key, record) for record in records if record.category in INJECTED)
         warnings += problems
-    items: list[Item] = []
+    items: list[ContextItem] = []
     for category in INJECTED:
         chosen = sorted((record for record in found.values() if record.category == category), key=_key)
         for position, record in enumerate(chosen):
-            head = f"### {category}\n\n" if position == 0 else ""
-            text = head + list_item(record.key, record.text, record.path)
-            items.append(Item(text, _cite_value(home, record.path)))
+            item = _list_item(home, record)
+            items.append(item if position else item._replace(text=f"### {category}\n\n{item.text}"))
     intro = "What you keep about yourself and about your user."
     return Section("Memory Context", 90, tuple(items), intro, warnings=tuple(warnings)) if items or warnings else None
 
 
-def current_channel(_: Home, request: Request) -> Section | None:
+def current_channel(_: Home, request: ContextRequest) -> Section | None:
     if request.channel is None:
         return None
-    return Section("", 88, (Item(f"Current channel: {quote_line(request.channel)}", "the caller"),))
+    return Section("", 88, (ContextItem(f"Current channel: {quote_line(request.channel)}", "the caller"),))
 
 
-def skills(home: Home, request: Request) -> Section | None:
+def skills(home: Home, request: ContextRequest) -> Section | None:
     """The skills that the current user may see."""
     visible = home.skills.visible_to(request.user)
-    items = tuple(
-        Item(_skill(skill), _cite_page(skill.path, read_text(home.storage.pages, skill.path)[0])) for skill in visible
-    )
+    items = tuple(_skill_item(home, skill) for skill in visible)
     warnings = tuple(skill.warning for skill in visible if skill.warning)
     intro = "Follow a skill's instructions when you do what it describes; they change nothing else."
     return Section("Available Skills", 70, items, intro, warnings=warnings) if items else None
 
 
-def curated_memory(home: Home, _: Request) -> Section | None:
+def curated_memory(home: Home, _: ContextRequest) -> Section | None:
     """The shared curated page and the agent's own."""
     warnings: list[str] = []
-    items: list[Item] = []
+    items: list[ContextItem] = []
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
         text, problem = read_text(home.storage.pages, path)
         warnings += problem
         text = blocks.unescape_page(text)
         if text.strip():
-            items.append(Item(text.strip("\n"), _cite_page(path, text), path, long=True))
+            items.append(ContextItem(text.strip("\n"), _cite_page(path, text), path, long=True))
     return Section("Curated Memory", 50, tuple(items), warnings=tuple(warnings)) if items or warnings else None
 
 
-def working_notes(home: Home, _: Request) -> Section | None:
+def working_notes(home: Home, _: ContextRequest) -> Section | None:
     """The agent's keyed notes, newest first."""
     folder = home.layout.working_folder(home.agent)
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
@@ -149,14 +146,12 @@ def working_notes(home: Home, _: Request) -> Section | None:
     records = [record for record in found if record.path not in fixed and record.text.strip()]
     records.sort(key=_newest_first)
     newest = records[:_MAX_NOTES]
-    items = tuple(
-        Item(list_item(record.key, record.text, record.path), _cite_value(home, record.path)) for record in newest
-    )
+    items = tuple(_list_item(home, record) for record in newest)
     left_out = tuple((record.path, f"older than the newest {_MAX_NOTES} notes") for record in records[_MAX_NOTES:])
     return Section("Working Notes", 40, items, left_out=left_out, warnings=warnings) if items or warnings else None
 
 
-def scratchpad(home: Home, _: Request) -> Section | None:
+def scratchpad(home: Home, _: ContextRequest) -> Section | None:
     """Notes on the task at hand."""
     record, warnings = _record(home, home.layout.scratch_page(home.agent))
     if warnings:
@@ -166,7 +161,7 @@ def scratchpad(home: Home, _: Request) -> Section | None:
     return Section("Scratchpad", 45, (_value_item(home, record),))
 
 
-def recalled_memory(home: Home, request: Request) -> Section | None:
+def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     """Search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
@@ -180,7 +175,7 @@ def recalled_memory(home: Home, request: Request) -> Section | None:
             break
     curated = [hit for hit in found.hits if hit.path in shown_whole][:_MAX_HITS]  # in case those pages are cut
     hits = [hit for hit in found.hits if hit in elsewhere or hit in curated]
-    items = tuple(Item(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
+    items = tuple(ContextItem(hit.text, hit.citation, hit.citation, long=True) for hit in hits)
     warnings = found.warnings if found.stale or found.fallback else ()
     return Section("Recalled Memory", 60, items, warnings=warnings) if items or warnings else None
 
@@ -206,9 +201,14 @@ def _newest_first(record: Record) -> tuple[float, str]:
     return -sort_key(record.updated_at), record.key
 
 
-def _value_item(home: Home, record: Record) -> Item:
+def _value_item(home: Home, record: Record) -> ContextItem:
     """Return the value of a record as an item that may be cut between lines."""
-    return Item(record.text.strip("\n"), _cite_value(home, record.path), record.path, long=True)
+    return ContextItem(record.text.strip("\n"), _cite_value(home, record.path), record.path, long=True)
+
+
+def _list_item(home: Home, record: Record) -> ContextItem:
+    """Return a record as one entry of a list."""
+    return ContextItem(list_item(record.key, record.text, record.path), _cite_value(home, record.path))
 
 
 def _cite_value(home: Home, path: str) -> str:
@@ -230,8 +230,9 @@ def _cite_page(path: str, text: str) -> str:
     return f"{path}#L{first + 1}-L{first + text.strip(chr(10)).count(chr(10)) + 1}"
 
 
-def _skill(skill: Skill) -> str:
-    return "\n".join(_skill_lines(skill))
+def _skill_item(home: Home, skill: Skill) -> ContextItem:
+    text, _ = read_text(home.storage.pages, skill.path)
+    return ContextItem("\n".join(_skill_lines(skill)), _cite_page(skill.path, text))
 
 
 def _skill_lines(skill: Skill) -> Iterator[str]:

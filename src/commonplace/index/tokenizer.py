@@ -108,7 +108,7 @@ your yours
 FUNCTION_WORDS = frozenset(map(stem, _FUNCTION_WORDS.split()))
 
 
-def find_marks(text: str, query: str) -> list[Span]:
+def find_highlights(text: str, query: str) -> list[Span]:
     """Return where words of a query are in a text, as character offsets. Adjacent and overlapping spans are merged."""
     words = tokenize_query(query)
     content_words = frozenset(word for word in words if word not in FUNCTION_WORDS) or frozenset(words)

@@ -15,9 +15,8 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Literal, NamedTuple
 
-from ..errors import InvalidArgument
-from ..formats.json_text import is_unicode
 from ..formats.timestamps import format_timestamp
+from ..schema import Schema, array, check, closed_object, integer, one_of, plain_text
 from .backends import is_tenant
 from .base import TokenStore
 
@@ -28,6 +27,17 @@ PREFIX = "cpl_"
 SECRET_BYTES = 32
 MAX_NOTE_CHARACTERS = 200
 MAX_DAYS = 36_500
+_AGENT: Schema = {
+    "type": "string",
+    "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$",
+    "description": "give a name that is not blank",
+}
+_FIELDS = closed_object(
+    agents={**array(_AGENT), "minItems": 1},
+    role=one_of(*ROLES),
+    days=integer(0, MAX_DAYS),
+    note=plain_text("What the token is for.", max_length=MAX_NOTE_CHARACTERS),
+)
 _PLAIN_TENANT = re.compile(r"[A-Za-z0-9_-]{1,200}")  # any other is encoded
 
 
@@ -83,7 +93,8 @@ def create_token(
     store: TokenStore, now: datetime, *, agents: Sequence[str] | None, role: Role, days: int = 0, note: str = ""
 ) -> tuple[Token, str]:
     """Create a token and return it with its secret, which is stored nowhere. `days`: when it expires; 0 for never."""
-    _check(agents, role, days, note)
+    fields = {"role": role, "days": days, "note": note}
+    check(_FIELDS, fields if agents is None else {**fields, "agents": agents}, "the token")
     secret = PREFIX + _format_tenant(store.tenant) + secrets.token_urlsafe(SECRET_BYTES)
     token = Token(
         id=secrets.token_hex(4),
@@ -96,19 +107,6 @@ def create_token(
     )
     store.add(token)
     return token, secret
-
-
-def _check(agents: Sequence[str] | None, role: str, days: int, note: str) -> None:
-    if agents is not None and not agents:
-        raise InvalidArgument("say for which agents the token is, or that it is for all")
-    if any(not name.strip() or not is_unicode(name) or "\0" in name for name in agents or ()):
-        raise InvalidArgument("the name of an agent is text that is not blank")
-    if role not in ROLES:
-        raise InvalidArgument(f"the role {role!r} is not known: use {', '.join(ROLES)}")
-    if not 0 <= days <= MAX_DAYS:
-        raise InvalidArgument(f"a token holds for 1 to {MAX_DAYS} days; 0 means until it is revoked")
-    if len(note) > MAX_NOTE_CHARACTERS or not is_unicode(note) or "\0" in note:
-        raise InvalidArgument(f"a note is text of at most {MAX_NOTE_CHARACTERS} characters")
 
 
 def _format_tenant(tenant: str) -> str:

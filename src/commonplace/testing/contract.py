@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from .. import settings as settings_of
 from ..errors import NotFound, OutsideHome, PageNotFound, StaleVersion
@@ -13,9 +12,6 @@ from ..model import Page
 from ..storage.base import ABSENT, Pages, Root, Storage
 from ..storage.history import Author, Versions, write_as
 from ..storage.tokens import Call, Token
-
-if TYPE_CHECKING:
-    pass
 
 
 class PagesContract:

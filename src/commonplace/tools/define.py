@@ -30,7 +30,7 @@ ANY_JSON_BRANCHES = [
 ]
 
 
-class Parameter(NamedTuple):
+class ToolParameter(NamedTuple):
     """One parameter of a tool. `argument` is its name in Python."""
 
     name: str
@@ -64,7 +64,7 @@ class Parameter(NamedTuple):
             schema["default"] = self.default
         return schema
 
-    def take(self, value: Any) -> Any:
+    def convert(self, value: Any) -> Any:
         """Return a given value as the function takes it; raise InvalidArgument when it does not fit the schema."""
         if not self.clamp:
             return check(self.value_schema, value, self.name)
@@ -72,32 +72,32 @@ class Parameter(NamedTuple):
         return max(self.clamp.low, min(self.clamp.high, number))
 
 
-def parameters_of(run: Callable[..., Any]) -> tuple[Parameter, ...]:
+def parameters_of(run: Callable[..., Any]) -> tuple[ToolParameter, ...]:
     """The parameters of a tool's function, without the home, which comes first."""
     hints = get_type_hints(run, include_extras=True)
     signature = list(inspect.signature(run).parameters.values())[1:]
     return tuple(_read_parameter(each, hints[each.name]) for each in signature)
 
 
-def _read_parameter(each: inspect.Parameter, hint: Any) -> Parameter:
+def _read_parameter(each: inspect.Parameter, hint: Any) -> ToolParameter:
     notes = get_args(hint)[1:] if get_origin(hint) is Annotated else ()
     clamp = next((note for note in notes if isinstance(note, Clamp)), None)
-    return Parameter(each.name.rstrip("_"), each.name, from_type(hint), each.default, clamp)
+    return ToolParameter(each.name.rstrip("_"), each.name, from_type(hint), each.default, clamp)
 
 
-def bind(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def bind(parameters: Sequence[ToolParameter], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments as the function takes them; null counts as not given."""
     bound: dict[str, Any] = {}
     for parameter in parameters:
         value = arguments.get(parameter.name)
         if value is not None:
-            bound[parameter.argument] = parameter.take(value)
+            bound[parameter.argument] = parameter.convert(value)
         elif parameter.required:
             raise MissingArgument(parameter.name)
     return bound
 
 
-def decode_json_text(parameters: Sequence[Parameter], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+def decode_json_text(parameters: Sequence[ToolParameter], arguments: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the arguments with JSON text decoded, which a model sends where its API cannot ask for any object.
 
     An object comes as its text. A value of any type, for which text is a value as well, comes as
@@ -191,7 +191,7 @@ class Tool:
         return inspect.cleandoc(self.run.__doc__ or "")
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
+    def parameters(self) -> tuple[ToolParameter, ...]:
         return parameters_of(self.run)
 
     @cached_property

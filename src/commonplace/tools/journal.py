@@ -96,7 +96,8 @@ def _read_page(home: Home, path: str, warnings: list[str]) -> str:
     return text
 
 
-def _unavailable(home: Home) -> NotAvailable | None:
+def _check_has_memory(home: Home) -> NotAvailable | None:
+    """Return why the agent has no journal, or None."""
     if home.has_memory:
         return None
     file = home.layout.agent_file(home.agent)
@@ -116,5 +117,5 @@ TOOLSET = toolset(
         Tool(update_world, destructive=True, idempotent=True),
     ],
     _refuse,
-    _unavailable,
+    _check_has_memory,
 )

@@ -48,7 +48,7 @@ def memory_write(
     Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
     """
     key = _check_key(key)
-    labels = _clean_tags(tags)
+    labels = _drop_blank_tags(tags)
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
     with home.storage.pages.lock(f"notes of {home.agent}"):
@@ -69,7 +69,7 @@ def memory_update(
     Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
     """
     key = _check_key(key)
-    labels = _clean_tags(tags)
+    labels = _drop_blank_tags(tags)
     with home.storage.pages.lock(f"notes of {home.agent}"):
         note, warnings = _find_canonical(home, key)
         at = format_timestamp(home.clock())
@@ -100,7 +100,7 @@ def memory_search(
     limit: Annotated[int, "How many at the most.", Clamp(1, 100)] = 10,
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(results=[_NOTE | Answer(at=str)]))]:
     """Find memories whose key or content holds a text. Those of the summary page come first, then the newest days."""
-    wanted = set(_clean_tags(tags))
+    wanted = set(_drop_blank_tags(tags))
     needle = query.casefold()
     notes, warnings = _read_all_blocks(home)
     found = [
@@ -134,7 +134,8 @@ def _check_key(key: str) -> str:
     return trimmed
 
 
-def _clean_tags(tags: list[str] | None) -> list[str]:
+def _drop_blank_tags(tags: list[str] | None) -> list[str]:
+    """Return the tags as they were given, without blank ones."""
     labels = [tag for tag in tags or [] if tag.strip()]
     require_valid_name("tag", *labels)
     return labels

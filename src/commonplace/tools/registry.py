@@ -18,7 +18,7 @@ from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
 from ..schema import one_of
-from .define import Answer, Maybe, Parameter, Reply, Tool, bind, toolset, with_warning
+from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
 Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]
@@ -40,7 +40,7 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """keep a memory for all channels, or replace it"""
-    home.globals.put(key, value, category, _clean_tags(tags))
+    home.globals.put(key, value, category, _parse_tags(tags))
     return {"success": True}
 
 
@@ -75,7 +75,7 @@ def setChannel(
     tags: Tags = None,
 ) -> SuccessReply:
     """keep a memory of one channel, or replace it"""
-    home.channels.folder(channelName).put(key, value, category, _clean_tags(tags))
+    home.channels.folder(channelName).put(key, value, category, _parse_tags(tags))
     return {"success": True}
 
 
@@ -242,8 +242,8 @@ class OperationTool(Tool):
         return super().description.replace("{operations}", listed)
 
     @cached_property
-    def parameters(self) -> tuple[Parameter, ...]:
-        found = {"op": Parameter("op", "op", {**one_of(*OPERATIONS), "description": "The operation."})}
+    def parameters(self) -> tuple[ToolParameter, ...]:
+        found = {"op": ToolParameter("op", "op", {**one_of(*OPERATIONS), "description": "The operation."})}
         for tool in OPERATIONS.values():
             for parameter in tool.parameters:
                 default = None if parameter.required else parameter.default
@@ -282,7 +282,8 @@ def _signature(tool: Tool) -> str:
     return ", ".join(p.name if p.required else f"{p.name}?" for p in tool.parameters)
 
 
-def _clean_tags(given: list[str] | str | None) -> tuple[str, ...]:
+def _parse_tags(given: list[str] | str | None) -> tuple[str, ...]:
+    """Return tags from a list, or from text with commas between them; no tag has a comma in it."""
     listed = given.split(",") if isinstance(given, str) else given or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
     return tuple(tag for tag in stripped if tag)

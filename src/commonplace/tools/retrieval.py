@@ -158,7 +158,8 @@ def _select_up_to_limits(lines: list[str], start: int) -> dict[str, Any]:
     return out
 
 
-def _unavailable(home: Home) -> NotAvailable | None:
+def _check_search_enabled(home: Home) -> NotAvailable | None:
+    """Return why the agent has no search, or None."""
     if home.search_settings.enabled:
         return None
     return NotAvailable(
@@ -177,5 +178,5 @@ TOOLSET = toolset(
     "retrieval",
     [Tool(memory_search, reads_only=True), Tool(memory_get, reads_only=True)],
     _refuse,
-    _unavailable,
+    _check_search_enabled,
 )

@@ -14,7 +14,7 @@ from ..errors import InvalidArgument, range_words
 from ..home import Home
 from ..schema import Schema
 from .catalog import TOOLSETS, Offer, offers
-from .define import ANY_JSON_BRANCHES, JSON_TEXT, Parameter
+from .define import ANY_JSON_BRANCHES, JSON_TEXT, ToolParameter
 
 Description = dict[str, Any]
 _AS_TEXT = 'An object, as JSON text: {"name": "value"}.'
@@ -37,7 +37,7 @@ def describe(
     return STRICT[shape](offered) if strict else [SHAPES[shape](offer) for offer in offered]
 
 
-def strict_schema(parameters: Sequence[Parameter]) -> Schema:
+def strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
     """The arguments as OpenAI wants them for `strict`: all are required, and null stands for one that is not given."""
     return {
         "type": "object",
@@ -98,7 +98,7 @@ def _anthropic_strict(offered: list[Offer]) -> list[Description]:
     return described
 
 
-def _anthropic_strict_schema(parameters: Sequence[Parameter]) -> Schema:
+def _anthropic_strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
     """The arguments as Anthropic wants them for `strict`: optional ones may be left out, unknown ones may not come."""
     return {
         "type": "object",
@@ -111,7 +111,7 @@ def _anthropic_strict_schema(parameters: Sequence[Parameter]) -> Schema:
     }
 
 
-def _nullable(parameter: Parameter) -> Schema:
+def _nullable(parameter: ToolParameter) -> Schema:
     description = {"description": _in_words(parameter, "Null counts as {}.")}
     kind = _strict_type(parameter)
     if parameter.required:
@@ -119,7 +119,7 @@ def _nullable(parameter: Parameter) -> Schema:
     return {**description, "anyOf": [*kind.get("anyOf", [kind]), {"type": "null"}]}
 
 
-def _strict_type(parameter: Parameter) -> Schema:
+def _strict_type(parameter: ToolParameter) -> Schema:
     """The type of a parameter with nothing but what every strict form takes."""
     if parameter.kind == "any":
         return {"anyOf": [*({"type": kind} for kind in ("string", "number", "boolean")), _wrapped_json_text()]}
@@ -139,7 +139,7 @@ def _wrapped_json_text() -> Schema:
     }
 
 
-def _in_words(parameter: Parameter, absent: str) -> str:
+def _in_words(parameter: ToolParameter, absent: str) -> str:
     """The description, with what a strict schema cannot say."""
     words = [parameter.description]
     if parameter.kind == "object":
@@ -197,7 +197,7 @@ def _gemini(offer: Offer) -> Description:
     return described
 
 
-def _gemini_schema(parameter: Parameter) -> Schema:
+def _gemini_schema(parameter: ToolParameter) -> Schema:
     """A parameter in the subset of OpenAPI that Gemini reads: types in capitals, no defaults, no object without
     properties; beside `anyOf` nothing may stand, so each of its branches is described."""
     bare = dict(parameter.value_schema)

@@ -144,7 +144,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["context", "--budget", "-5"], 2, "budget"),
         (["serach", "x"], 2, "Did you mean search"),
         (["frobnicate"], 2, "--help"),
-        (["tools", "--tools", "none"], 2, "Unknown toolset"),
+        (["tools", "--tools", "none"], 2, "must be one of retrieval"),
         (["tools", "--format", "none"], 2, "openai"),
         (["remember", " "], 2, "content"),
     ],

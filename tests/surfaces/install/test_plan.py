@@ -488,7 +488,7 @@ def test_a_folder_or_a_pipe_in_the_way_is_told(desk: Desk) -> None:
 def test_what_another_program_saved_meanwhile_is_not_written_over(desk: Desk) -> None:
     path = desk.file(".claude.json", '{"a": 1}')
     edits = plan.plan_edits(
-        CLIENTS["claude-code"], "user", Where("linux", str(desk.user), {}), plan.Request(PROGRAM, hooks=False)
+        CLIENTS["claude-code"], "user", Where("linux", str(desk.user), {}), plan.InstallRequest(PROGRAM, hooks=False)
     )
     (change,) = plan.plan_installation(edits)
     path.write_text('{"a": 2}')
@@ -502,7 +502,7 @@ def test_a_client_or_toolset_that_is_not_known_is_told(desk: Desk) -> None:
         desk.run("claudecode")
     with pytest.raises(InvalidArgument, match=r"known are claude-code, .*commonplace mcp"):
         desk.run("xyzzy")
-    with pytest.raises(InvalidArgument, match="is not a toolset: use retrieval"):
+    with pytest.raises(InvalidArgument, match="must be one of retrieval"):
         desk.run("cursor", "--tools", "nots")
     assert desk.every() == {}
 
@@ -559,11 +559,11 @@ def test_opencode_is_also_configured_where_it_allows_comments(desk: Desk) -> Non
 
 
 def test_a_hook_is_written_as_the_shell_of_the_system_reads_it() -> None:
-    wanted = plan.Request(["/opt/my tools/commonplace"], "/home/ann/it's here")
+    wanted = plan.InstallRequest(["/opt/my tools/commonplace"], "/home/ann/it's here")
     assert plan.hook_command(wanted, "session-end", "codex", "linux") == (
         "'/opt/my tools/commonplace' hook session-end --client codex --home '/home/ann/it'\"'\"'s here'"
     )
-    wanted = plan.Request([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
+    wanted = plan.InstallRequest([r"C:\my tools\commonplace.exe"], r"C:\Users\ann\.commonplace")
     assert plan.hook_command(wanted, "session-start", "cursor", "win32") == (
         '"C:/my tools/commonplace.exe" hook session-start --client cursor --home "C:/Users/ann/.commonplace"'
     )
@@ -620,6 +620,6 @@ def test_the_hooks_that_were_written_down_run_in_a_shell(desk: Desk) -> None:
 @pytest.mark.parametrize("name", list(CLIENTS))
 def test_a_client_whose_model_reads_only_text_gets_its_answers_there(name: str, tmp_path: Path) -> None:
     where = Where("linux", str(tmp_path), {}, str(tmp_path))
-    edits = plan.plan_edits(CLIENTS[name], "user", where, plan.Request(("commonplace",), hooks=False))
+    edits = plan.plan_edits(CLIENTS[name], "user", where, plan.InstallRequest(("commonplace",), hooks=False))
     said = json.dumps(list(edits.values()))
     assert ('"--answers", "text"' in said) is not CLIENTS[name].structured

@@ -51,7 +51,7 @@ async def test_addresses_and_numbers_that_are_none_are_the_clients_to_mend(tmp_p
                 await client.read_resource(uri)
             assert refused.value.code == -32602
             assert len(refused.value.message) < 200
-        with pytest.raises(MCPError, match="budget must be a whole number"):
+        with pytest.raises(MCPError, match="budget is not understood: use a whole number of tokens"):
             await client.get_prompt("recall", {"budget": "9" * 5000})
 
 

@@ -256,7 +256,7 @@ def test_a_port_that_is_taken_is_told(tmp_path: Path) -> None:
 def test_wrong_words_are_told_before_anything_starts(tmp_path: Path, command: str) -> None:
     tools = run("--home", str(tmp_path), command, "--tools", "journal,nothing")
     assert tools.returncode == 2
-    assert "--tools takes retrieval, notes, working, journal, registry" in tools.stderr
+    assert "--tools[1] must be one of retrieval, notes, working, journal, registry" in tools.stderr
     homes = run("--home", str(tmp_path), command, "--homes", str(tmp_path / "none"))
     assert homes.returncode == 2
     assert "--homes names a folder of memories" in homes.stderr

@@ -12,6 +12,7 @@ import click
 
 from ...errors import InvalidArgument, NotFound, StorageError
 from ...home import Home
+from ...schema import array, check, one_of
 from ...storage.backends import backend_of
 from ...storage.layout import MAIN
 
@@ -217,6 +218,16 @@ class ProgressBar:
             if what not in self._tasks:
                 self._tasks[what] = self._progress.add_task(what, total=total)
             self._progress.update(self._tasks[what], completed=done, total=total)
+
+
+def parse_toolsets(given: str) -> list[str]:
+    """Return the toolsets that --tools names, with commas between them; InvalidArgument for an unknown one, or none."""
+    from ...tools.catalog import TOOLSETS
+
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    schema = {**array(one_of(*TOOLSETS)), "minItems": 1}
+    checked: list[str] = check(schema, names, "--tools")
+    return checked
 
 
 def read_text(words: tuple[str, ...], what: str) -> str:

@@ -11,9 +11,9 @@ import click
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...server.sessions import ServerOptions
 from ...storage.backends import backend_of, display_name, open_tokens
-from ...tools.catalog import EVERYDAY, TOOLSETS
+from ...tools.catalog import EVERYDAY
 from ..http import LOOPBACK
-from .common import absolute_home, get_options, global_options, home_path, require_usable_home
+from .common import absolute_home, get_options, global_options, home_path, parse_toolsets, require_usable_home
 from .tokens import first_token_file
 
 _IDENTITY = ("agent", "user", "channel", "session")
@@ -185,10 +185,6 @@ def _listen(host: str, port: int) -> socket.socket:
 def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> ServerOptions:
     home = home_path()
     require_usable_home(home)
-    toolsets = [name.strip() for name in tools.split(",") if name.strip()]
-    unknown = [name for name in toolsets if name not in TOOLSETS]
-    if unknown or not toolsets:
-        raise InvalidArgument(f"--tools takes {', '.join(TOOLSETS)}, with commas between; not {tools!r}")
     if homes and not os.path.isdir(homes):
         raise InvalidArgument(f"there is no folder {homes}: --homes names a folder of memories")
     flags = {"agent": get_options().get("agent"), "user": user, "channel": channel}
@@ -197,7 +193,7 @@ def _serving(user: str | None, channel: str | None, homes: str | None, answers: 
         absolute_home(home),
         {name: value for name, value in flags.items() if value},
         {name: value for name, value in defaults.items() if value},
-        toolsets,
+        parse_toolsets(tools),
         os.path.abspath(homes) if homes else "",
         answers,
     )

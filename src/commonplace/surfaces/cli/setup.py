@@ -25,6 +25,7 @@ from .common import (
     global_options,
     home_exists,
     home_path,
+    parse_toolsets,
     print_reply,
     print_table,
     print_text,
@@ -168,28 +169,18 @@ def _choose_scope(client: Client, scope: str | None, home: str, where: Where) ->
     return scope or ("project" if client.project and inside else "user")
 
 
-def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.Request:
+def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[str, Any]) -> plan.InstallRequest:
     """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
     finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
     agent = agent_name()
-    return plan.Request(
+    return plan.InstallRequest(
         plan.find_program(sys.executable, sys.argv[0]),
         "" if finds_home and not get_options().get("home") else home,
         "" if agent == MAIN else agent,
-        _check_toolsets(chosen["tools"]),
+        ",".join(parse_toolsets(chosen["tools"])) if chosen["tools"] else "",
         chosen["budget"],
         chosen["hooks"],
     )
-
-
-def _check_toolsets(given: str | None) -> str:
-    from ...tools.catalog import TOOLSETS
-
-    names = [name.strip() for name in given.split(",")] if given else []
-    for name in names:
-        if name not in TOOLSETS:
-            raise InvalidArgument(f"--tools {name!r} is not a toolset: use {', '.join(TOOLSETS)}")
-    return ",".join(names)
 
 
 def _as_json(change: plan.FileChange, backup: str, home: str, *, whole: bool) -> dict[str, Any]:

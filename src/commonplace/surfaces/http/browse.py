@@ -19,7 +19,7 @@ from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, Res
 from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
-MAX_OPENED = 400  # days and sessions, the newest, that are opened to say more of them
+MAX_OPENED_PAGES = 400  # days and sessions, the newest, that are opened to say more of them
 MAX_VALUE_CHARACTERS = 300  # of a record in the outline
 MAX_TITLE_CHARACTERS = 120
 MAX_COUNTED_CHARACTERS = 2_000_000  # of a session: further turns are not counted
@@ -86,7 +86,7 @@ def _list_days(home: Home) -> list[Row]:
     folder = home.layout.days_folder(home.agent)
     paths = {day: path for path in _list(home, folder, deep=True) if (day := home.layout.day_of(home.agent, path))}
     rows: list[Row] = [{"date": day, "path": paths[day], "title": day} for day in sorted(paths, reverse=True)]
-    for row in rows[:MAX_OPENED]:
+    for row in rows[:MAX_OPENED_PAGES]:
         text, _ = read_text(home.storage.pages, row["path"])
         row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))
     return rows
@@ -155,7 +155,7 @@ def _list_sessions(home: Home) -> list[Row]:
     times = {path: modified_timestamp(home, path) or "" for path in _list(home, folder, ".jsonl")}
     newest = sorted(times, key=times.__getitem__, reverse=True)
     rows: list[Row] = [{"id": stem(path).removesuffix(".jsonl"), "path": path, "at": times[path]} for path in newest]
-    for row in rows[:MAX_OPENED]:
+    for row in rows[:MAX_OPENED_PAGES]:
         text, _ = read_text(home.storage.pages, row["path"])
         turns, _ = parse_turns(text[:MAX_COUNTED_CHARACTERS])
         first = next((turn.text.partition(": ")[2] for turn in turns if turn.text.strip()), "")

@@ -13,7 +13,7 @@ from ...home import Home
 from ...model import Record
 from ...schema import INTEGER, TEXT, array, integer, object_of, one_of
 from .endpoints import ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import index_link_names, page_title, record_folders, resolve_link
+from .page_access import index_link_names, page_title, record_folders, resolve_wikilink
 
 MAX_NODES = 2000
 MAX_EDGES = 10_000
@@ -24,7 +24,7 @@ _TAG_MARKER = "tags="  # a page without it has no notes with tags
 PathsByTag = dict[str, dict[str, None]]  # paths in order, each once
 
 
-class Node(NamedTuple):
+class GraphNode(NamedTuple):
     """`size`: how many edges end here."""
 
     id: str
@@ -34,7 +34,7 @@ class Node(NamedTuple):
     size: int
 
 
-class Edge(NamedTuple):
+class GraphEdge(NamedTuple):
     """`why`: link, tag or key."""
 
     a: str
@@ -46,8 +46,8 @@ class Edge(NamedTuple):
 class LinkGraph(NamedTuple):
     """`left_out`: how many pages there was no room for; the newest are in."""
 
-    nodes: list[Node]
-    edges: list[Edge]
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
     left_out: int
 
 
@@ -77,16 +77,16 @@ def build_link_graph(home: Home, max_nodes: int = MAX_NODES) -> LinkGraph:
     return LinkGraph(nodes, edges, len(pages) - len(chosen))
 
 
-def _read_pages(home: Home, known: set[str]) -> tuple[list[Edge], PathsByTag]:
+def _read_pages(home: Home, known: set[str]) -> tuple[list[GraphEdge], PathsByTag]:
     """Return the links between pages, and the tags of the notes on them. Each page is read once."""
     names = index_link_names(known)
-    edges: list[Edge] = []
+    edges: list[GraphEdge] = []
     tags: PathsByTag = {}
     for path, text in _read_texts(home, known):
         for link in find_links(text, path) if _LINK_MARKER in text else ():
-            target = resolve_link(names, link.target) if link.is_wiki else link.target
+            target = resolve_wikilink(names, link.target) if link.is_wiki else link.target
             if target in known and target != path:
-                edges.append(Edge(path, target, "link", link.text[:MAX_LABEL_CHARACTERS]))
+                edges.append(GraphEdge(path, target, "link", link.text[:MAX_LABEL_CHARACTERS]))
         for block in blocks.parse(text) if _TAG_MARKER in text else ():
             for tag in block.tags:
                 tags.setdefault(tag, {})[path] = None
@@ -135,23 +135,23 @@ def _collect_tags(records: Iterable[Record], note_tags: PathsByTag) -> dict[str,
     return {tag: [*paths] for tag, paths in tags.items() if len(paths) > 1}
 
 
-def _key_edges(records: Iterable[Record]) -> Iterator[Edge]:
+def _key_edges(records: Iterable[Record]) -> Iterator[GraphEdge]:
     by_key: dict[str, list[str]] = {}
     for record in records:
         by_key.setdefault(record.key, []).append(record.path)
     for key, paths in by_key.items():
-        yield from (Edge(paths[0], other, "key", key) for other in paths[1:])
+        yield from (GraphEdge(paths[0], other, "key", key) for other in paths[1:])
 
 
-def _tag_edges(tags: dict[str, list[str]], tag_nodes: frozenset[str]) -> Iterator[Edge]:
+def _tag_edges(tags: dict[str, list[str]], tag_nodes: frozenset[str]) -> Iterator[GraphEdge]:
     for tag, paths in tags.items():
         if tag in tag_nodes:
-            yield from (Edge(_tag_id(tag), path, "tag", tag) for path in paths)
+            yield from (GraphEdge(_tag_id(tag), path, "tag", tag) for path in paths)
         elif len(paths) <= MAX_TAG_PAGES:
-            yield from (Edge(one, other, "tag", tag) for at, one in enumerate(paths) for other in paths[at + 1 :])
+            yield from (GraphEdge(one, other, "tag", tag) for at, one in enumerate(paths) for other in paths[at + 1 :])
 
 
-def _unique_edges(edges: Iterable[Edge]) -> list[Edge]:
+def _unique_edges(edges: Iterable[GraphEdge]) -> list[GraphEdge]:
     """Return the edges, each once, whichever way it points; the last of several is kept."""
     return list({(*sorted((edge.a, edge.b)), edge.why, edge.label): edge for edge in edges}.values())
 
@@ -160,14 +160,14 @@ def _tag_id(tag: str) -> str:
     return f"tag:{tag}"
 
 
-def _page_nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[Node]:
+def _page_nodes(home: Home, paths: list[str], degrees: Counter[str]) -> Iterator[GraphNode]:
     for path in paths:
         if place := home.index.scope.place(path):
-            yield Node(path, page_title(home, path, place), place.kind, str(place.scope), degrees[path])
+            yield GraphNode(path, page_title(home, path, place), place.kind, str(place.scope), degrees[path])
 
 
-def _tag_nodes(tags: list[str], degrees: Counter[str]) -> Iterator[Node]:
-    return (Node(_tag_id(tag), tag, "tag", "", degrees[_tag_id(tag)]) for tag in tags)
+def _tag_nodes(tags: list[str], degrees: Counter[str]) -> Iterator[GraphNode]:
+    return (GraphNode(_tag_id(tag), tag, "tag", "", degrees[_tag_id(tag)]) for tag in tags)
 
 
 _MAP = object_of(

@@ -9,7 +9,7 @@ from typing import Any
 from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
-from ...tools.define import Parameter as Argument
+from ...tools.define import ToolParameter
 from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import MEDIA_TYPE
 from .tools import CALL
@@ -145,7 +145,7 @@ def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:
     }
 
 
-def _describe_argument(argument: Argument) -> Schema:
+def _describe_argument(argument: ToolParameter) -> Schema:
     """Return an argument as it is accepted: null counts as left out, a number out of range as the nearest one in it."""
     schema = argument.schema()
     if argument.clamp:

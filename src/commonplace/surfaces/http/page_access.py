@@ -114,7 +114,7 @@ def index_link_names(paths: Iterable[str]) -> dict[str, str]:
     return names
 
 
-def resolve_link(names: Mapping[str, str], target: str) -> str:
+def resolve_wikilink(names: Mapping[str, str], target: str) -> str:
     """Return the page that a wikilink means, or an empty string."""
     return names.get(target.strip().removeprefix("/").removesuffix(".md").casefold(), "")
 
@@ -135,7 +135,7 @@ class LinkResolver:
 
     def resolve(self, target: str) -> str:
         """Return the page that a wikilink means, or an empty string."""
-        return resolve_link(self._names, target)
+        return resolve_wikilink(self._names, target)
 
 
 def record_folders(home: Home) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from ...index.recalls import without_recalls
-from ...index.tokenizer import find_marks, to_utf16
+from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit
 from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.pipeline import SearchResult
@@ -128,7 +128,7 @@ def _describe_hits(request: ApiRequest, result: SearchResult) -> list[dict[str, 
 def _describe_hit(request: ApiRequest, hit: Hit) -> dict[str, Any]:
     place = request.home.index.scope.place(hit.path)
     title = hit.key or (page_title(request.home, hit.path, place) if place else hit.path)
-    spans = to_utf16(hit.text, find_marks(hit.text, request.parameters["q"]))
+    spans = to_utf16(hit.text, find_highlights(hit.text, request.parameters["q"]))
     return {**hit_row(hit), "title": title, "marks": [list(span) for span in spans]}
 
 

@@ -23,21 +23,21 @@ _MAX_DEPTH = 200
 Path = tuple[str | int, ...]
 
 
-class Node(NamedTuple):
+class JsonNode(NamedTuple):
     """A value and its position; `inside` are the members of an object or the elements of a list."""
 
     start: int
     end: int
     value: Any
-    inside: tuple[Member, ...] = ()
+    inside: tuple[JsonMember, ...] = ()
 
 
-class Member(NamedTuple):
+class JsonMember(NamedTuple):
     """`start` is the position of the key, or of the element of a list."""
 
     key: str | int
     start: int
-    node: Node
+    node: JsonNode
 
 
 def parse(text: str) -> Any:
@@ -45,10 +45,10 @@ def parse(text: str) -> Any:
     return read(text).value
 
 
-def read(text: str) -> Node:
+def read(text: str) -> JsonNode:
     start = _skip(text, 0)
     if start == len(text):
-        return Node(start, start, {})
+        return JsonNode(start, start, {})
     try:
         node = _parse_value(text, start, 0)
     except RecursionError as error:
@@ -119,7 +119,7 @@ def line_of(text: str, position: int) -> int:
     return text.count("\n", 0, position) + 1
 
 
-def _root(text: str) -> Node | None:
+def _root(text: str) -> JsonNode | None:
     """Return the top-level object, or None if the text is blank."""
     root = read(text)
     if root.start == root.end:
@@ -134,14 +134,14 @@ def _with_empty_object(text: str) -> str:
     return f"{text}\n{{}}\n" if text.strip("\ufeff") else f"{text}{{}}\n"
 
 
-def _require(text: str, node: Node, kind: type, path: Path) -> None:
+def _require(text: str, node: JsonNode, kind: type, path: Path) -> None:
     if not isinstance(node.value, kind):
         what = "a list" if kind is list else "an object"
         name = ".".join(map(str, path)) or "the file"
         raise Unreadable(line_of(text, node.start), f"{name} must be {what} there")
 
 
-def _find(node: Node, path: Path) -> Node | None:
+def _find(node: JsonNode, path: Path) -> JsonNode | None:
     for key in path:
         member = _member(node, key)
         if member is None:
@@ -150,12 +150,12 @@ def _find(node: Node, path: Path) -> Node | None:
     return node
 
 
-def _member(node: Node, key: str | int) -> Member | None:
+def _member(node: JsonNode, key: str | int) -> JsonMember | None:
     """Return the member with a key; the last, if there are several, as JSON parsers do."""
     return next((member for member in reversed(node.inside) if member.key == key), None)
 
 
-def _insert(text: str, holder: Node, depth: int, label: str, value: Any) -> str:
+def _insert(text: str, holder: JsonNode, depth: int, label: str, value: Any) -> str:
     """Insert a member at the end of an object or a list."""
     inline = _is_inline(text, holder) and bool(holder.inside)
     written = label + _serialize(text, value, depth + 1, inline=inline)
@@ -195,7 +195,7 @@ def _serialize(text: str, value: Any, depth: int, *, inline: bool) -> str:
     return whole.replace("\n", _line_break(text, depth))
 
 
-def _is_inline(text: str, node: Node) -> bool:
+def _is_inline(text: str, node: JsonNode) -> bool:
     return "\n" not in text[node.start : node.end]
 
 
@@ -222,7 +222,7 @@ def _skip(text: str, position: int) -> int:
     return end
 
 
-def _parse_value(text: str, start: int, depth: int) -> Node:
+def _parse_value(text: str, start: int, depth: int) -> JsonNode:
     opening = text[start : start + 1]
     if depth > _MAX_DEPTH:
         raise _syntax_error(text, start, "it is nested too deeply")
@@ -233,7 +233,7 @@ def _parse_value(text: str, start: int, depth: int) -> Node:
     match = _SCALAR.match(text, start)
     word = match[0] if match else ""
     try:
-        return Node(start, start + len(word), json.loads(word, parse_constant=_refuse_constant))
+        return JsonNode(start, start + len(word), json.loads(word, parse_constant=_refuse_constant))
     except ValueError as error:
         raise _syntax_error(text, start, f"{word or opening or 'the end'!r} is not a value") from error
 
@@ -242,18 +242,18 @@ def _refuse_constant(word: str) -> None:
     raise ValueError(word)
 
 
-def _parse_string(text: str, start: int) -> Node:
+def _parse_string(text: str, start: int) -> JsonNode:
     match = _STRING.match(text, start)
     if not match:
         raise _syntax_error(text, start, "a string is not closed")
     try:
-        return Node(start, match.end(), json.loads(match[0]))
+        return JsonNode(start, match.end(), json.loads(match[0]))
     except ValueError as error:
         raise _syntax_error(text, start, f"{match[0][:40]} is not a valid string") from error
 
 
-def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
-    inside: list[Member] = []
+def _parse_container(text: str, start: int, depth: int, closing: str) -> JsonNode:
+    inside: list[JsonMember] = []
     position = _skip(text, start + 1)
     while text[position : position + 1] != closing:
         key: str | int = len(inside)
@@ -261,7 +261,7 @@ def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
         if closing == "}":
             key, position = _parse_key(text, position)
         node = _parse_value(text, position, depth + 1)
-        inside.append(Member(key, first, node))
+        inside.append(JsonMember(key, first, node))
         position = _skip(text, node.end)
         if text[position : position + 1] == ",":
             position = _skip(text, position + 1)
@@ -269,7 +269,7 @@ def _parse_container(text: str, start: int, depth: int, closing: str) -> Node:
             token = repr(text[position : position + 1]) if position < len(text) else "the end"
             raise _syntax_error(text, position, f"a comma or {closing} is missing before {token}")
     values = {each.key: each.node.value for each in inside} if closing == "}" else [each.node.value for each in inside]
-    return Node(start, position + 1, values, tuple(inside))
+    return JsonNode(start, position + 1, values, tuple(inside))
 
 
 def _parse_key(text: str, position: int) -> tuple[str, int]:

@@ -23,7 +23,7 @@ Position = tuple[str | int, ...]  # of a hook in a list: its index, and perhaps 
 EditsByFile = dict[str, tuple[str, list[Edit]]]  # by path: the form of the file, and its edits
 
 
-class Request(NamedTuple):
+class InstallRequest(NamedTuple):
     """What to install. `program` is the command that starts this program, with an absolute path if possible."""
 
     program: Sequence[str]
@@ -52,7 +52,7 @@ class FileChange(NamedTuple):
         return self.before != self.after
 
 
-def plan_edits(client: Client, scope: str, where: Where, request: Request, file: str = "") -> EditsByFile:
+def plan_edits(client: Client, scope: str, where: Where, request: InstallRequest, file: str = "") -> EditsByFile:
     """Return what should be in which file."""
     command, *rest = request.program
     tools = ["--tools", request.tools] if request.tools else []
@@ -73,7 +73,7 @@ def _existing_variant(path: str) -> str:
     return variant if path.endswith(".json") and not os.path.exists(path) and os.path.exists(variant) else path
 
 
-def hook_command(request: Request, hook: str, client: str, platform: str) -> str:
+def hook_command(request: InstallRequest, hook: str, client: str, platform: str) -> str:
     """Return the command line of a hook, quoted for the platform's shell."""
     budget = ["--budget", str(request.budget)] if request.budget is not None and hook == "session-start" else []
     words = [*request.program, "hook", hook, "--client", client, *request.options, *budget]

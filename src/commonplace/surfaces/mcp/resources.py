@@ -18,6 +18,7 @@ from ...context import Context
 from ...errors import InvalidArgument, PageNotFound
 from ...framing import introduce
 from ...memory import Memory
+from ...schema import TEXT, Schema, check, closed_object
 from ...server.sessions import Caller
 from ...tools.retrieval import whole_page
 
@@ -27,11 +28,11 @@ CONTEXT = f"{SCHEME}://context"
 RECEIPT = f"{SCHEME}://receipt"
 RESOURCES_PER_PAGE = 500
 MAX_COMPLETIONS = 100  # set by the protocol
-MAX_BUDGET_DIGITS = 12
 _MARKDOWN = "text/markdown"
 _JSON = "application/json"
 _JSON_LINES = "application/x-ndjson"
-_CONTEXT_ARGUMENTS = ("user", "channel", "budget", "query")
+_BUDGET: Schema = {"type": "string", "pattern": "^[0-9]{0,12}$", "description": "use a whole number of tokens"}
+_CONTEXT_SCHEMA = closed_object(user=TEXT, channel=TEXT, budget=_BUDGET, query=TEXT)
 TEMPLATES = [
     types.ResourceTemplate(
         name="page",
@@ -149,16 +150,12 @@ def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourc
 
 def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> Context:
     """Return the context for some arguments; user and channel are the caller's own unless they are given."""
-    unknown = [name for name in arguments if name not in _CONTEXT_ARGUMENTS]
-    if unknown:
-        raise InvalidArgument(f"{unknown[0]} is not known: a context takes {', '.join(_CONTEXT_ARGUMENTS)}")
-    budget = arguments.get("budget") or None
-    if budget is not None and not (budget.isdecimal() and len(budget) <= MAX_BUDGET_DIGITS):
-        raise InvalidArgument(f"budget must be a whole number of tokens, not {budget:.50}")
+    check(_CONTEXT_SCHEMA, arguments, "the context")
+    budget = arguments.get("budget")
     return memory.context(
         user=caller.choose("user", arguments.get("user")),
         channel=caller.choose("channel", arguments.get("channel")),
-        budget=None if budget is None else int(budget),
+        budget=int(budget) if budget else None,
         query=arguments.get("query") or None,
     )
 
