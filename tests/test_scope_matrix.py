@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
-from commonplace.surfaces.mcp.resources import page_uri
-from commonplace.surfaces.mcp.subscriptions import can_see
+from commonplace.surfaces.mcp.resources import can_see, page_uri
 from commonplace.testing import FrozenClock
 
 from .scopes import (

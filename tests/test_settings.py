@@ -90,7 +90,7 @@ def test_an_empty_file_has_the_defaults(home: Path) -> None:
         ("agents:\n  a:\n    memorySearch:\n      enabld: true", 4, "unknown key 'enabld'"),
         ("agents:\n  a:\n    memory: true", 3, "unknown key 'memory'"),
         ("agents: [a]", 1, "agents must be a mapping"),
-        ("layout: native\nlayout: native", 2, "stands twice"),
+        ("layout: native\nlayout: native", 2, "is given twice"),
         ("- a\n- b", 1, "must be a mapping"),
         ("layout: [native", 2, "not valid YAML"),
         ("a: b: c", 1, "not valid YAML"),

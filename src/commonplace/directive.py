@@ -1,4 +1,4 @@
-"""The default memory directive: written once into a home, then the people's own."""
+"""The default memory directive: written once into a new home; people may edit it."""
 
 TEXT = """\
 You have a memory that outlives this conversation. It is made of Markdown pages, which people read and edit too.

@@ -28,7 +28,7 @@ class CommonplaceError(Exception):
 
 
 class InvalidArgument(CommonplaceError):
-    """A caller asked in a way that cannot be understood."""
+    """A request cannot be understood."""
 
     code = "INVALID_ARGUMENT"
     exit_status = 2
@@ -106,7 +106,7 @@ class MalformedArgument(InvalidArgument):
 
 
 def range_words(low: float | None, high: float | None) -> str:
-    """A range of numbers as an error says it."""
+    """Return a range of numbers in words."""
     if high is None:
         return f"{low} or more"
     if low is None:
@@ -115,7 +115,7 @@ def range_words(low: float | None, high: float | None) -> str:
 
 
 def shorten(value: object, length: int = 100) -> str:
-    """A value as an error repeats it: quoted, and cut where it is long."""
+    """Return a value as an error repeats it: quoted, and cut if it is long."""
     text = repr(value)
     return text if len(text) <= length else f"{text[:length]}…"
 
@@ -239,7 +239,7 @@ class BrokenFrontMatter(StorageError):
 
 
 class NotAMapping(BrokenFrontMatter):
-    """What stands between the two `---` is text: no front matter at all, as it turns out."""
+    """The text between the two `---` is no mapping, so it is not front matter at all."""
 
     code = "NOT_A_MAPPING"
 

@@ -66,33 +66,33 @@ class AtLeast(NamedTuple):
 
 
 def array(items: Schema) -> Schema:
-    """A list of these."""
+    """Return the schema of a list of these."""
     return {"type": "array", "items": items}
 
 
 def object_of(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Schema:
-    """An object with these fields, of which those in `required` are always there."""
+    """Return the schema of an object with these fields, of which those in `required` are always there."""
     always = dict(required or {})
     return {"type": "object", "properties": {**always, **optional}, "required": [*always]}
 
 
 def closed_object(required: Mapping[str, Schema] | None = None, **optional: Schema) -> Schema:
-    """An object with these fields and no others."""
+    """Return the schema of an object with these fields and no others."""
     return {**object_of(required, **optional), "additionalProperties": False}
 
 
 def one_of(*choices: str) -> Schema:
-    """One of these words."""
+    """Return the schema of one of these words."""
     return {"type": "string", "enum": [*choices]}
 
 
 def integer(low: int, high: int) -> Schema:
-    """A whole number from `low` to `high`."""
+    """Return the schema of a whole number from `low` to `high`."""
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
 def plain_text(description: str, *, min_length: int = 0, max_length: int | None = None) -> Schema:
-    """Text without a null character, of so many characters."""
+    """Return the schema of text without a null character, of so many characters."""
     schema: Schema = {"type": "string", "pattern": NO_NULL_CHARACTER, "description": description}
     if min_length:
         schema["minLength"] = min_length
@@ -102,9 +102,9 @@ def plain_text(description: str, *, min_length: int = 0, max_length: int | None 
 
 
 def from_type(hint: Any) -> Schema:
-    """The JSON Schema of a Python type: `int | None`, `list[str]`, `Annotated[int, "what it is", Clamp(1, 9)]`.
+    """Return the JSON Schema of a Python type: `int | None`, `list[str]`, `Annotated[int, "what it is", Clamp(1, 9)]`.
 
-    None is left out: where it may be given, it stands for "not given".
+    None is left out: where it may be given, it means "not given".
     """
     kind, *notes = get_args(hint) if get_origin(hint) is Annotated else (hint,)
     schema = _from_union([part for part in _alternatives(kind) if part is not types.NoneType])
@@ -145,13 +145,13 @@ def _from_plain(kind: Any) -> Schema:
 
 
 def types_of(schema: Schema) -> tuple[str, ...]:
-    """The JSON types that a schema allows; none when it allows all."""
+    """Return the JSON types that a schema allows; none when it allows all."""
     kinds = schema.get("type", ())
     return (kinds,) if isinstance(kinds, str) else tuple(kinds)
 
 
 def json_type(value: Any) -> str:
-    """The JSON type of a Python value."""
+    """Return the JSON type of a Python value."""
     if value is None:
         return "null"
     if isinstance(value, (list, tuple)):

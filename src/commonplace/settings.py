@@ -82,12 +82,12 @@ Convert = Callable[[str, str], str]  # a text and the home's folder to what is m
 
 
 def keep(text: str, _home: str) -> str:
-    """The text as it is."""
+    """Return the text as it is."""
     return text
 
 
 def relative_folder(text: str, home: str) -> str:
-    """A folder named relative to the home, as a path inside it."""
+    """Return a folder as a path inside the home; InvalidArgument for one outside of it."""
     if "\0" in text or text.replace("\\", "/").removeprefix("./").split("/")[0] in INTERNAL_FOLDERS:
         raise InvalidArgument(f"{text!r} cannot hold memory", advice="name another folder")
     root = os.path.realpath(home)
@@ -100,7 +100,7 @@ def relative_folder(text: str, home: str) -> str:
 
 
 def world_folder(text: str, home: str) -> str:
-    """The folder of shared topics, which is not the whole home."""
+    """Return the folder of shared topics; InvalidArgument for the whole home."""
     folder = relative_folder(text, home)
     if folder == ".":
         raise InvalidArgument("the whole home cannot be the world", advice="name a folder inside it")
@@ -108,7 +108,7 @@ def world_folder(text: str, home: str) -> str:
 
 
 def timezone_name(text: str, _home: str) -> str:
-    """The name of a time zone that is known here."""
+    """Return the name of a time zone; InvalidArgument if it is not known here."""
     from zoneinfo import ZoneInfo
 
     try:
@@ -119,7 +119,7 @@ def timezone_name(text: str, _home: str) -> str:
 
 
 def page_pattern(text: str, _home: str) -> str:
-    """A pattern of pages inside the home; a folder means all pages below it."""
+    """Return a pattern of pages inside the home; a folder becomes a pattern of all pages below it."""
     pattern = text.removeprefix("./")
     parts = pattern.replace("\\", "/").split("/")
     if os.path.isabs(pattern) or pattern.startswith("~") or ".." in parts:
@@ -131,7 +131,7 @@ def page_pattern(text: str, _home: str) -> str:
 
 
 def web_address(text: str, _home: str) -> str:
-    """The address of a server, without a slash at its end."""
+    """Return the address of a server, without a slash at its end."""
     address = text.rstrip("/")
     if not address.startswith(("http://", "https://")):
         raise InvalidArgument(f"{address!r} is not a web address", advice="use one like http://localhost:11434/v1")
@@ -153,7 +153,7 @@ class Setting(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name without its section."""
+        """Return the name without its section."""
         return self.name.rpartition(".")[2]
 
 
@@ -161,12 +161,12 @@ _SCORE: Schema = {"type": "number", "minimum": 0, "maximum": 1}
 _PATTERNS: Schema = array(TEXT)
 SETTINGS = (
     Setting("layout", "layout", one_of(*LAYOUT_NAMES), "the arrangement of the home"),
-    Setting("workspace", "workspace", TEXT, "the folder of the home that holds the pages", relative_folder),
+    Setting("workspace", "workspace", TEXT, "the folder of the home with the pages", relative_folder),
     Setting("timezone", "timezone", TEXT, "whose midnight turns the daily page", timezone_name),
     Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
-    Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at the most"),
-    Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that holds a key or a password"),
+    Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
+    Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
     Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
     Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
     Setting("memorySearch.model", "search.model", TEXT, "the model of the provider"),
@@ -175,7 +175,7 @@ SETTINGS = (
     Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "the environment variable with the server's key"),
     Setting("memorySearch.extraPaths", "search.extra_paths", _PATTERNS, "more pages to search", page_pattern),
     Setting("memorySearch.indexSessions", "search.index_sessions", BOOLEAN, "whether sessions are searched, too"),
-    Setting("memorySearch.maxResults", "search.max_results", integer(1, 100), "how many hits at the most"),
+    Setting("memorySearch.maxResults", "search.max_results", integer(1, 100), "how many hits at most"),
     Setting("memorySearch.minScore", "search.min_score", _SCORE, "the least score of a hit"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
@@ -183,7 +183,7 @@ _BACKEND = Setting("spec.memory.backend", "", one_of("filesystem"), "where an ag
 
 
 def read_file(path: str) -> str | None:
-    """The text of a file of this machine, or None when there is none."""
+    """Return the text of a file of this machine, or None if there is none."""
     try:
         if not os.path.isfile(path) and os.path.lexists(path):
             raise SettingsError("not a regular file", path=path, advice="move it away")
@@ -199,7 +199,7 @@ def read_file(path: str) -> str | None:
 
 
 def load(home: str, read: ReadText = read_file) -> Settings:
-    """The settings of a home; the defaults when it has no file."""
+    """Return the settings of a home; the defaults if it has no file."""
     path = os.path.join(home, FILE)
     root = _compose(path, read)
     if root is None:
@@ -217,7 +217,7 @@ def load(home: str, read: ReadText = read_file) -> Settings:
 
 
 def has_memory(path: str, read: ReadText = read_file) -> bool:
-    """Whether an agent's own file gives it memory; an agent without a file has it."""
+    """Return whether an agent's own file gives it memory; an agent without a file has it."""
     root = _compose(path, read)
     if root is None:
         return True
@@ -232,14 +232,14 @@ def has_memory(path: str, read: ReadText = read_file) -> bool:
 
 
 def _keys_in(section: str) -> list[str]:
-    """The keys of a section, or of the whole file, each once."""
+    """Return the keys of a section, or of the whole file, each once."""
     prefix = f"{section}." if section else ""
     names = (setting.name for setting in SETTINGS if setting.name.startswith(prefix))
     return [*dict.fromkeys(name.removeprefix(prefix).partition(".")[0] for name in names)]
 
 
 def _settings_from(values: dict[str, Any]) -> Settings:
-    """The defaults, but for these fields."""
+    """Return the defaults, changed in these fields."""
     settings = Settings()
     search = _fields_below("search", values)
     history = _fields_below("history", values)
@@ -255,7 +255,7 @@ def _fields_below(section: str, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read_agents(reader: _Reader, node: Node, base: SearchSettings) -> Iterator[tuple[str, SearchSettings]]:
-    """What differs for single agents."""
+    """Yield the search settings of the agents that have their own."""
     reader.require_mapping(node, "agents")
     names = [key.value for key, _ in node.value if key.id == "scalar"]
     for name, settings in reader.entries(node, "agents", names):
@@ -274,7 +274,7 @@ def _is_empty(node: Node) -> bool:
 
 
 def _compose(path: str, read: ReadText) -> Node:
-    """The YAML of a file as nodes that know their line; None when there is no file or it is empty."""
+    """Return the YAML of a file as nodes that know their line; None if there is no file or it is empty."""
     text = read(path)
     if text is None:
         return None
@@ -299,7 +299,7 @@ class _Reader:
             raise self.error(node, f"{name} must be a mapping of names to values")
 
     def entries(self, node: Node, name: str, known: Collection[str]) -> Iterator[tuple[str, Node]]:
-        """The keys of a mapping with their values; SettingsError for a key that is not known, or stands twice."""
+        """Yield the keys of a mapping with their values; SettingsError for an unknown or repeated key."""
         self.require_mapping(node, name)
         seen: set[str] = set()
         for key, value in node.value:
@@ -308,12 +308,12 @@ class _Reader:
             if key.value not in known:
                 raise self.error(key, f"unknown key {key.value!r} in {name}.{_hint(key.value, known)}")
             if key.value in seen:
-                raise self.error(key, f"{key.value!r} stands twice in {name}")
+                raise self.error(key, f"{key.value!r} is given twice in {name}")
             seen.add(key.value)
             yield key.value, value
 
     def read_values(self, node: Node, name: str) -> dict[str, Any]:
-        """The values of a setting or a section, by their fields of `Settings`."""
+        """Return the values of a setting or a section, by their fields of `Settings`."""
         if name in _BY_NAME:
             setting = _BY_NAME[name]
             return {setting.field: self.read_value(node, setting)}
@@ -351,7 +351,7 @@ class _Reader:
 
 
 def _scalar(node: Node) -> Any:
-    """A scalar as YAML has it, but that only true and false are booleans, and 010 is ten. Anything else: its nodes."""
+    """Return a scalar as YAML reads it, but only true and false are booleans, and 010 is ten; else its nodes."""
     if node.id != "scalar":
         return list(node.value)
     kind = node.tag.rpartition(":")[2]
@@ -368,7 +368,7 @@ def _scalar(node: Node) -> Any:
 
 
 def _expected_words(schema: Schema) -> str:
-    """What a setting takes, in words."""
+    """Return what a setting takes, in words."""
     if "enum" in schema:
         return f"one of {', '.join(schema['enum'])}"
     words = "text" if schema["type"] == "string" else WORDS[schema["type"]]

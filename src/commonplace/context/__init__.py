@@ -116,7 +116,7 @@ def _drop_repeated_hits(fitted: list[_FittedSection]) -> None:
         for part in [*each.parts]:
             if any(page == _page_path(part[0]) and part[0].text in text for page, text in shown):
                 each.parts.remove(part)
-                each.cut.append(_cut_entry(part[0], "stands in another section already"))
+                each.cut.append(_cut_entry(part[0], "is in another section already"))
 
 
 def _page_path(item: ContextItem) -> str:

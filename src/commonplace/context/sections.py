@@ -65,7 +65,7 @@ class Section(NamedTuple):
 
 
 def handoff(home: Home, _: ContextRequest) -> Section | None:
-    """The note the last session left. It stays until the next one replaces it, and says how old it is."""
+    """Return the note the last session left, with its age. It stays until the next one replaces it."""
     record, warnings = _record(home, home.layout.handoff_page(home.agent))
     if warnings:
         return Section("Session Handoff", 100, (), warnings=warnings)
@@ -77,7 +77,7 @@ def handoff(home: Home, _: ContextRequest) -> Section | None:
 
 
 def directives(home: Home, _: ContextRequest) -> Section | None:
-    """Standing instructions that people keep: the home's, then the agent's, by file name."""
+    """Return the standing instructions that people keep: the home's, then the agent's, by file name."""
     items: list[ContextItem] = []
     warnings: list[str] = []
     for folder in (home.layout.directives, home.layout.agent_directives(home.agent)):
@@ -90,7 +90,7 @@ def directives(home: Home, _: ContextRequest) -> Section | None:
 
 
 def memory_context(home: Home, request: ContextRequest) -> Section | None:
-    """Records of the injected categories, global and of the current channel; the channel's value wins."""
+    """Return the records of the injected categories, global and of the current channel; the channel's value wins."""
     found: dict[str, Record] = {}
     folders = [f"{home.layout.globals}/{category}" for category in INJECTED]
     if request.channel is not None:
@@ -117,7 +117,7 @@ def current_channel(_: Home, request: ContextRequest) -> Section | None:
 
 
 def skills(home: Home, request: ContextRequest) -> Section | None:
-    """The skills that the current user may see."""
+    """Return the skills that the current user may see."""
     visible = home.skills.visible_to(request.user)
     items = tuple(_skill_item(home, skill) for skill in visible)
     warnings = tuple(skill.warning for skill in visible if skill.warning)
@@ -126,7 +126,7 @@ def skills(home: Home, request: ContextRequest) -> Section | None:
 
 
 def curated_memory(home: Home, _: ContextRequest) -> Section | None:
-    """The shared curated page and the agent's own."""
+    """Return the shared curated page and the agent's own."""
     warnings: list[str] = []
     items: list[ContextItem] = []
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
@@ -139,7 +139,7 @@ def curated_memory(home: Home, _: ContextRequest) -> Section | None:
 
 
 def working_notes(home: Home, _: ContextRequest) -> Section | None:
-    """The agent's keyed notes, newest first."""
+    """Return the agent's keyed notes, newest first."""
     folder = home.layout.working_folder(home.agent)
     fixed = (home.layout.handoff_page(home.agent), home.layout.scratch_page(home.agent))
     found, warnings = home.list_records(folder)
@@ -152,7 +152,7 @@ def working_notes(home: Home, _: ContextRequest) -> Section | None:
 
 
 def scratchpad(home: Home, _: ContextRequest) -> Section | None:
-    """Notes on the task at hand."""
+    """Return the notes on the task at hand."""
     record, warnings = _record(home, home.layout.scratch_page(home.agent))
     if warnings:
         return Section("Scratchpad", 45, (), warnings=warnings)
@@ -162,7 +162,7 @@ def scratchpad(home: Home, _: ContextRequest) -> Section | None:
 
 
 def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
-    """Search hits for the query, among what this user may see in this channel."""
+    """Return search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
     extra = home.search_settings.extra_paths

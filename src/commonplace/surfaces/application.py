@@ -6,27 +6,30 @@ This is the one place where the surfaces meet; `commonplace serve` and `commonpl
 from __future__ import annotations
 
 import socket
+from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+import h11
 import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Mount
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..server.service import MemoryService
 from ..server.sessions import ServerOptions
 from . import web
 from .http import MCP_PATH
-from .http.app import build_api
-from .http.auth import AccessRules, AuthMiddleware, RequestAuthenticator
+from .http.api import build_api
+from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator
 from .http.dispatch import Dispatcher, handle_http_error
-from .http.limits import MAX_ADDRESS_BYTES, HeaderTimeoutProtocol
 from .http.sign_in import SignInKeys
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000
+HEADER_TIMEOUT_SECONDS = 20.0
 SHUTDOWN_SECONDS = 2  # for open requests to end
 
 
@@ -87,3 +90,42 @@ class _Server(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.watchers.close()
         await super().shutdown(sockets)
+
+
+class HeaderTimeoutProtocol(H11Protocol):
+    """Closes connections whose request head does not arrive in time, so that idle ones do not use up all slots."""
+
+    _timer: TimerHandle | None = None
+
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._restart_timer()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._restart_timer()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._restart_timer()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def _restart_timer(self) -> None:
+        """Time the head of the next request; once a head is complete, `read_body` times the body."""
+        if self.conn.their_state is not h11.IDLE:
+            self._stop_timer()
+        elif self._timer is None:
+            self._timer = self.loop.call_later(HEADER_TIMEOUT_SECONDS, self._close_idle)
+
+    def _stop_timer(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+            self._timer = None
+
+    def _close_idle(self) -> None:
+        self._timer = None
+        if self.conn.their_state is h11.IDLE and not self.transport.is_closing():
+            self.transport.close()

@@ -47,7 +47,7 @@ class Offer(NamedTuple):
 
 @cache
 def load(name: str) -> Toolset:
-    """A toolset by its name; UnknownTool when there is none of that name."""
+    """Return a toolset by its name; UnknownTool if there is none of that name."""
     if name not in TOOLSETS:
         raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
     from importlib import import_module
@@ -97,7 +97,7 @@ def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
 
 
 def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
-    """Whether a call of this name writes nothing, also because there is no such tool."""
+    """Return whether a call of this name writes nothing, also because there is no such tool."""
     try:
         owner, name = _find_tool(tool, toolset)
     except UnknownTool:

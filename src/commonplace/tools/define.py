@@ -53,12 +53,12 @@ class ToolParameter(NamedTuple):
 
     @property
     def kind(self) -> str:
-        """Its JSON type, the first where it has two, or "any"."""
+        """Return its JSON type, the first if it has two, or "any"."""
         kinds = types_of(self.value_schema)
         return "any" if kinds == types_of(ANY_JSON) else kinds[0]
 
     def schema(self) -> Schema:
-        """The JSON Schema of the parameter, flat."""
+        """Return the JSON Schema of the parameter, flat."""
         schema = {"description": self.description, **self.value_schema}
         if not self.required and self.default is not None:
             schema["default"] = self.default
@@ -73,7 +73,7 @@ class ToolParameter(NamedTuple):
 
 
 def parameters_of(run: Callable[..., Any]) -> tuple[ToolParameter, ...]:
-    """The parameters of a tool's function, without the home, which comes first."""
+    """Return the parameters of a tool's function, without the home, which comes first."""
     hints = get_type_hints(run, include_extras=True)
     signature = list(inspect.signature(run).parameters.values())[1:]
     return tuple(_read_parameter(each, hints[each.name]) for each in signature)
@@ -139,11 +139,11 @@ class Answer:
         self.fields = {name.rstrip("_"): kind for name, kind in fields.items()}
 
     def __or__(self, other: Answer) -> Answer:
-        """The fields of both."""
+        """Return an answer with the fields of both."""
         return Answer(**(self.fields | other.fields))
 
     def with_optional_fields(self) -> Answer:
-        """The same fields, each of which may be left out."""
+        """Return an answer with the same fields, each of which may be left out."""
         return Answer(**{name: Maybe(_bare(kind)) for name, kind in self.fields.items()})
 
     def schema(self) -> Schema:
@@ -159,7 +159,7 @@ EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str))
 
 
 def answer_of(run: Callable[..., Any]) -> Answer:
-    """What a tool's function answers, by its return annotation."""
+    """Return what a tool's function answers, by its return annotation."""
     notes = get_args(get_type_hints(run, include_extras=True)["return"])
     return next(note for note in notes if isinstance(note, Answer)) | EXTRAS
 
@@ -196,18 +196,18 @@ class Tool:
 
     @cached_property
     def answer(self) -> Answer:
-        """What it answers when all goes well."""
+        """Return what it answers if nothing fails."""
         return answer_of(self.run)
 
     def invoke(self, home: Home, arguments: Mapping[str, Any]) -> Reply:
         return self.run(home, **bind(self.parameters, arguments))
 
     def parameter_names(self, arguments: Mapping[str, Any]) -> list[str]:
-        """The names of what it takes, when it is called with these arguments."""
+        """Return the names of what it takes if it is called with these arguments."""
         return [parameter.name for parameter in self.parameters]
 
     def schema(self) -> Schema:
-        """The JSON Schema of the arguments: one flat object. An unknown argument is ignored, with a warning."""
+        """Return the JSON Schema of the arguments: one flat object. An unknown argument is ignored, with a warning."""
         return {
             "type": "object",
             "properties": {parameter.name: parameter.schema() for parameter in self.parameters},

@@ -97,9 +97,9 @@ def memory_search(
     home: Home,
     query: Annotated[str, "Text to look for in keys and contents, in any case; may be empty to list by tags."],
     tags: Annotated[list[str] | None, "Only memories that have all of these tags."] = None,
-    limit: Annotated[int, "How many at the most.", Clamp(1, 100)] = 10,
+    limit: Annotated[int, "How many at most.", Clamp(1, 100)] = 10,
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(results=[_NOTE | Answer(at=str)]))]:
-    """Find memories whose key or content holds a text. Those of the summary page come first, then the newest days."""
+    """Find memories by text in their key or content. Those of the summary page come first, then the newest days."""
     wanted = set(_drop_blank_tags(tags))
     needle = query.casefold()
     notes, warnings = _read_all_blocks(home)

@@ -252,7 +252,7 @@ class OperationTool(Tool):
 
     @cached_property
     def answer(self) -> Answer:
-        """What any of the operations answers."""
+        """Return what any of the operations answers."""
         every = Answer()
         for tool in OPERATIONS.values():
             every |= tool.answer

@@ -36,7 +36,7 @@ _MAX_CHARACTERS = 12_000
 def memory_search(
     home: Home,
     query: Annotated[str, "What you want to know, as a question or as key words, in any language."],
-    maxResults: Annotated[int | None, "How many at the most.", Clamp(1, 100)] = None,
+    maxResults: Annotated[int | None, "How many at most.", Clamp(1, 100)] = None,
     minScore: Annotated[float | None, "Leave out what is less likely than this, from 0 to 1."] = None,
     scope: Annotated[
         str | None, "Only this: shared, world, global, channel, skill, agent, extra; or channel:NAME."

@@ -28,7 +28,7 @@ _ANTHROPIC_MAX_UNIONS = 16
 def describe(
     shape: str, toolsets: Sequence[str] = TOOLSETS, home: Home | None = None, *, strict: bool = False
 ) -> list[Description]:
-    """The tools of some toolsets in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
+    """Return the tools of some toolsets in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
     if shape not in SHAPES:
         raise InvalidArgument(f"Unknown format: {shape}. There are {', '.join(SHAPES)}")
     if strict and shape not in STRICT:
@@ -38,7 +38,7 @@ def describe(
 
 
 def strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
-    """The arguments as OpenAI wants them for `strict`: all are required, and null stands for one that is not given."""
+    """Return the arguments as OpenAI wants them for `strict`: all are required; null means that one is not given."""
     return {
         "type": "object",
         "properties": {each.name: _nullable(each) for each in parameters},
@@ -75,7 +75,7 @@ def _anthropic(offer: Offer) -> Description:
 
 
 def _anthropic_strict(offered: list[Offer]) -> list[Description]:
-    """As many strict tools as one request may have, in their order; the others are described as usual."""
+    """Describe as many tools as strict as one request may have, in their order, and the others as usual."""
     described: list[Description] = []
     tools = 0
     optional = 0
@@ -99,7 +99,7 @@ def _anthropic_strict(offered: list[Offer]) -> list[Description]:
 
 
 def _anthropic_strict_schema(parameters: Sequence[ToolParameter]) -> Schema:
-    """The arguments as Anthropic wants them for `strict`: optional ones may be left out, unknown ones may not come."""
+    """Return the arguments as Anthropic wants them for `strict`: optional ones may be left out."""
     return {
         "type": "object",
         "properties": {
@@ -120,7 +120,7 @@ def _nullable(parameter: ToolParameter) -> Schema:
 
 
 def _strict_type(parameter: ToolParameter) -> Schema:
-    """The type of a parameter with nothing but what every strict form takes."""
+    """Return the type of a parameter in the part of JSON Schema that every strict form takes."""
     if parameter.kind == "any":
         return {"anyOf": [*({"type": kind} for kind in ("string", "number", "boolean")), _wrapped_json_text()]}
     if parameter.kind == "object":
@@ -140,7 +140,7 @@ def _wrapped_json_text() -> Schema:
 
 
 def _in_words(parameter: ToolParameter, absent: str) -> str:
-    """The description, with what a strict schema cannot say."""
+    """Return the description, with what a strict schema cannot say."""
     words = [parameter.description]
     if parameter.kind == "object":
         words.append(_AS_TEXT)
@@ -153,7 +153,7 @@ def _in_words(parameter: ToolParameter, absent: str) -> str:
 
 
 def _one_type_each(schema: Schema) -> Schema:
-    """The same arguments with `anyOf` in place of a list of types, which some clients do not know."""
+    """Return the same arguments with `anyOf` in place of a list of types, which some clients do not know."""
     properties = {
         name: _branches(field) if isinstance(field["type"], list) else field
         for name, field in schema["properties"].items()
@@ -198,8 +198,8 @@ def _gemini(offer: Offer) -> Description:
 
 
 def _gemini_schema(parameter: ToolParameter) -> Schema:
-    """A parameter in the subset of OpenAPI that Gemini reads: types in capitals, no defaults, no object without
-    properties; beside `anyOf` nothing may stand, so each of its branches is described."""
+    """Return a parameter in the subset of OpenAPI that Gemini reads: types in capitals, no defaults, no object without
+    properties. Nothing is allowed beside `anyOf`, so each of its branches is described."""
     bare = dict(parameter.value_schema)
     limits: Schema = {name: bare.pop(name) for name in ("minimum", "maximum") if name in bare}
     description = _in_words(parameter._replace(value_schema=bare), "Left out, it counts as {}.")

@@ -32,7 +32,7 @@ _TERM_IN_CONTENT_WEIGHT = 1
 def search_memory(
     home: Home,
     query: Annotated[str, "What to look for."],
-    limit: Annotated[int, "How many at the most.", Clamp(1, 50)] = 8,
+    limit: Annotated[int, "How many at most.", Clamp(1, 50)] = 8,
 ) -> Annotated[
     Reply,
     Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
@@ -95,8 +95,8 @@ def scratch_note(
     """Use the scratchpad of the task at hand. Clear it when the task is done."""
     path = home.layout.scratch_page(home.agent)
     if mode == "read":
-        standing = read_record(home.storage.pages, home.layout, path)
-        text = standing.text if standing else ""
+        stored = read_record(home.storage.pages, home.layout, path)
+        text = stored.text if stored else ""
         return {"status": "ok", "content": text, "empty": not text.strip()}
     content = content.strip()
     if mode == "clear":
@@ -126,8 +126,8 @@ def _text_change(mode: str, content: str) -> Callable[[Json], str]:
 
 def _append_line(old: Json, content: str) -> str:
     """Return the note with the content on a new line; a blank note is replaced."""
-    standing = "" if old is None else Record("", old).text.rstrip()
-    return f"{standing}\n{content}" if standing.strip() else content
+    before = "" if old is None else Record("", old).text.rstrip()
+    return f"{before}\n{content}" if before.strip() else content
 
 
 def _refuse_reserved(key: str) -> None:

@@ -20,8 +20,8 @@ from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import Role, create_token
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard
-from commonplace.surfaces.http import limits
-from commonplace.surfaces.http.app import ENDPOINTS
+from commonplace.surfaces.http import dispatch
+from commonplace.surfaces.http.api import ENDPOINTS
 from commonplace.surfaces.http.auth import AccessRules
 from commonplace.surfaces.http.sign_in import SignInKeys
 
@@ -226,7 +226,7 @@ def test_no_path_leads_out_of_memory(asked: Api, full: Path, path: str) -> None:
 
 
 def test_too_much_is_refused_by_what_it_says_and_by_what_comes(asked: Api, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "MAX_BODY_BYTES", 1000)
+    monkeypatch.setattr(dispatch, "MAX_BODY_BYTES", 1000)
     headers = {"Content-Type": "text/markdown", "If-None-Match": "*"}
     assert asked.send("PUT", "pages/memory/x.md", content=b"x" * 1001, headers=headers).status_code == 413
     parts = (b"x" * 100 for _ in range(20))
@@ -256,7 +256,7 @@ def test_an_address_has_an_end(asked: Api, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.asyncio
 async def test_a_body_that_does_not_come_is_not_waited_for(full: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BODY_TIMEOUT_SECONDS", 0.05)
+    monkeypatch.setattr(dispatch, "BODY_TIMEOUT_SECONDS", 0.05)
     app = build_application(ServerOptions(str(full)), AccessRules())
     said: list[dict[str, Any]] = []
 
@@ -293,14 +293,14 @@ def test_a_body_that_says_something_twice_is_refused(asked: Api, full: Path, bod
     for path in ("tools/remember", "render"):
         answer = asked.send("POST", path, content=body, headers={"Content-Type": "application/json"})
         told = answer.json()["detail"]
-        assert (answer.status_code, told) == (400, "the body says 'content' more than once: say it once")
+        assert (answer.status_code, told) == (400, "the body has 'content' more than once: give it once")
     assert {path: path.read_bytes() for path in full.rglob("*.md")} == before
 
 
 def test_a_body_of_very_many_names_is_looked_through_in_no_time(asked: Api) -> None:
     body = "{" + ",".join(f'"{number}":1' for number in range(300_000)) + ',"299999":2}'
     answer = asked.send("POST", "render", content=body, headers={"Content-Type": "application/json"})
-    assert answer.json()["detail"] == "the body says '299999' more than once: say it once"
+    assert answer.json()["detail"] == "the body has '299999' more than once: give it once"
 
 
 @pytest.mark.parametrize(

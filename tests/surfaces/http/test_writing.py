@@ -32,7 +32,7 @@ def test_a_new_page_is_made_only_where_there_is_none(asked: Api) -> None:
     assert asked.put("memory/new.md", "new\n", If_None_Match="*").status_code == 201
     again = asked.put("memory/new.md", "other\n", If_None_Match="*")
     assert again.status_code == 412
-    assert "memory/new.md is there already" in again.json()["detail"]
+    assert "memory/new.md exists already" in again.json()["detail"]
     assert again.json()["current"] == asked.tag("memory/new.md").strip('"')
     assert asked.send("GET", "pages/memory/new.md").text == "new\n"
 

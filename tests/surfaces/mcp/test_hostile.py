@@ -17,7 +17,7 @@ from mcp import MCPError
 
 from commonplace import Memory
 from commonplace.storage.file_locks import lock
-from commonplace.surfaces.mcp import subscriptions
+from commonplace.surfaces.mcp import resources
 from commonplace.tools import catalog
 
 from .test_process import COMMAND, _port, ask, heard, request, run, serving, shaken
@@ -87,7 +87,7 @@ async def test_a_home_is_watched_only_while_somebody_listens(tmp_path: Path) -> 
 @pytest.mark.asyncio
 @pytest.mark.filterwarnings("ignore:resources/")
 async def test_a_client_subscribes_to_so_much_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(subscriptions, "MAX_SUBSCRIPTIONS", 2)
+    monkeypatch.setattr(resources, "MAX_SUBSCRIPTIONS", 2)
     async with served(tmp_path, "legacy") as client:
         for number in range(2):
             await client.subscribe_resource(f"commonplace://page/memory/{number}.md")

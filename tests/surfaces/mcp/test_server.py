@@ -171,7 +171,7 @@ async def test_many_pages_are_listed_in_parts_and_none_twice(tmp_path: Path) -> 
             cursor = part.next_cursor
             if cursor is None:
                 break
-        with pytest.raises(MCPError, match="the cursor is not one that a listing gave"):
+        with pytest.raises(MCPError, match="the cursor is not from a listing"):
             await client.list_resources(cursor="%%%")
     assert len(seen) == len(set(seen)) == 1204
 

@@ -255,7 +255,7 @@ def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> 
         print_text(f"  {count} in {folder}")
     if folders[_MAX_LISTED:]:
         print_text(f"  {sum(count for _, count in folders[_MAX_LISTED:])} in other folders (--json lists all)")
-    _print_list("Beside what stands here", [f"{path} (not {other})" for path, other in done.renamed])
+    _print_list("Stored beside existing pages", [f"{path} (not {other})" for path, other in done.renamed])
     _print_list("Left as it is here", [f"{path}: {why}" for path, why in done.left_unchanged])
     _print_list("Not understood, or left out", [f"{what}: {why}" for what, why in done.skipped])
     if counts.get("session") and not home.search_settings.index_sessions:

@@ -1,6 +1,6 @@
 """Middleware that authenticates every request: by the names this server has, by origin, and by token.
 
-A page of another site can send requests to this machine, but its Host or Origin header gives it away. What a token
+A page of another site can send requests to this machine, but its Host or Origin header shows that. What a token
 allows travels with the request as a `Grant`. Only the files of the web page, which hold nothing of anybody's memory,
 and the exchange of a sign-in code need no token. The list of memories authenticates for each of them itself.
 """
@@ -8,10 +8,11 @@ and the exchange of a sign-in code need no token. The list of memories authentic
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
+import anyio
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -21,13 +22,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import CommonplaceError
 from ...server.auth import GRANT, Authenticator
-from ...server.token_watchdog import run_while_valid
 from ...storage.tokens import Grant
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, SESSION_PATH
-from .limits import MAX_ADDRESS_BYTES
 from .problems import Problem, problem_response
 from .sign_in import SignInKeys
 
+MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
+TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
 FLAG_GRANT = Grant("--token")
 ANONYMOUS_GRANT = Grant(role="read")
 # The cause is for the operator alone: `commonplace token list` shows it.
@@ -146,7 +147,7 @@ class AuthMiddleware:
     def _check_form(self, scope: Scope, headers: Headers) -> Response | None:
         """Return why a request is refused before anybody looks at its token."""
         if not self._is_own_host(_parse_host_header(headers.get("host", ""))):
-            return problem_response(421, "this server does not go by that name: see --allow-host")
+            return problem_response(421, "this server does not have that name: see --allow-host")
         if not self._is_own_origin(scope, headers):
             return problem_response(403, "requests from pages of other sites are refused", title="Wrong origin")
         if "transfer-encoding" in headers and "content-length" in headers:  # a proxy may see two requests in it
@@ -175,8 +176,42 @@ class AuthMiddleware:
         return is_same and headers.get("sec-fetch-site", "none").lower() in _SAME_SITE
 
 
+async def run_while_valid(
+    app: ASGIApp, scope: Scope, receive: Receive, send: Send, is_valid: Callable[[], Awaitable[bool]]
+) -> None:
+    """Answer a request, but end a stream whose token is revoked or expires: `is_valid` says so."""
+    has_begun = False
+    is_complete = False
+    failure: Exception | None = None
+
+    async def send_and_track(message: Message) -> None:
+        nonlocal has_begun, is_complete
+        has_begun = True
+        is_complete = message["type"] == "http.response.body" and not message.get("more_body", False)
+        await send(message)
+
+    async with anyio.create_task_group() as group:
+
+        async def check() -> None:
+            while True:
+                await anyio.sleep(TOKEN_CHECK_SECONDS)
+                if has_begun and not await is_valid():
+                    group.cancel_scope.cancel()
+
+        group.start_soon(check)
+        try:
+            await app(scope, receive, send_and_track)
+        except Exception as error:  # noqa: BLE001  raised again below: a task group would wrap it
+            failure = error
+        group.cancel_scope.cancel()
+    if failure:
+        raise failure
+    if has_begun and not is_complete:
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+
 def missing_token() -> Problem:
-    detail = "send the header Authorization: Bearer TOKEN, with one that holds"
+    detail = "send the header Authorization: Bearer TOKEN, with a valid token"
     return Problem(401, detail, {"WWW-Authenticate": "Bearer"})
 
 

@@ -19,7 +19,7 @@ from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, Res
 from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
-MAX_OPENED_PAGES = 400  # days and sessions, the newest, that are opened to say more of them
+MAX_OPENED_PAGES = 400  # of the newest days and sessions, opened to count their entries
 MAX_VALUE_CHARACTERS = 300  # of a record in the outline
 MAX_TITLE_CHARACTERS = 120
 MAX_COUNTED_CHARACTERS = 2_000_000  # of a session: further turns are not counted
@@ -282,7 +282,7 @@ _OUTLINE = object_of(
 _TURN = object_of({"line": INTEGER, "role": TEXT, "name": TEXT, "at": TEXT, "text": TEXT, "html": TEXT})
 _RENDER = closed_object(
     {"text": plain_text("Markdown.")},
-    path=plain_text("Where it stands, for links to pages beside it.", max_length=MAX_PATH_CHARACTERS),
+    path=plain_text("Its path, for links to pages beside it.", max_length=MAX_PATH_CHARACTERS),
 )
 
 
@@ -292,7 +292,7 @@ ENDPOINTS = [
         "/v1/status",
         get_status,
         "Where memory is, what it holds, and what you may do.",
-        responses={200: ResponseSpec("How memory is.", _STATUS)},
+        responses={200: ResponseSpec("The status.", _STATUS)},
     ),
     Endpoint(
         "GET",

@@ -38,7 +38,7 @@ async def stream_changes(dispatcher: Dispatcher, request: Request, api_request: 
     assert api_request
     feeds = dispatcher.service.feeds
     if feeds.is_full:
-        raise Problem(503, "too many listen already: try again later", {"Retry-After": "30"})
+        raise Problem(503, "too many clients are listening: try again later", {"Retry-After": "30"})
     feed = await feeds.start(api_request.memory)
     events = _stream_events(dispatcher, request, api_request.memory, feed)
     return StreamingResponse(events, media_type=MEDIA_TYPE, headers={"X-Accel-Buffering": "no"})
@@ -105,7 +105,7 @@ ENDPOINTS = [
         "/v1/changes",
         None,
         "Changes as they happen: `change` with {path, kind}; `reset` when some were missed.",
-        parameters=[Parameter("Last-Event-ID", TEXT, "Where to go on from.", "header")],
+        parameters=[Parameter("Last-Event-ID", TEXT, "The last event that was received.", "header")],
         responses={200: ResponseSpec("Server-sent events, until the token ends.", TEXT, MEDIA_TYPE)},
         respond=stream_changes,
         tag="history",

@@ -12,7 +12,7 @@ import anyio.to_thread
 from starlette.applications import Starlette
 from starlette.datastructures import Headers
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -24,10 +24,12 @@ from ...server.service import MemoryService
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
 from .endpoints import JSON, MARKDOWN, ApiRequest, Endpoint, Reply, parse_parameters
-from .limits import READ_TIMEOUT_SECONDS, read_body
 from .problems import Problem, problem_response, to_problem
 
 Result = TypeVar("Result")
+MAX_BODY_BYTES = 8 * 1024 * 1024
+BODY_TIMEOUT_SECONDS = 20.0
+READ_TIMEOUT_SECONDS = 60.0  # for an answer that changes nothing
 
 
 class Dispatcher:
@@ -118,6 +120,34 @@ async def run_in_thread(run: Callable[[], Result], *, abandon: bool = False) -> 
     return await anyio.to_thread.run_sync(run, abandon_on_cancel=abandon)
 
 
+async def read_body(request: Request) -> bytes:
+    """Return the body of a request; Problem if it is compressed, too large or too slow."""
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise Problem(415, "send the body uncompressed: its size must be known", {"Accept-Encoding": "identity"})
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
+        raise _body_too_large()
+    chunks: list[bytes] = []
+    size = 0
+    with anyio.move_on_after(BODY_TIMEOUT_SECONDS) as timeout:
+        try:
+            async for chunk in request.stream():
+                size += len(chunk)
+                if size > MAX_BODY_BYTES:
+                    raise _body_too_large()
+                chunks.append(chunk)
+        except ClientDisconnect:
+            raise Problem(400, "the connection ended before the body did") from None
+    if timeout.cancelled_caught:
+        detail = f"the body did not arrive within {BODY_TIMEOUT_SECONDS:g} seconds: send it at once"
+        raise Problem(408, detail, {"Connection": "close"})
+    return b"".join(chunks)
+
+
+def _body_too_large() -> Problem:
+    return Problem(413, f"a request body has at most {MAX_BODY_BYTES:,} bytes: send less", {"Connection": "close"})
+
+
 async def parse_body(endpoint: Endpoint, request: Request) -> Any:
     """Return the body of a request as its endpoint declares it; Problem or InvalidArgument if it is not that."""
     if endpoint.body is None:
@@ -150,7 +180,7 @@ def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
         twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-        raise InvalidArgument(f"the body says {twice[:100]!a} more than once: say it once")
+        raise InvalidArgument(f"the body has {twice[:100]!a} more than once: give it once")
     return value
 
 

@@ -118,7 +118,7 @@ ENDPOINTS = [
         "/v1/export",
         None,
         "All of memory, of all agents, as it is at one moment.",
-        parameters=[Parameter("format", one_of(*_MEDIA_TYPES), "tar, if not said.")],
+        parameters=[Parameter("format", one_of(*_MEDIA_TYPES), "default: tar.")],
         responses={
             200: ResponseSpec("A tar, or JSON lines.", TEXT, _MEDIA_TYPES["tar"], other_media=(_MEDIA_TYPES["jsonl"],))
         },

@@ -176,12 +176,12 @@ _LIST = [
     Parameter(
         "what",
         {"type": "string", "minLength": 1, "maxLength": MAX_PATH_CHARACTERS},
-        "A page, or a key; everything, if not said.",
+        "A page, or a key; default: everything.",
     ),
     Parameter("since", MOMENT, "Only from then on."),
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
-    Parameter("limit", integer(1, 1000), "How many at the most; 100 if not said."),
-    Parameter("before", _ID, "Go on after this change."),
+    Parameter("limit", integer(1, 1000), "How many at most; default: 100."),
+    Parameter("before", _ID, "Continue after this change."),
 ]
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
 ENDPOINTS = [
@@ -209,7 +209,7 @@ ENDPOINTS = [
         "POST",
         "/v1/undo",
         undo_changes,
-        "Take back changes, with all that the same calls changed.",
+        "Undo changes, with all that the same calls changed.",
         tag="history",
         body=_UNDO,
         needs="write",
@@ -220,7 +220,7 @@ ENDPOINTS = [
         "POST",
         "/v1/restore",
         restore_page,
-        "Let a page be what it was.",
+        "Restore a page as it was at a time.",
         tag="history",
         body=_RESTORE,
         needs="write",

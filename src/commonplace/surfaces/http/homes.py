@@ -27,7 +27,7 @@ _HEADER = b"commonplace-home"
 
 
 class NamedHome(NamedTuple):
-    """A memory by the name that requests give it; empty if it stands outside the folder of memories. `default`:
+    """A memory by the name that requests give it; empty if it is outside the folder of memories. `default`:
     whether requests that name none mean this one."""
 
     name: str

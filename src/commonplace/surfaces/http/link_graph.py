@@ -182,8 +182,8 @@ ENDPOINTS = [
         "GET",
         "/v1/map",
         get_map,
-        "Which pages hang together: by links, keys and tags.",
-        parameters=[Parameter("limit", integer(1, MAX_NODES), "How many pages at the most.")],
+        "Which pages are related: by links, keys and tags.",
+        parameters=[Parameter("limit", integer(1, MAX_NODES), "How many pages at most.")],
         responses={200: ResponseSpec("A graph.", _MAP)},
     ),
 ]

@@ -44,7 +44,7 @@ def require_writable(home: Home, path: str) -> ResolvedPage:
     if page.kind == "session":
         raise Refused(f"{path} is what was said in a session: it is read, not written")
     if page.scope.kind == "extra":
-        raise Refused(f"{path} is searched here and kept by others: change it where it is kept")
+        raise Refused(f"{path} is managed by another program: change it there")
     return page
 
 

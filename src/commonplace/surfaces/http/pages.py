@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from html import unescape
 from typing import Any, NamedTuple
 
-from ...errors import BrokenFrontMatter, NotFound, PageNotFound, Refused, StaleVersion
+from ...errors import BrokenFrontMatter, InvalidArgument, NotFound, PageNotFound, Refused, StaleVersion
 from ...formats import frontmatter
 from ...formats.html import find_links, render_html
 from ...formats.transcripts import render_lines
@@ -15,6 +14,7 @@ from ...home import Home, modified_timestamp
 from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
+from ...server.listing import format_cursor, parse_cursor
 from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
 from ...storage.history import as_text
 from ...storage.merge import Part, merge_parts
@@ -79,7 +79,10 @@ def list_pages(request: ApiRequest) -> dict[str, Any]:
 
 def _list_rows(home: Home, *, prefix: str, kind: str, limit: int, after: str) -> tuple[list[Row], str]:
     """Return the pages an agent may see, newest first, and a cursor; the cursor is empty at the end."""
-    start = _parse_cursor(after)
+    try:
+        start = parse_cursor(after)
+    except InvalidArgument as error:  # well-formed, but no listing gave it
+        raise NotFound(f"after: {error}") from error
     rows: list[Row] = []
     for path, at in home.visibility.list_pages():
         if (start and (at, path) >= start) or not path.startswith(prefix):
@@ -88,7 +91,7 @@ def _list_rows(home: Home, *, prefix: str, kind: str, limit: int, after: str) ->
         if place is None or (kind and place.kind != kind):
             continue
         if len(rows) == limit:
-            return _add_record_fields(home, rows), _format_cursor(rows[-1])
+            return _add_record_fields(home, rows), format_cursor(rows[-1]["at"], rows[-1]["path"])
         title = page_title(home, path, place)
         row: Row = {"path": path, "kind": place.kind, "scope": str(place.scope), "title": title, "at": at}
         size = home.storage.page_size(path)
@@ -108,21 +111,6 @@ def _add_record_fields(home: Home, rows: list[Row]) -> list[Row]:
 
 def _record_fields(record: Record) -> Row:
     return {"key": record.key, "title": record.key, "tags": list(record.tags)}
-
-
-def _format_cursor(row: Row) -> str:
-    return base64.urlsafe_b64encode(f"{row['at']} {row['path']}".encode()).decode().rstrip("=")
-
-
-def _parse_cursor(cursor: str) -> tuple[str, str] | None:
-    if not cursor:
-        return None
-    padded = cursor + "=" * (-len(cursor) % 4)
-    try:
-        at, _, path = base64.b64decode(padded, b"-_", validate=True).decode().partition(" ")
-    except ValueError as error:
-        raise NotFound("after is not what a listing gave as next: list from the start") from error
-    return at, path
 
 
 def get_page(request: ApiRequest) -> Reply:
@@ -278,7 +266,7 @@ def _current_version(request: ApiRequest, path: str) -> str:
 
 
 def _matches_etag(version: str, header: str, *, strong: bool = False) -> bool:
-    """Return whether a list of ETags has a version. A weak one is good enough to read by, not to write by."""
+    """Return whether a list of ETags contains a version. A weak one is enough for a read, not for a write."""
     if header.strip() == "*":
         return True
     return any(tag == version and not (weak and strong) for weak, tag in _ETAG.findall(header))
@@ -288,12 +276,12 @@ def _stale(path: str, current: str) -> Problem:
     if current:
         detail = f"{path} is not as you read it: read it again, or POST /v1/merge, then write"
     else:
-        detail = f"{path} is not there any more: read it again, then write"
+        detail = f"{path} was removed: read it again, then write"
     return _precondition_failed(path, current, detail)
 
 
 def _page_exists(path: str, current: str) -> Problem:
-    detail = f"{path} is there already: choose another path, or read it and write with If-Match"
+    detail = f"{path} exists already: choose another path, or read it and write with If-Match"
     return _precondition_failed(path, current, detail)
 
 
@@ -374,14 +362,14 @@ _MERGE = closed_object(
     {
         "path": PAGE,
         "base": plain_text("The version that was read and then changed.", max_length=100),
-        "text": plain_text("What the page shall say."),
+        "text": plain_text("The new text of the page."),
     }
 )
 _MERGED = object_of({"text": TEXT, "conflicts": INTEGER, "current": TEXT, "theirs": TEXT, "parts": array(_PART)})
 _LISTING = [
     Parameter("prefix", {"type": "string", "maxLength": MAX_PATH_CHARACTERS}, "Only paths that begin like this."),
     Parameter("kind", _KIND, "Only pages of this kind."),
-    Parameter("limit", integer(1, 1000), "How many at the most; 200 if not said."),
+    Parameter("limit", integer(1, 1000), "How many at most; default: 200."),
     Parameter("after", {"type": "string", "maxLength": 4000}, "What the listing before gave as `next`."),
 ]
 _AS_MARKDOWN = ResponseSpec("The page; with Accept: application/json also what it is.", _PAGE, other_media=(MARKDOWN,))
@@ -407,9 +395,9 @@ ENDPOINTS = [
         parameters=[
             _PATH,
             Parameter("at", MOMENT, "As it was at a time."),
-            _CONDITIONS[1]._replace(description="An ETag: 304 if it still holds."),
+            _CONDITIONS[1]._replace(description="An ETag: 304 if the page still has it."),
         ],
-        responses={200: _AS_MARKDOWN, 304: ResponseSpec("As you know it.", None, headers=("ETag",))},
+        responses={200: _AS_MARKDOWN, 304: ResponseSpec("Not changed.", None, headers=("ETag",))},
         problems=[404, 422],
     ),
     Endpoint(
@@ -424,7 +412,7 @@ ENDPOINTS = [
         needs="write",
         responses={
             200: ResponseSpec("Written.", _WRITTEN, headers=("ETag",)),
-            201: ResponseSpec("Made.", _WRITTEN, headers=("ETag",)),
+            201: ResponseSpec("Created.", _WRITTEN, headers=("ETag",)),
         },
         problems=[404, 409, 412, 422, 428],
     ),
@@ -443,10 +431,10 @@ ENDPOINTS = [
         "POST",
         "/v1/merge",
         merge_page,
-        "Your change and theirs in one text, for who was not the first.",
+        "Merge your change with what others changed meanwhile.",
         tag="pages",
         body=_MERGE,
-        responses={200: ResponseSpec("Both, with what meets.", _MERGED)},
+        responses={200: ResponseSpec("Both changes, with the conflicts between them.", _MERGED)},
         problems=[404, 422],
     ),
 ]

@@ -66,22 +66,22 @@ _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
 _PARAMETERS = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
-    Parameter("limit", integer(1, 100), "How many hits at the most."),
+    Parameter("limit", integer(1, 100), "How many hits at most."),
     Parameter("min_score", {"type": "number", "minimum": 0, "maximum": 1}, "Leave out what is less likely."),
-    Parameter("keyword", BOOLEAN, "By words alone, without meaning."),
+    Parameter("keyword", BOOLEAN, "Search by words alone, without embeddings."),
     Parameter("scope", _SCOPE, "Only shared, world, global, channel, skill, agent or extra; or channel:NAME."),
     Parameter("agent_filter", _NAME, "Only what belongs to this agent."),
     Parameter("channel", _NAME, "Only the records of this channel."),
     Parameter("tag", {**array(_NAME), "maxItems": 10}, "Only what has this tag; all of them, if repeated."),
     Parameter("since", _DAYS, "Only from this day on."),
     Parameter("until", _DAYS, "Only up to this day."),
-    Parameter("source", one_of("memory", "session", "extra"), "Only from there."),
+    Parameter("source", one_of("memory", "session", "extra"), "Only from this source."),
     Parameter(
         "path",
         {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*\x00]*(\*\*?[^*\x00]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
-    Parameter("explain", BOOLEAN, "Whether to say why each hit stands where it does; yes, if not said."),
+    Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 
 
@@ -159,10 +159,10 @@ ENDPOINTS = [
         get_context,
         "What a model should read first, and what it is made of.",
         parameters=[
-            Parameter("user", _NAME, "For whom."),
-            Parameter("channel", _NAME, "In which channel."),
-            Parameter("budget", integer(0, 10**9), "How many tokens at the most."),
-            Parameter("query", {"type": "string", "maxLength": 2000}, "What is recalled for it."),
+            Parameter("user", _NAME, "The user."),
+            Parameter("channel", _NAME, "The channel."),
+            Parameter("budget", integer(0, 10**9), "How many tokens at most."),
+            Parameter("query", {"type": "string", "maxLength": 2000}, "What to recall for."),
         ],
         responses={200: ResponseSpec("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))},
     ),

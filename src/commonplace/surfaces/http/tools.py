@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...schema import ANY, TEXT, array, object_of, one_of
-from ...tools import catalog, schemas
+from ...server import listing
+from ...tools import catalog
 from .endpoints import ApiRequest, Endpoint, Parameter, Reply, ResponseSpec
 from .problems import Problem, status_of
 
@@ -15,13 +16,7 @@ _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outpu
 
 def list_tools(request: ApiRequest) -> dict[str, Any]:
     """Return the tools that this caller may call."""
-    toolsets = _chosen_toolsets(request)
-    tools = schemas.describe("mcp", toolsets, request.home)
-    return {"tools": [tool for tool in tools if _may_call(request, tool["name"], toolsets)]}
-
-
-def _may_call(request: ApiRequest, name: str, toolsets: tuple[str, ...]) -> bool:
-    return request.grant.may_write or catalog.only_reads(name, toolsets)
+    return {"tools": listing.list_tools(request.grant, _chosen_toolsets(request), request.home)}
 
 
 def _chosen_toolsets(request: ApiRequest) -> tuple[str, ...]:
@@ -33,9 +28,9 @@ def call_tool(request: ApiRequest) -> Reply:
     toolsets = _chosen_toolsets(request)
     names = [offer.name for offer in catalog.offers(toolsets)]
     if name not in names:
-        allowed = [each for each in names if _may_call(request, each, toolsets)]
+        allowed = [each for each in names if listing.may_call(request.grant, each, toolsets)]
         raise Problem(404, f"there is no tool {name!a}: there are {', '.join(allowed)}")
-    if not _may_call(request, name, toolsets):
+    if not listing.may_call(request.grant, name, toolsets):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
     outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)

@@ -37,7 +37,6 @@ from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
 from . import resources, tools
-from .subscriptions import Subscriptions
 
 Context = ServerRequestContext[Any, Any]
 Params = TypeVar("Params")
@@ -77,7 +76,7 @@ class McpServer:
 
     def __init__(self, service: MemoryService) -> None:
         self.service = service
-        self.subscriptions = Subscriptions(service.watchers)
+        self.subscriptions = resources.Subscriptions(service.watchers)
         self.server = _Server(
             "commonplace",
             version=__version__,

@@ -15,9 +15,10 @@ from mcp.shared.exceptions import MCPError
 from ...errors import PageNotFound
 from ...index.base import Progress, report_progress_to
 from ...memory import Memory
+from ...server import listing
 from ...server.sessions import Caller, ServerOptions
 from ...storage.tokens import Grant
-from ...tools import catalog, schemas
+from ...tools import catalog
 from ...tools.define import EXTRAS
 
 STRUCTURED_SINCE = "2025-06-18"  # the first revision of the protocol with structured content
@@ -33,11 +34,7 @@ def is_structured(options: ServerOptions, protocol: str) -> bool:
 
 def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
     """Return the tools that the caller may call."""
-    tools = [
-        tool
-        for tool in schemas.describe("mcp", options.toolsets, memory.home)
-        if _may_call(options, grant, tool["name"])
-    ]
+    tools = listing.list_tools(grant, options.toolsets, memory.home)
     if not is_structured(options, protocol):
         tools = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
     return [types.Tool.model_validate(tool) for tool in tools]
@@ -47,14 +44,10 @@ def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str
     """Raise MCPError for a tool that is not served, or that this caller may not call."""
     names = [offer.name for offer in catalog.offers(options.toolsets, memory.home)]
     if name not in names:
-        allowed = [each for each in names if _may_call(options, grant, each)]
+        allowed = [each for each in names if listing.may_call(grant, each, options.toolsets)]
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(allowed)}")
-    if not _may_call(options, grant, name):
+    if not listing.may_call(grant, name, options.toolsets):
         raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
-
-
-def _may_call(options: ServerOptions, grant: Grant, name: str) -> bool:
-    return grant.may_write or catalog.only_reads(name, tuple(options.toolsets))
 
 
 async def call_tool(

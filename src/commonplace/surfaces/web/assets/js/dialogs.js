@@ -64,7 +64,7 @@ export function NewPage({ onClose }) {
   };
   return html`<${Dialog} title="New page" onClose=${onClose}>
     <form onSubmit=${make}>
-      <label for="new-path">Where it stands</label>
+      <label for="new-path">Path</label>
       <input id="new-path" autofocus value=${path} onInput=${(event) => setPath(event.target.value)} aria-describedby="new-hint" />
       <p class="muted" id="new-hint">
         <code>memory/world/topic.md</code> is known to all agents; anything under <code>memory/</code> is searched.</p>

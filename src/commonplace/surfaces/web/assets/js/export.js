@@ -1,4 +1,4 @@
-// All of memory as a file to keep. It comes with the key of the session, so a plain link can not fetch it: it is taken in
+// All of memory as a file to keep. It comes with the key of the session, so a plain link cannot fetch it: it is taken in
 // here, whole or not at all, and then handed to the browser to be saved.
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";

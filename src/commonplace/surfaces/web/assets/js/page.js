@@ -64,7 +64,7 @@ function Missing({ path, problem, again }) {
 
 function Crumbs({ path }) {
   const parts = path.split("/");
-  return html`<nav class="crumbs" aria-label="Where this stands"><a href=${to("browse")}>Pages</a>
+  return html`<nav class="crumbs" aria-label="Location"><a href=${to("browse")}>Pages</a>
     ${parts.slice(0, -1).map((part) => html`<span>${part}</span>`)}<span>${parts.at(-1)}</span></nav>`;
 }
 
@@ -122,7 +122,7 @@ function Reading({ page, params }) {
   const body = useRef(null);
   const from = Number(params.get("from")) || 0;
   useLayoutEffect(() => {
-    const first = body.current?.firstElementChild; // the title stands above already
+    const first = body.current?.firstElementChild; // the title is shown above already
     if (first?.tagName === "H1") first.hidden = first.textContent.trim() === page.title;
   }, [page.html]);
   useEffect(() => {

@@ -229,7 +229,7 @@ function Start() {
       days.length
         ? html`<ul class="plain">
       ${days.map((each) => html`<li><a href=${toPage(each.path)}>${day(each.date)}</a> <span class="muted">${plural(each.entries ?? 0, "entry", "entries")}</span></li>`)}</ul>`
-        : html`<p class="muted">None yet: what ${status.agent} remembers stands here, day by day.</p>`
+        : html`<p class="muted">None yet: what ${status.agent} remembers appears here, day by day.</p>`
     }</section>
     <section><h2>World topics</h2>${
       topics.length

@@ -26,7 +26,7 @@ export function Session({ route }) {
     else list.current?.querySelector(".found")?.scrollIntoView({ block: "center" });
   }, [turns, most]);
   return html`<article class="session">
-    <nav class="crumbs" aria-label="Where this stands"><a href=${to("browse", "sessions")}>Sessions</a></nav>
+    <nav class="crumbs" aria-label="Location"><a href=${to("browse", "sessions")}>Sessions</a></nav>
     <h1>${data?.title || name}</h1>
     <p class="muted path">${path}${data && ` · ${plural(turns.length, "turn")}`}</p>
     <${Trouble} problem=${problem} again=${again} />

@@ -1,4 +1,4 @@
-"""The interface as an OpenAPI 3.1 document, derived from the endpoints and the catalog of tools."""
+"""The interface under `/v1`: all endpoints as one application, and their description as an OpenAPI 3.1 document."""
 
 from __future__ import annotations
 
@@ -6,13 +6,16 @@ from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
+from starlette.applications import Starlette
+
 from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import ToolParameter
+from . import browse, changes, export, health, history, homes, link_graph, pages, search, sign_in, tools
+from .dispatch import Dispatcher, build_router
 from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import MEDIA_TYPE
-from .tools import CALL
 
 _PROBLEM = object_of(
     {"type": TEXT, "title": TEXT, "status": INTEGER, "detail": TEXT}, code=TEXT, current=TEXT, path=TEXT
@@ -20,7 +23,7 @@ _PROBLEM = object_of(
 _CALLER_HEADERS = [
     Parameter(f"Commonplace-{name}", {"type": "string", "maxLength": 500}, description, "header")
     for name, description in (
-        ("Agent", "Who asks; main, if not said."),
+        ("Agent", "Who asks; default: main."),
         ("User", "For which user."),
         ("Channel", "In which channel."),
         ("Session", "For history: which conversation."),
@@ -28,18 +31,18 @@ _CALLER_HEADERS = [
 ]
 _ALWAYS = (400, 401, 403, 408, 413, 414, 421, 503)
 _DESCRIPTIONS = {
-    400: "Not understood; the sentence says what would be.",
-    401: "No token, or none that holds.",
+    400: "Not understood; `detail` says what is expected.",
+    401: "No token, or not a valid one.",
     403: "Not allowed with this token, or from this page.",
     404: "Not there.",
     408: "The body came too slowly.",
-    409: "Not as you believed it to be.",
-    412: "Somebody was faster.",
+    409: "The memory is not as the caller expected.",
+    412: "The page has changed since it was read.",
     413: "Too large.",
     414: "Too long an address.",
     415: "Send another media type.",
     421: "Not a name of this server.",
-    422: "Not text, or it holds a secret.",
+    422: "Not text, or it contains a secret.",
     428: "If-Match or If-None-Match is missing.",
     503: "Not now: busy, or too slow.",
 }
@@ -47,11 +50,9 @@ _DESCRIPTIONS = {
 
 @cache
 def build_document() -> dict[str, Any]:
-    from .app import ENDPOINTS
-
     paths: dict[str, dict[str, Any]] = {}
     for endpoint in ENDPOINTS:
-        if endpoint is not CALL:
+        if endpoint is not tools.CALL:
             paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _describe_operation(endpoint)
     for offer in catalog.offers():
         paths[f"/v1/tools/{offer.name}"] = {"post": _describe_tool(offer)}
@@ -141,7 +142,7 @@ def _describe_tool(offer: catalog.Offer) -> dict[str, Any]:
         "tags": ["tools", offer.toolset.name],
         "parameters": [_describe_parameter(each) for each in _CALLER_HEADERS],
         "requestBody": {"required": True, "content": {JSON: {"schema": body}}},
-        "responses": {"200": answer, **_describe_problems(CALL, [JSON])},
+        "responses": {"200": answer, **_describe_problems(tools.CALL, [JSON])},
     }
 
 
@@ -171,4 +172,20 @@ ENDPOINTS = [
         "This description.",
         responses={200: ResponseSpec("OpenAPI 3.1.", {"type": "object"})},
     ),
+    *browse.ENDPOINTS,
+    *link_graph.ENDPOINTS,
+    *search.ENDPOINTS,
+    *pages.ENDPOINTS,
+    *history.ENDPOINTS,
+    *changes.ENDPOINTS,
+    *export.ENDPOINTS,
+    *health.ENDPOINTS,
+    *tools.ENDPOINTS,
+    *sign_in.ENDPOINTS,
+    *homes.ENDPOINTS,
 ]
+
+
+def build_api(dispatcher: Dispatcher) -> Starlette:
+    """Return the application to mount at `/v1`."""
+    return build_router(dispatcher, ENDPOINTS)

@@ -16,12 +16,12 @@ import uvicorn
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server import token_watchdog
 from commonplace.server.sessions import ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.base import TokenStore
 from commonplace.storage.tokens import create_token
 from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http import auth
 from commonplace.surfaces.http.auth import AccessRules
 
 from ..surfaces.web import ERA, Web
@@ -38,7 +38,7 @@ def access(home: Path) -> TokenStore:
 @pytest.fixture
 def address(home: Path, access: TokenStore, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """A server that looks at its tokens often."""
-    monkeypatch.setattr(token_watchdog, "CHECK_SECONDS", 0.05)
+    monkeypatch.setattr(auth, "TOKEN_CHECK_SECONDS", 0.05)
     listening = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(
         build_application(ServerOptions(str(home)), AccessRules()), log_level="error", timeout_graceful_shutdown=2

@@ -13,8 +13,8 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.application import build_application
+from commonplace.surfaces.http.api import build_document
 from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.openapi import build_document
 
 from ...examples import examples
 

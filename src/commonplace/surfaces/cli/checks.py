@@ -1,0 +1,174 @@
+"""The commands that check a memory: doctor finds and repairs problems, eval measures how well search finds."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+from typing import Any
+
+import click
+
+from ...maintenance.doctor import CHECKS, Finding, examine
+from ...maintenance.doctor import Report as DoctorReport
+from ...maintenance.evaluate import Comparison, Comparisons, Estimate, EvaluationReport, measure
+from ...settings import PROVIDERS
+from ...storage.backends import backend_of
+from .common import agent_name, global_options, home_path, open_home, print_reply, print_table, print_text, warn
+
+_MAX_SHOWN = 20  # findings of one kind; --json lists all
+_GROUP_METRIC = "fraction@10"  # shown for each conversation
+
+
+@click.command("doctor")
+@click.option("--fix", is_flag=True, help="Repair what needs no guessing; history keeps the pages as they were.")
+@global_options
+def doctor_command(fix: bool) -> None:
+    """Check this memory, of all agents, and say what to do about each problem. Nothing is changed without --fix. The
+    exit status is 1 if a problem remains."""
+    home = home_path()
+    backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
+    report = examine(home, agent_name(), fix=fix)
+    reply = {"findings": [_finding_as_json(finding) for finding in report.findings], "checked": report.checked}
+    print_reply(reply, partial(_print_findings, report, fix=fix))
+    if not report.is_well:
+        sys.exit(1)
+
+
+def _finding_as_json(finding: Finding) -> dict[str, Any]:
+    row: dict[str, Any] = {"check": finding.check, "path": finding.path}
+    if finding.line:
+        row["line"] = finding.line
+    row |= {"what": finding.what, "advice": finding.advice, "fixable": finding.fixable, "fixed": finding.fixed}
+    return {name: _replace_surrogates(value) for name, value in row.items()}
+
+
+def _replace_surrogates(value: Any) -> Any:
+    """Escape the lone surrogates that file names may contain: they cannot be encoded."""
+    return value.encode("utf-8", "backslashreplace").decode() if isinstance(value, str) else value
+
+
+def _print_findings(report: DoctorReport, *, fix: bool) -> None:
+    for name, check in CHECKS.items():
+        findings = [finding for finding in report.findings if finding.check == name]
+        if findings:
+            print_text(f"{check.title} ({len(findings)})", bold=True)
+            for finding in findings[:_MAX_SHOWN]:
+                _print_finding(finding)
+            if len(findings) > _MAX_SHOWN:
+                print_text(f"  … and {len(findings) - _MAX_SHOWN} more: --json lists all")
+            print_text("")
+    print_text(_summarize(report, fix=fix), bold=True)
+
+
+def _print_finding(finding: Finding) -> None:
+    where = f"{finding.path}:{finding.line}" if finding.line else finding.path
+    print_text(f"  {_escape(where)}: {_escape(finding.what)}")
+    done = "mended: " if finding.fixed else ""
+    print_text(f"    → {done}{_escape(finding.advice)}", fg="green" if finding.fixed else "yellow")
+
+
+def _escape(text: str) -> str:
+    """Keep a finding on one line: a file name may contain a line break."""
+    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+
+
+def _summarize(report: DoctorReport, *, fix: bool) -> str:
+    pages = _count(report.checked.get("pages", 0), "page")
+    agents = _count(report.checked.get("agents", 0), "agent")
+    checked = f"{pages} of {agents} looked at"
+    if not report.findings:
+        return f"All is well: {checked}, nothing found."
+    fixed = sum(finding.fixed for finding in report.findings)
+    fixable = sum(finding.fixable and not finding.fixed for finding in report.findings)
+    counts = {
+        "mended": fixed,
+        "for you to decide": len(report.findings) - fixed - fixable,
+        "that could not be mended" if fix else "that --fix mends": fixable,
+    }
+    parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
+    rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
+    undo = " What was taken out of memory is in history: `commonplace undo` takes it back." if rewritten else ""
+    return f"{len(report.findings)} found: {parts}; {checked}.{undo}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+@click.command("eval")
+@click.argument("file")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Ask only so many questions, spread over the file.")
+@click.option("--provider", type=click.Choice([*PROVIDERS]), help="Search with this embedder, in this run only.")
+@global_options
+def eval_command(file: str, limit: int | None, provider: str | None) -> None:
+    """Measure how well search finds the evidence for the questions of FILE, compared with words alone.
+
+    FILE has one JSON object a line, {"question": "...", "evidence": ["memory/page.md#L3-L5"]}, asked of this memory; or
+    conversations in LoCoMo's format, each asked of a temporary memory. This memory is not changed.
+    """
+    home = open_home()
+    try:
+        report = measure(home, file, limit, provider, _print_progress if sys.stderr.isatty() else None)
+    finally:
+        home.close()
+        _print_progress("", 0, 0)
+    for warning in report.warnings:
+        warn(warning)
+    print_reply(_evaluation_as_json(report), partial(_print_evaluation, report))
+
+
+def _print_progress(what: str, done: int, total: int) -> None:
+    """Overwrite one line on a terminal; an empty `what` clears it."""
+    if sys.stderr.isatty():
+        click.echo(f"\r\x1b[K{what} {done} of {total}" if what else "\r\x1b[K", nl=False, err=True)
+
+
+def _evaluation_as_json(report: EvaluationReport) -> dict[str, Any]:
+    return {
+        "questions": report.questions,
+        "provider": report.provider,
+        "model": report.model,
+        "fallback": report.fallback,
+        "baseline": "words alone",
+        "figures": _figures_evaluation_as_json(report.figures),
+        "groups": {
+            name: {"questions": count, "figures": _figures_as_json(figures)}
+            for name, (count, figures) in report.groups.items()
+        },
+        "worse": report.worse,
+        "worse_in": report.worse_in,
+        "verdict": report.verdict,
+        "missing": list(report.missing),
+        "warnings": list(report.warnings),
+    }
+
+
+def _figures_as_json(figures: Comparisons) -> dict[str, Any]:
+    return {
+        name: {kind: estimate._asdict() for kind, estimate in comparison._asdict().items()}
+        for name, comparison in figures.items()
+    }
+
+
+def _print_evaluation(report: EvaluationReport) -> None:
+    by = "words alone" if report.provider == "none" else f"{report.provider} ({report.model})"
+    columns = f"search by {by}, words alone, the difference; in brackets, 95 % intervals"
+    print_text(f"{report.questions} questions: {columns}\n")
+    rows = [[name, *_format_row(comparison)] for name, comparison in report.figures.items()]
+    print_table(["", "search", "words alone", "difference"], rows)
+    if report.groups:
+        print_text(f"\n{_GROUP_METRIC} of each\n")
+        rows = [
+            [name, str(count), *_format_row(figures[_GROUP_METRIC])] for name, (count, figures) in report.groups.items()
+        ]
+        print_table(["", "questions", "search", "words alone", "difference"], rows)
+    print_text(f"\n{report.verdict}", bold=bool(report.worse))
+
+
+def _format_row(comparison: Comparison) -> list[str]:
+    search, words, difference = comparison
+    return [_format_estimate(search, ".3f"), _format_estimate(words, ".3f"), _format_estimate(difference, "+.3f")]
+
+
+def _format_estimate(estimate: Estimate, form: str) -> str:
+    return f"{estimate.value:{form}} [{estimate.low:{form}}, {estimate.high:{form}}]"
