@@ -24,7 +24,7 @@ from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth
 from commonplace.surfaces.http.auth import AccessRules
 
-from ..surfaces.web import ERA, Web
+from ..web import ERA, Web
 
 NOW = datetime.now(UTC)
 
