@@ -149,7 +149,7 @@ def test_what_a_strict_schema_can_not_say_is_said_in_words(memory: Memory) -> No
     for shape, absent in (("openai", "Null counts as 10."), ("anthropic", "Left out, it counts as 10.")):
         described = {t.get("function", t)["name"]: schema_of(t) for t in memory.tools(shape, ["notes"], strict=True)}
         limit = described["memory_search"]["properties"]["limit"]
-        assert limit["description"] == f"How many at the most. From 1 to 100. {absent}"
+        assert limit["description"] == f"How many at most. From 1 to 100. {absent}"
         assert "default" not in json.dumps(described)
         assert "minimum" not in json.dumps(described)
 
