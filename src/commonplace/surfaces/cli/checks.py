@@ -130,7 +130,7 @@ def _evaluation_as_json(report: EvaluationReport) -> dict[str, Any]:
         "model": report.model,
         "fallback": report.fallback,
         "baseline": "words alone",
-        "figures": _figures_evaluation_as_json(report.figures),
+        "figures": _figures_as_json(report.figures),
         "groups": {
             name: {"questions": count, "figures": _figures_as_json(figures)}
             for name, (count, figures) in report.groups.items()
