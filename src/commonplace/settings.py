@@ -61,6 +61,12 @@ class HistorySettings(NamedTuple):
     megabytes: int = 1000
 
 
+class RecallSettings(NamedTuple):
+    """`recall`: how much of memory one reply shows."""
+
+    max_characters: int = 24_000
+
+
 class Settings(NamedTuple):
     """The settings of a home. `workspace` and `world_path` are relative to it; empty means the layout's own."""
 
@@ -69,6 +75,7 @@ class Settings(NamedTuple):
     world_path: str = ""
     timezone: str = "UTC"
     history: HistorySettings = HistorySettings()
+    recall: RecallSettings = RecallSettings()
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
     secrets: str = "warn"
@@ -166,6 +173,7 @@ SETTINGS = (
     Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
     Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
+    Setting("recall.maxCharacters", "recall.max_characters", integer(1_000, 10_000_000), "how long recall may be"),
     Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
     Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
     Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
@@ -243,9 +251,13 @@ def _settings_from(values: dict[str, Any]) -> Settings:
     settings = Settings()
     search = _fields_below("search", values)
     history = _fields_below("history", values)
+    recall = _fields_below("recall", values)
     plain = {field: value for field, value in values.items() if "." not in field}
     return settings._replace(
-        search=settings.search._replace(**search), history=settings.history._replace(**history), **plain
+        search=settings.search._replace(**search),
+        history=settings.history._replace(**history),
+        recall=settings.recall._replace(**recall),
+        **plain,
     )
 
 

@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 from commonplace import Memory
 from commonplace.testing import FrozenClock
 
-from ..texts import texts
+from ..texts import LINES, texts
+
+IMITATIONS = ("---", "# 2026", "## 09:30", "```", "~~~", "   ```", "<!--", "\\", "\ufeff")
+PLAIN_LINES = [line for line in LINES if not line.startswith(IMITATIONS) and line != "````"]
 
 
 def content(reply: dict[str, Any]) -> str:
@@ -38,14 +41,24 @@ def test_recall_joins_world_memory_and_days(memory: Memory, clock: FrozenClock) 
     )
 
 
-def test_days_counts_daily_pages_and_zero_leaves_them_out(memory: Memory, clock: FrozenClock) -> None:
+def test_days_are_calendar_days_and_zero_leaves_them_out(memory: Memory, clock: FrozenClock) -> None:
     for number in range(5):
         memory.call("remember", {"content": f"day {number}"})
-        clock.advance(days=10)
-    assert [f"day {n}" in content(memory.call("recall")) for n in range(5)] == [False, False, True, True, True]
-    assert "day 4" in content(memory.call("recall", {"days": 1}))
-    assert "day 3" not in content(memory.call("recall", {"days": 1}))
+        clock.advance(days=2)
+    clock.advance(days=-2)
+    assert [f"day {n}" in content(memory.call("recall")) for n in range(5)] == [False, False, False, True, True]
+    assert "day 3" not in content(memory.call("recall", {"days": 2}))
+    assert all(f"day {n}" in content(memory.call("recall", {"days": 10**9})) for n in range(5))
     assert content(memory.call("recall", {"days": 0})) == "No memories found"
+
+
+def test_where_the_latest_days_are_empty_the_newest_day_is_named(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "long ago"})
+    clock.advance(days=40)
+    assert content(memory.call("recall")) == (
+        "# Recent Experiences\n\nNothing was remembered in the last 3 days; the newest day is 2026-03-14: "
+        'memory_get {"path": "agents/main/memory/daily/2026-03-14.md"}.\n'
+    )
 
 
 @pytest.mark.parametrize("days", [-1, 1.5, "3", True, [1]])
@@ -55,13 +68,18 @@ def test_days_that_are_negative_or_no_whole_number_are_errors(memory: Memory, da
     assert "days" in reply["error"]
 
 
-@given(st.lists(texts.filter(str.strip), min_size=1, max_size=3))
-def test_any_entry_comes_back_from_recall_exactly(tmp_path_factory: pytest.TempPathFactory, entries: list[str]) -> None:
+plain_texts = st.lists(st.sampled_from(PLAIN_LINES), min_size=1).map("\n".join).filter(str.strip)
+
+
+@given(st.lists(plain_texts, min_size=1, max_size=3))
+def test_an_entry_that_imitates_nothing_comes_back_from_recall_exactly(
+    tmp_path_factory: pytest.TempPathFactory, entries: list[str]
+) -> None:
     memory = Memory(tmp_path_factory.mktemp("home"), clock=FrozenClock())
     for entry in entries:
         assert memory.call("remember", {"content": entry})["success"]
-    told = content(memory.call("recall"))
-    assert all(entry.rstrip("\n") in told for entry in entries)
+    recalled = content(memory.call("recall"))
+    assert all(entry.strip("\n") in recalled for entry in entries)
 
 
 @given(texts)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from typing import Any
 
 from ..errors import NotInstalled
+from ..framing import to_json
 from ..memory import Memory
 from ..model import Hit
 from ..tools.catalog import EVERYDAY
@@ -32,7 +32,7 @@ class MemoryTool(BaseTool):
     def _run(self, /, *given: str, **arguments: Any) -> str:  # a model may call an argument `self`
         function = self.function
         outcome = function.memory.attempt(function.name, given[0] if given else arguments, function.toolsets)
-        answer = json.dumps(outcome.reply, ensure_ascii=False)
+        answer = to_json(outcome.reply)
         if outcome.error:
             raise ToolException(answer)
         return answer

@@ -14,7 +14,7 @@ from ..errors import CommonplaceError
 from ..formats import blocks
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp, sort_key
-from ..framing import close_fence, fence, list_item, quote_line
+from ..framing import fence, list_item, quote_line, quote_title, show_instructions
 from ..home import Home
 from ..model import Record, Skill, Viewer
 from ..storage.records import read_record, read_text
@@ -44,13 +44,14 @@ class ContextItem(NamedTuple):
     long: bool = False
 
     def render(self) -> str:
-        return fence(self.text, self.label) if self.label else close_fence(self.text)
+        return fence(self.text, self.label) if self.label else show_instructions(self.text)
 
     def render_start(self, count: int) -> str:
         """Return the first lines of a long item, with a note that there is more."""
         lines = self.text.split("\n")
         start = ContextItem("\n".join(lines[:count]), self.source, self.label).render()
-        return f"{start}\n(The first {count} of {len(lines)} lines; the rest is in {self.source.partition('#')[0]}.)"
+        page = quote_line(self.source.rpartition("#L")[0] or self.source)
+        return f"{start}\n(The first {count} of {len(lines)} lines; the rest is in {page}.)"
 
 
 class Section(NamedTuple):
@@ -236,7 +237,7 @@ def _skill_item(home: Home, skill: Skill) -> ContextItem:
 
 
 def _skill_lines(skill: Skill) -> Iterator[str]:
-    yield f"### {quote_line(skill.name)} (owner: {quote_line(skill.owner)})"
+    yield f"### {quote_title(skill.name)} (owner: {quote_title(skill.owner)})"
     yield ""
     yield list_item("description", skill.description, skill.path)
     if skill.instructions.strip():

@@ -95,6 +95,11 @@ def _pair_fences(fences: list[_Fence | None]) -> list[bool]:
     return inside
 
 
+def find_fenced_lines(lines: list[str]) -> list[bool]:
+    """Tell for each line whether it is inside, opens or closes a code fence that is closed."""
+    return _pair_fences([_parse_fence(line) for line in lines])
+
+
 def find_marks(text: str) -> list[Mark]:
     """Return the headings and footers of a page in order, those inside closed fences included."""
     found: list[Mark] = []

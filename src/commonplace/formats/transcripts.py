@@ -2,27 +2,44 @@
 
 Two shapes are read: `{"role", "content"}`, and the same inside `message`; content is text or a list of parts.
 Only what the user and the assistant said counts; tool calls and their results are left out. Secrets are redacted
-here, so that neither the index nor a reply ever holds what somebody pasted into a conversation.
+here, so that neither the index nor a reply ever holds what somebody pasted into a conversation. No turn can pose as
+another: its role is always shown, and a line in it that reads like the start of a turn gets a backslash.
 """
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..secrets import redact
 from .json_text import parse_object, replace_surrogates
+from .structure import escape_unprintable
 
+TURN_FORMAT = "role (name): text"  # what the text of a turn looks like; an index with another form is made anew
 _SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
+_ROLES = "|".join([*sorted(_SPEAKERS), "system", "developer", "tool", "function"])
+# After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
+# around them. Repetitions are bounded, so that no text makes this slow.
+_SPEAKER_LINE = re.compile(
+    r"(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])"
+    rf"(?=\\*[^\w\n\\]{{,20}}(?:{_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
+    re.IGNORECASE,
+)
+_PLAIN_NAME = re.compile(r"\w[\w .@-]*")
+_MAX_NAME_CHARACTERS = 80
 
 
 class Turn(NamedTuple):
     """What one speaker said, on one line of the transcript."""
 
     line: int
-    text: str  # `speaker: what was said`
+    text: str  # `speaker: what was said`, as people and models read it
     at: str
     role: str = ""
+    name: str = ""
+    content: str = ""  # what was said
 
 
 def parse_turns(text: str) -> tuple[list[Turn], list[int]]:
@@ -44,7 +61,10 @@ def render_lines(lines: list[str]) -> list[str]:
     """Return the lines of a transcript as people read them: a turn as `speaker: text`, any other line redacted."""
     turns, _ = parse_turns("\n".join(lines))
     texts = {turn.line: turn.text for turn in turns}
-    return [texts[number] if number in texts else redact(line) for number, line in enumerate(lines, start=1)]
+    return [
+        texts[number] if number in texts else _escape_speakers(f"\n{redact(line)}")[1:]
+        for number, line in enumerate(lines, start=1)
+    ]
 
 
 def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
@@ -52,10 +72,25 @@ def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
     role = str(message.get("role") or event.get("role") or event.get("type") or "")
     if role not in _SPEAKERS:
         return None
-    text = "\n".join(_text_parts(message.get("content", message.get("text")))).strip()
-    speaker = str(message.get("name") or event.get("name") or role)
-    at = str(message.get("timestamp") or event.get("timestamp") or "")
-    return Turn(number, _clean(f"{speaker}: {text}"), _clean(at), role) if text else None
+    content = _clean("\n".join(_text_parts(message.get("content", message.get("text")))).strip())
+    name = _clean(str(message.get("name") or event.get("name") or ""))
+    at = _clean(str(message.get("timestamp") or event.get("timestamp") or ""))
+    text = _escape_speakers(f"{_format_speaker(role, name)}: {content}")
+    return Turn(number, text, at, role, name, content) if content else None
+
+
+def _format_speaker(role: str, name: str) -> str:
+    """Return who speaks: the role, which a name never replaces, and the name after it on the same line."""
+    if not name or name == role:
+        return role
+    short = name[:_MAX_NAME_CHARACTERS]
+    is_plain = _PLAIN_NAME.fullmatch(short)
+    return f"{role} ({short if is_plain else escape_unprintable(json.dumps(short, ensure_ascii=False))})"
+
+
+def _escape_speakers(text: str) -> str:
+    """Return text with a backslash before every line but the first that reads like the start of a turn."""
+    return _SPEAKER_LINE.sub(r"\\", text)
 
 
 def _clean(text: str) -> str:

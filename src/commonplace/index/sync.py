@@ -54,7 +54,8 @@ class IndexScope:
     def fingerprint(self) -> str:
         """A short name for exactly this scope: settings that differ have an index each, not a fight over one.
 
-        Sessions are read anew where another rule says what a secret is: an index may hold what it did not know.
+        Sessions are read anew where another rule says what a secret is, or what a turn looks like: an index may hold
+        what an earlier version did not know.
         """
         roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
         said = json.dumps(
@@ -65,9 +66,10 @@ class IndexScope:
     def _rules(self) -> list[str]:
         if not self._any_sessions:
             return []
+        from ..formats.transcripts import TURN_FORMAT
         from ..secrets.rules import RULES
 
-        return [rule.pattern for rule in RULES]
+        return [TURN_FORMAT, *(rule.pattern for rule in RULES)]
 
     @property
     def _any_sessions(self) -> bool:

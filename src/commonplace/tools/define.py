@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hi
 
 from ..errors import CommonplaceError, MissingArgument, NotAvailable, WrongType
 from ..formats.json_text import parse_json
+from ..framing import quote_line
 from ..home import Home
 from ..schema import ANY_JSON, Clamp, Schema, array, check, from_type, types_of
 
@@ -240,6 +241,6 @@ def toolset(
 
 
 def with_warning(reply: Reply, *sentences: str) -> Reply:
-    """Return the reply with these warnings added to those it has."""
-    warnings = [sentence for sentence in (reply.get("warning", ""), *sentences) if sentence]
+    """Return the reply with these warnings added to those it has, on one line whatever names are in them."""
+    warnings = [quote_line(sentence) for sentence in (reply.get("warning", ""), *sentences) if sentence]
     return {**reply, "warning": "; ".join(dict.fromkeys(warnings))} if warnings else reply

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from functools import partial
 from typing import Annotated, Any
 
-from .. import framing
 from ..errors import CommonplaceError, MissingArgument, NotAvailable
-from ..formats import blocks, daily
-from ..formats.structure import unescape
+from ..formats import daily
+from ..framing.recall import RecallPage, name_read_call, render_recall
+from ..framing.skeleton import Kind, unescape_page
 from ..home import Home
 from ..schema import AtLeast
 from ..storage.names import topic_name
@@ -20,16 +22,21 @@ JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
 
 
 def recall(
-    home: Home, days: Annotated[int, "How many of the latest daily pages to read; 0 for none of them.", AtLeast(0)] = 3
+    home: Home, days: Annotated[int, "How many days to read, today included; 0 for none of them.", AtLeast(0)] = 3
 ) -> JournalReply:
-    """Read your memory: what is known about the world, your curated memory, and your latest days."""
+    """Read your memory: what is known about the world, your curated memory, and your latest days.
+
+    What is too long is named with its size and with the call that reads it. A backslash before a line that looks like
+    a heading of this reply is not part of the page.
+    """
     warnings: list[str] = []
-    parts = [
-        *_world_sections(home, warnings),
-        *_curated_sections(home, warnings),
-        *(_daily_sections(home, days, warnings) if days else ()),
-    ]
-    return with_warning({"success": True, "content": framing.join_sections(parts) or NO_MEMORIES}, *warnings)
+    pages = [*_world_pages(home, warnings), *_curated_pages(home, warnings)]
+    latest = [*_latest_days(home, days, warnings)]
+    hint = "" if latest or not days else _name_newest_day(home, days)
+    read_call = partial(name_read_call, has_search=home.search_settings.enabled)
+    recalled = render_recall([*pages, *latest], home.settings.recall.max_characters, read_call, hint)
+    home.record_recall(recalled.paths)
+    return with_warning({"success": True, "content": recalled.text or NO_MEMORIES}, *warnings)
 
 
 def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> JournalReply:
@@ -47,7 +54,7 @@ def reflect(
 ) -> JournalReply:
     """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
     path = home.layout.curated_page(home.agent)
-    home.writer.rewrite(path, content)
+    home.writer.rewrite(path, _unescape(home, path, content, "curated"))
     return {"success": True, "content": f"Rewrote {path}."}
 
 
@@ -59,41 +66,63 @@ def update_world(
     """Rewrite the page of a topic that all agents share."""
     name = topic_name(topic)
     path = home.layout.world_page(name)
-    home.writer.rewrite(path, content)
+    home.writer.rewrite(path, _unescape(home, path, content, "world"))
     return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
 
 
-def _world_sections(home: Home, warnings: list[str]) -> Iterator[str]:
-    pages = home.storage.pages.list(home.layout.world)
-    topics = [(home.layout.topic_of(path), _read_page(home, path, warnings)) for path in pages]
-    known = [framing.add_heading(topic, text, 2) for topic, text in sorted(topics) if text.strip()]
-    if known:
-        yield framing.add_heading("World Knowledge", framing.join_pages(known), 1)
+def _world_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
+    topics = [(home.layout.topic_of(path), path) for path in home.storage.pages.list(home.layout.world)]
+    for topic, path in sorted(topics):
+        yield from _read_page(home, "world", topic, path, warnings)
 
 
-def _curated_sections(home: Home, warnings: list[str]) -> Iterator[str]:
-    text = blocks.unescape_page(_read_page(home, home.layout.curated_page(home.agent), warnings))
-    if text.strip():
-        yield framing.add_heading("Your Memory", text, 1)
+def _curated_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
+    yield from _read_page(home, "curated", "", home.layout.curated_page(home.agent), warnings)
 
 
-def _daily_sections(home: Home, days: int, warnings: list[str]) -> Iterator[str]:
+def _latest_days(home: Home, days: int, warnings: list[str]) -> Iterator[RecallPage]:
+    """Yield the pages of today and the days before it, newest first."""
+    today = home.today()
+    earliest = today - timedelta(days=min(days, today.toordinal()) - 1)
+    for day, path in _dated_pages(home):
+        if days and earliest.isoformat() <= day <= today.isoformat():
+            yield from _read_page(home, "day", day, path, warnings)
+
+
+def _dated_pages(home: Home) -> list[tuple[str, str]]:
+    """Return the daily pages with their days, newest first."""
     paths = home.storage.pages.list(home.layout.days_folder(home.agent), deep=True)
-    dated = [(day, path) for path in paths if (day := home.layout.day_of(home.agent, path))]
-    latest = sorted(dated, reverse=True)[:days]
-    texts = [
-        daily.ensure_heading(text, day) for day, path in latest if (text := _read_page(home, path, warnings)).strip()
-    ]
-    if texts:
-        pages = [unescape(text).rstrip("\n") for text in texts]
-        yield framing.add_heading("Recent Experiences", framing.join_pages(pages), 1)
+    return sorted(((day, path) for path in paths if (day := home.layout.day_of(home.agent, path))), reverse=True)
 
 
-def _read_page(home: Home, path: str, warnings: list[str]) -> str:
+def _name_newest_day(home: Home, days: int) -> str:
+    """Return a sentence that names the newest day there is; empty when there is none."""
+    newest = next((dated for dated in _dated_pages(home) if read_text(home.storage.pages, dated[1])[0].strip()), None)
+    if newest is None:
+        return ""
+    span = "today" if days == 1 else f"in the last {days} days"
+    call = name_read_call(newest[1], 1, has_search=home.search_settings.enabled)
+    return f"Nothing was remembered {span}; the newest day is {newest[0]}: {call}."
+
+
+def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]) -> Iterator[RecallPage]:
     text, problem = read_text(home.storage.pages, path)
     warnings += problem
-    home.record_recall([path] if text.strip() else [])
-    return text
+    if text.strip():
+        yield RecallPage(kind, name, path, text)
+
+
+def _unescape(home: Home, path: str, content: str, kind: Kind) -> str:
+    """Return the new text of a page without the escapes that `recall` showed."""
+    return unescape_page(content, _read_quietly(home, path), kind)
+
+
+def _read_quietly(home: Home, path: str) -> str:
+    """Return the text of a page without marking it as read; empty where it cannot be read."""
+    try:
+        return home.storage.pages.read(path).text
+    except CommonplaceError:
+        return ""
 
 
 def _check_has_memory(home: Home) -> NotAvailable | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, sort_key
+from ..framing.limits import fit_rows
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
@@ -110,7 +111,9 @@ def memory_search(
         and (needle in note.block.key.casefold() or needle in note.block.content.casefold())
     ]
     found.sort(key=lambda note: note.rank, reverse=True)
-    return _success({"results": [{**_note_row(home, note), "at": note.block.at} for note in found[:limit]]}, warnings)
+    rows = [{**_note_row(home, note), "at": note.block.at} for note in found[:limit]]
+    results, cut = fit_rows(rows, "content", "memory_read reads one whole", whole=query)
+    return _success({"results": results}, [cut, *warnings])
 
 
 def _note_row(home: Home, note: StoredBlock) -> dict[str, Any]:

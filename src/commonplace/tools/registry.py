@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..formats.timestamps import sort_key
+from ..framing.limits import fit_names, fit_rows
 from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
@@ -57,13 +58,13 @@ def deleteGlobal(home: Home, key: Key) -> SuccessReply:
 def listGlobal(home: Home, category: Annotated[str | None, "Only this category."] = None) -> RecordsReply:
     """list all, or one category"""
     found, warnings = _read_records(home, home.layout.globals)
-    return _records_reply((r for r in found if category is None or r.category == category), warnings)
+    return _records_reply((r for r in found if category is None or r.category == category), warnings, "getGlobal")
 
 
 def searchGlobal(home: Home, query: Words) -> RecordsReply:
     """find by words"""
     found, warnings = _read_records(home, home.layout.globals)
-    return _records_reply(rank_records(found, query_terms(query)), warnings)
+    return _records_reply(rank_records(found, query_terms(query)), warnings, "getGlobal", query)
 
 
 def setChannel(
@@ -92,19 +93,21 @@ def deleteChannel(home: Home, channelName: Channel, key: Key) -> SuccessReply:
 def getChannelByCategory(home: Home, channelName: Channel, category: Category) -> RecordsReply:
     """list one category of a channel"""
     found, warnings = _read_records(home, _require_channel(home, channelName))
-    return _records_reply((r for r in found if r.category == category), warnings)
+    return _records_reply((r for r in found if r.category == category), warnings, "getChannel")
 
 
 def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, keys=[str])]:
     """list the keys of a channel"""
     _require_channel(home, channelName)
-    return {"success": True, "keys": home.channels.folder(channelName).keys()}
+    keys, cut = fit_names(home.channels.folder(channelName).keys(), "search finds them by words")
+    return with_warning({"success": True, "keys": keys}, cut)
 
 
 def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[str])]:
     """list the channels that hold memories"""
     names, warnings = home.channels.names()
-    return with_warning({"success": True, "channels": names}, *warnings)
+    channels, cut = fit_names(names, "search finds what is in them")
+    return with_warning({"success": True, "channels": channels}, cut, *warnings)
 
 
 def purgeChannel(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, message=str)]:
@@ -189,7 +192,9 @@ def search(
     for name in sorted({record.scope.name for record in channels}):
         found = rank_records((record for record in channels if record.scope.name == name), terms)
         rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in found]
-    return with_warning({"success": True, "results": rows}, *warnings, *(each.warning for each in skills), *more)
+    results, cut = fit_rows(rows, "value", "getGlobal, getChannel and getSkill read one whole", whole=query)
+    skill_warnings = (each.warning for each in skills)
+    return with_warning({"success": True, "results": results}, cut, *warnings, *skill_warnings, *more)
 
 
 _NESTED_DATA_WARNING = (
@@ -342,14 +347,18 @@ def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
     return [*found.values()]
 
 
-def _records_reply(records: Iterable[Record], warnings: Iterable[str]) -> Reply:
-    return with_warning({"success": True, "results": [_record_row(record) for record in records]}, *warnings)
+def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: str, query: str | None = None) -> Reply:
+    """Return records as far as they fit into a reply; the one whose key is the query comes whole."""
+    rows = [_record_row(record) for record in records]
+    results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query)
+    return with_warning({"success": True, "results": results}, cut, *warnings)
 
 
-def _skills_reply(skills: Iterable[Skill]) -> Reply:
-    listed = list(skills)
+def _skills_reply(found: Iterable[Skill]) -> Reply:
+    listed = list(found)
     rows = [_skill_row(skill) for skill in listed]
-    return with_warning({"success": True, "skills": rows}, *(skill.warning for skill in listed))
+    skills, cut = fit_rows(rows, "instructions", "getSkill reads one whole", name_field="name")
+    return with_warning({"success": True, "skills": skills}, cut, *(skill.warning for skill in listed))
 
 
 def _require_channel(home: Home, channel: str) -> str:

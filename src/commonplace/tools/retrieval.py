@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, PageNotFound, Refused
 from ..formats.transcripts import render_lines
+from ..framing import show_hidden
+from ..framing.limits import fit_rows
 from ..home import Home
 from ..model import Hit, Page
 from ..schema import AtLeast, Clamp
@@ -62,8 +64,10 @@ def memory_search(
 
 def search_reply(found: SearchResult) -> Reply:
     """Return what a search found, as the tool answers."""
+    rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in found.hits]
+    results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation")
     reply: Reply = {
-        "results": [hit_row(hit) for hit in found.hits],
+        "results": results,
         "provider": found.provider,
         "model": found.model,
         "fallback": found.fallback,
@@ -71,7 +75,7 @@ def search_reply(found: SearchResult) -> Reply:
     }
     if found.stale:
         reply["stale"] = True
-    return with_warning(reply, *found.warnings)
+    return with_warning(reply, cut, *found.warnings)
 
 
 def memory_get(
@@ -85,13 +89,14 @@ def memory_get(
     shown = text.removesuffix("\n").split("\n") if text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
         shown = render_lines(shown)
-    return {"path": path, **_select_lines(shown, max(1, from_), lines)}
+    selected = _select_lines(shown, max(1, from_), lines)
+    return {"path": path, **selected, "text": show_hidden(selected["text"])}
 
 
 def whole_page(home: Home, path: str) -> str:
-    """Return the text of a page that search may return; Refused or PageNotFound for any other."""
+    """Return the text of a page that search may return, as a model reads it; Refused or PageNotFound for any other."""
     text = _read_page(home, path).text
-    return "\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text
+    return show_hidden("\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text)
 
 
 def _read_page(home: Home, path: str) -> Page:

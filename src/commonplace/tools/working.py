@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from ..errors import CommonplaceError, InvalidChoice, MissingArgument, ReservedKey, WrongType
 from ..formats.structure import escape_unprintable
 from ..formats.timestamps import sort_key
+from ..framing.limits import fit_rows
 from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record
@@ -43,11 +44,10 @@ def search_memory(
     scored = [*((_score(asked, record), record) for record in records), *_find_logs(home, asked)]
     found = [each for each in scored if each[0] > (0, 0)]
     found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
-    matches = [
-        {"key": record.key, "content": record.text, "updated_at": record.updated_at} for _, record in found[:limit]
-    ]
+    rows = [{"key": record.key, "content": record.text, "updated_at": record.updated_at} for _, record in found[:limit]]
+    matches, cut = fit_rows(rows, "content", "search for a key to get that note whole", whole=asked)
     reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
-    return with_warning(reply, *warnings)
+    return with_warning(reply, cut, *warnings)
 
 
 def write_memory(

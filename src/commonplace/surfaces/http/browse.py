@@ -158,7 +158,7 @@ def _list_sessions(home: Home) -> list[Row]:
     for row in rows[:MAX_OPENED_PAGES]:
         text, _ = read_text(home.storage.pages, row["path"])
         turns, _ = parse_turns(text[:MAX_COUNTED_CHARACTERS])
-        first = next((turn.text.partition(": ")[2] for turn in turns if turn.text.strip()), "")
+        first = next((turn.content for turn in turns), "")
         row["turns"] = len(turns)
         row["title"] = " ".join(first.split())[:MAX_TITLE_CHARACTERS] or row["id"]
     return rows
@@ -224,9 +224,8 @@ def read_conversation(home: Home, path: str) -> list[ConversationTurn]:
     turns, _ = parse_turns(read_page(home, path).text)
     conversation: list[ConversationTurn] = []
     for turn in turns[:MAX_TURNS]:
-        name, _, text = turn.text.partition(": ")
         role = "user" if turn.role in _USER_ROLES else "assistant"
-        conversation.append(ConversationTurn(turn.line, role, name, turn.at, text))
+        conversation.append(ConversationTurn(turn.line, role, turn.name or turn.role, turn.at, turn.content))
     return conversation
 
 

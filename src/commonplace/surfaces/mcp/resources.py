@@ -25,7 +25,7 @@ from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, Serv
 
 from ... import context as prompt_context
 from ...errors import InvalidArgument, PageNotFound
-from ...framing import introduce
+from ...framing import introduce, quote_line
 from ...index.watcher import PageChanges
 from ...memory import Memory
 from ...schema import TEXT, Schema, check, closed_object
@@ -172,7 +172,7 @@ def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, s
     topic = arguments.get("topic", "").strip()
     context_arguments = {"query": topic, **{key: value for key, value in arguments.items() if key != "topic"}}
     context = build_context(memory, caller, context_arguments).text
-    about = f"about {topic}" if topic else "so far"
+    about = f"about {quote_line(topic)}" if topic else "so far"
     text = introduce(f"This is what your memory holds {about}.", context)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
     return types.GetPromptResult(description=f"What memory holds {about}", messages=[message])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.shared.exceptions import MCPError
 
+from ... import framing
 from ...errors import PageNotFound
 from ...index.base import Progress, report_progress_to
 from ...memory import Memory
@@ -68,7 +68,7 @@ async def call_tool(
     # A read is abandoned when its client goes away; a write is always finished.
     outcome = await anyio.to_thread.run_sync(run, abandon_on_cancel=catalog.only_reads(params.name, toolsets))
     if not is_structured(options, protocol):
-        text = json.dumps(outcome.reply, ensure_ascii=False)
+        text = framing.to_json(outcome.reply)
         return types.CallToolResult(content=_text_content(text), is_error=outcome.error is not None)
     if outcome.error:
         # No structured content: some clients check errors against the output schema too, and drop the message.
@@ -83,17 +83,17 @@ def _text_content(text: str) -> list[types.ContentBlock]:
 def describe_error(outcome: catalog.Outcome) -> str:
     """Return what went wrong, in the toolset's own words; of a missing page they do not say which one it is."""
     if isinstance(outcome.error, PageNotFound):
-        return str(outcome.error)
+        return framing.quote_line(str(outcome.error))
     error = outcome.reply.get("error", "")
-    return f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error)
+    return framing.quote_line(f"{error['code']}: {error['message']}" if isinstance(error, dict) else str(error))
 
 
 def summarize(reply: dict[str, Any]) -> str:
-    """Return an answer in one line, for beside its structured content: what it is, not all that it says."""
+    """Return an answer in a line, and in one for each note, beside its structured content: what it is, not all of it."""
     data = reply["data"] if isinstance(reply.get("data"), dict) else reply
     summary = _summarize_list(data) or _summarize_text(data) or _summarize_write(data) or "Done."
     notes = [reply.get(name, "") for name in EXTRAS.fields]
-    return "\n".join(part for part in (summary, *notes) if part)
+    return "\n".join(framing.quote_line(part) for part in (summary, *notes) if part)
 
 
 def _summarize_list(data: dict[str, Any]) -> str:

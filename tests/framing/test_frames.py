@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from commonplace.framing import TITLES, close_fence, estimate_tokens, fence, introduce, join_sections, list_item
+from commonplace.framing import TITLES, close_fence, estimate_tokens, fence, introduce, list_item
 
-from .texts import texts
+from ..texts import texts
 
 
 @given(texts)
@@ -32,8 +32,7 @@ def test_a_fence_left_open_is_closed() -> None:
     assert close_fence("```\na\n```") == "```\na\n```"
 
 
-def test_sections_are_parted_by_a_line() -> None:
-    assert join_sections(["# A", "# B\n"]) == "# A\n\n---\n\n# B\n"
+def test_an_empty_text_is_introduced_as_such() -> None:
     assert introduce("This is all.", " \n") == "This is all.\n\nNothing yet."
 
 

@@ -1,0 +1,39 @@
+"""The only way stored text leaves for a model: frames, escapes, hidden characters made visible, size limits.
+
+Memory is data: it must not close its own frame, pose as a part of the prompt around it, or say anything that people
+do not see. No stored text changes the skeleton of what a model reads.
+"""
+
+from __future__ import annotations
+
+from .frames import (
+    TITLES,
+    close_fence,
+    fence,
+    introduce,
+    list_item,
+    quote_line,
+    quote_name,
+    quote_title,
+    quote_value,
+    show_instructions,
+)
+from .hidden import show_hidden, to_json
+from .tokens import estimate_tokens, weigh_tokens
+
+__all__ = [
+    "TITLES",
+    "close_fence",
+    "estimate_tokens",
+    "fence",
+    "introduce",
+    "list_item",
+    "quote_line",
+    "quote_name",
+    "quote_title",
+    "quote_value",
+    "show_hidden",
+    "show_instructions",
+    "to_json",
+    "weigh_tokens",
+]

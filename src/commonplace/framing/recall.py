@@ -1,0 +1,217 @@
+"""The text of `recall`: plain pages under titles, within a size limit.
+
+Over the limit the curated page and the newest days come first, then the topics of the world, small ones before large
+ones. What does not fit is named with its size and with the call that reads it; a long page is cut between two lines.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..formats.structure import DAY_LEVEL, ENTRY_LEVEL, ENTRY_PATTERN, find_marks, unescape
+from .frames import quote_line, quote_title
+from .hidden import show_hidden
+from .skeleton import CURATED_TITLE, DAYS_TITLE, LEFT_OUT_TITLE, SEPARATOR, WORLD_TITLE, Kind, escape_page, is_title
+
+_TITLES: dict[Kind, str] = {"world": WORLD_TITLE, "curated": CURATED_TITLE, "day": DAYS_TITLE}
+_JOINT = f"\n{SEPARATOR}\n\n"
+_MIN_ROOM_CHARACTERS = 500  # less of a page is not worth showing
+_TITLE_CHARACTERS = 30  # of the title of a section and the joint before it, at the most
+# How much of the limit the curated page may take, and the days with it, where the rest needs more than that leaves.
+_SHARES: dict[Kind, float] = {"curated": 0.5, "day": 0.8, "world": 1.0}
+_LEFT_OUT_SHARE = 0.2
+
+
+class RecallPage(NamedTuple):
+    """A page to recall. `name` is its topic or its day; the heading shows its author."""
+
+    kind: Kind
+    name: str
+    path: str
+    text: str
+    author: str = ""
+
+
+class Recalled(NamedTuple):
+    """The text of a recall, and the paths of the pages in it."""
+
+    text: str
+    paths: tuple[str, ...]
+
+
+class _Part(NamedTuple):
+    page: RecallPage
+    text: str  # as it is shown
+
+
+ReadCall = Callable[[str, int], str]  # a path and a line to the call that reads on from there
+
+
+def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, last_line: str = "") -> Recalled:
+    """Return the pages under their titles, in their order, in at most `limit` characters.
+
+    `last_line` is shown in place of the days where there are none.
+    """
+    if sum(len(page.text) for page in pages) <= limit:
+        parts = [_Part(page, _render_page(page, page.text)) for page in pages]
+        text = _join(parts, last_line)
+        if len(text) <= limit:
+            return Recalled(text, tuple(page.path for page in pages))
+    room = limit - len(last_line) - int(limit * _LEFT_OUT_SHARE)
+    chosen = _choose_parts(pages, room, read_call)
+    left_out = [page for page in _by_priority(pages) if page not in chosen]
+    parts = [chosen[page] for page in pages if page in chosen]
+    text = _join(parts, last_line)
+    text += _list_left_out(left_out, limit, limit - len(text), read_call)
+    return Recalled(text, tuple(part.page.path for part in parts))
+
+
+def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
+    """Return pages in the order in which they get room. Days come newest first already."""
+    order = ("curated", "day", "world")
+
+    def rank(page: RecallPage) -> tuple[int, int]:
+        return order.index(page.kind), len(page.text) if page.kind == "world" else 0
+
+    return sorted(pages, key=rank)
+
+
+def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) -> dict[RecallPage, _Part]:
+    ordered = _by_priority(pages)
+    waiting = sum(len(page.text) for page in ordered)
+    titles = len({page.kind for page in pages}) * _TITLE_CHARACTERS
+    used = titles
+    chosen: dict[RecallPage, _Part] = {}
+    for page in ordered:
+        waiting -= len(page.text)
+        room = max(int(limit * _SHARES[page.kind]), limit - waiting) - used
+        part = _fit_page(page, min(room, limit - used), read_call)
+        if part:
+            chosen[page] = part
+            used += len(part.text) + 1
+    return chosen
+
+
+def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
+    """Return as much of a page as there is room for: the start of it, of a day the end."""
+    if len(page.text) <= room and len(whole := _render_page(page, page.text)) <= room:
+        return _Part(page, whole)
+    if room < _MIN_ROOM_CHARACTERS:
+        return None
+    lines = page.text.split("\n")
+    fits = 0
+    fails = len(lines)
+    while fails - fits > 1:
+        middle = (fits + fails) // 2
+        if len(_cut_page(page, lines, middle, read_call)) <= room:
+            fits = middle
+        else:
+            fails = middle
+    if fits:
+        return _Part(page, _cut_page(page, lines, fits, read_call))
+    return _cut_line(page, lines, room, read_call)
+
+
+def _cut_page(page: RecallPage, lines: list[str], count: int, read_call: ReadCall) -> str:
+    is_day = page.kind == "day"
+    cut = lines[:-count] if is_day else lines[count:]
+    first = 1 if is_day else count + 1
+    last = len(lines) - count if is_day else len(lines)
+    size = len("\n".join(cut))
+    note = f"({size:,} characters in lines {first} to {last} are left out here: {read_call(page.path, first)}.)"
+    if is_day:
+        return _render_page(page, f"{note}\n\n" + "\n".join(lines[-count:]))
+    return f"{_end_line(_render_page(page, chr(10).join(lines[:count])))}\n{_add_caution(page, note)}\n"
+
+
+def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall) -> _Part | None:
+    """Return the start of the first line, or of a day the last one, where not even that fits."""
+    line = lines[-1 if page.kind == "day" else 0]
+    note = f"({len(page.text):,} characters in all, of which this is the start of a line: {read_call(page.path, 1)}.)"
+    ending = f"\n{_add_caution(page, note)}\n"
+    count = room
+    while count > 0:
+        text = _end_line(_render_page(page, line[:count])) + ending
+        if len(text) <= room:
+            return _Part(page, text)
+        count -= max(len(text) - room, 1)
+    return None
+
+
+def _add_caution(page: RecallPage, note: str) -> str:
+    return note if page.kind == "day" else f"{note[:-1]} Read all of it before you rewrite it.)"
+
+
+def _render_page(page: RecallPage, text: str) -> str:
+    by = f" (by {quote_line(page.author)})" if page.author else ""
+    if page.kind == "curated":
+        return escape_page(text, "curated")
+    if page.kind == "day":
+        return f"# {page.name}{by}\n\n{_show_day(text, page.name)}"
+    topic = f'"{quote_line(page.name)}"' if is_title(page.name) else quote_title(page.name)
+    return f"## {topic}{by}\n\n{escape_page(text, 'world')}"
+
+
+def _show_day(text: str, day: str) -> str:
+    """Return a daily page without its heading: entries keep theirs, and what is in them imitates none."""
+    shown: list[str] = []
+    at = 0
+    has_heading = False
+    for mark in find_marks(text):
+        is_heading = mark.level == DAY_LEVEL and mark.title == day and not has_heading
+        is_entry = mark.level == ENTRY_LEVEL and re.fullmatch(ENTRY_PATTERN, mark.title)
+        if mark.fenced or not (is_heading or is_entry):
+            continue
+        has_heading = has_heading or is_heading
+        shown += [_show_entry(text[at : mark.start]), "" if is_heading else mark.line]
+        at = mark.end
+    return "".join([*shown, _show_entry(text[at:])]).strip("\n")
+
+
+def _show_entry(text: str) -> str:
+    return escape_page(unescape(text), "day")
+
+
+def _join(parts: Sequence[_Part], last_line: str) -> str:
+    return _JOINT.join(_render_sections(parts, last_line))
+
+
+def _render_sections(parts: Sequence[_Part], last_line: str) -> Iterator[str]:
+    for kind, title in _TITLES.items():
+        texts = [_end_line(part.text) for part in parts if part.page.kind == kind]
+        if kind == "day" and not texts and last_line:
+            texts = [f"{show_hidden(last_line)}\n"]
+        if texts:
+            yield f"# {title}\n\n" + "\n".join(texts)
+
+
+def _list_left_out(pages: Sequence[RecallPage], limit: int, room: int, read_call: ReadCall) -> str:
+    """Return the list of pages that did not fit, in at most `room` characters."""
+    if not pages:
+        return ""
+    text = f"{_JOINT}# {LEFT_OUT_TITLE}\n\nMore than {limit:,} characters (recall.maxCharacters). Read on with:\n\n"
+    for number, page in enumerate(pages):
+        item = f"- {quote_line(page.path)}, {len(page.text):,} characters: {read_call(page.path, 1)}\n"
+        rest = pages[number:]
+        summary = (
+            f"- {len(rest):,} more pages, {sum(len(each.text) for each in rest):,} characters: search finds them\n"
+        )
+        if len(text) + len(item) + (len(summary) if len(rest) > 1 else 0) > room:
+            return text + summary
+        text += item
+    return text
+
+
+def _end_line(text: str) -> str:
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def name_read_call(path: str, line: int, *, has_search: bool) -> str:
+    """Return the call that reads a page from a line on."""
+    if not has_search:
+        return quote_line(f"commonplace show {json.dumps(path, ensure_ascii=False)}")
+    start = {"from": line} if line > 1 else {}
+    return quote_line(f"memory_get {json.dumps({'path': path, **start}, ensure_ascii=False)}")
