@@ -31,9 +31,9 @@ _JOINED_SCRIPT = re.compile(
 )
 _JOINERS = "\u200c\u200d"
 _EMOJI_JOINER = "\u200d"
-_FLAGS = re.compile("\U0001f3f4(?:" + "|".join(
-    "".join(chr(0xE0000 + ord(letter)) for letter in region) for region in ("gbeng", "gbsct", "gbwls")
-) + ")\U000e007f")  # fmt: skip
+_FLAG_REGIONS = ("gbeng", "gbsct", "gbwls")  # England, Scotland, Wales: flags that are spelled with tag characters
+_FLAG_TAGS = "|".join("".join(chr(0xE0000 + ord(letter)) for letter in region) for region in _FLAG_REGIONS)
+_FLAGS = re.compile(f"\U0001f3f4(?:{_FLAG_TAGS})\U000e007f")
 _ESCAPES = re.compile(r"(\\+)u\{([0-9a-f]{2,6})\}")
 
 

@@ -89,7 +89,7 @@ def describe_error(outcome: catalog.Outcome) -> str:
 
 
 def summarize(reply: dict[str, Any]) -> str:
-    """Return an answer in a line, and in one for each note, beside its structured content: what it is, not all of it."""
+    """Return an answer in a line, and one for each note, beside its structured content: what it is, not all of it."""
     data = reply["data"] if isinstance(reply.get("data"), dict) else reply
     summary = _summarize_list(data) or _summarize_text(data) or _summarize_write(data) or "Done."
     notes = [reply.get(name, "") for name in EXTRAS.fields]
