@@ -10,6 +10,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import HoldsSecret, StaleVersion
+from commonplace.home import Home
 from commonplace.storage.base import ABSENT
 from commonplace.storage.history import Change
 from commonplace.testing import FrozenClock
@@ -107,8 +108,8 @@ def test_looking_for_a_secret_is_no_writing(memory: Memory) -> None:
 
 
 @pytest.fixture
-def writer(home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Writer]:
-    """A writer whose index updates are listed in `indexed`."""
+def watched_home(home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> Iterator[Home]:
+    """A home whose index updates are listed in `indexed`."""
     memory = Memory(home, agent="ann", clock=clock)
     memory.home.writer.update_index()  # of the default directive
     update = memory.home.index.update
@@ -119,8 +120,13 @@ def writer(home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch) -> I
         update(paths)
 
     monkeypatch.setattr(memory.home.index, "update", record)
-    yield memory.home.writer
+    yield memory.home
     memory.close()
+
+
+@pytest.fixture
+def writer(watched_home: Home) -> Writer:
+    return watched_home.writer
 
 
 indexed: list[list[str]] = []
@@ -130,7 +136,7 @@ def last_change(home: Path, path: str) -> Change:
     return Memory(home).home.storage.history.changes(path)[-1]
 
 
-def test_a_session_updates_the_index_once_for_all_it_wrote(writer: Writer, home: Path) -> None:
+def test_a_call_updates_the_index_once_for_all_it_wrote(writer: Writer, home: Path) -> None:
     with writer.call("tidy", session="s1", why="spring"):
         writer.write("memory/a.md", "green tea\n")
         writer.append("memory/a.md", "in the morning\n")
@@ -145,7 +151,7 @@ def test_a_session_updates_the_index_once_for_all_it_wrote(writer: Writer, home:
     assert changes[0].call == changes[1].call
 
 
-def test_what_a_failed_session_wrote_is_indexed(writer: Writer) -> None:
+def test_what_a_failed_call_wrote_is_indexed(writer: Writer) -> None:
     def write_twice() -> None:
         with writer.call("tidy"):
             writer.write("memory/a.md", "tea")
@@ -156,14 +162,27 @@ def test_what_a_failed_session_wrote_is_indexed(writer: Writer) -> None:
     assert indexed == [["memory/a.md"]]
 
 
-def test_a_write_outside_of_a_session_has_an_author_and_is_indexed(writer: Writer, home: Path) -> None:
+def test_a_write_outside_of_a_call_has_an_author_and_is_indexed(writer: Writer, home: Path) -> None:
     writer.write("memory/a.md", "tea")
     assert indexed == [["memory/a.md"]]
     change = last_change(home, "memory/a.md")
     assert (change.tool, change.agent) == ("library", "ann")
 
 
-def test_a_deferred_session_leaves_the_index_to_the_next(writer: Writer) -> None:
+def test_records_skills_and_files_outside_of_a_call_have_an_author_and_are_indexed(watched_home: Home) -> None:
+    watched_home.globals.put("tea", "green", "general", ())
+    watched_home.channels.folder("c").put("cup", "blue")
+    watched_home.working.put("task", "boil")
+    watched_home.skills.create("brew", "How to brew.", {}, "global", "Boil water.")
+    watched_home.writer.move("memory/channels/c/cup.md", "memory/cup.md")
+    watched_home.writer.remove_folder("memory/global")
+    changes = [change for change in watched_home.storage.history.changes() if change.tool != "init"]
+    assert len(changes) == 7
+    assert {(change.tool, change.agent) for change in changes} == {("library", "ann")}
+    assert {change.path for change in changes} <= {path for paths in indexed for path in paths}
+
+
+def test_a_deferred_call_leaves_the_index_to_the_next(writer: Writer) -> None:
     with writer.call("import", defer_index=True):
         writer.write("memory/a.md", "tea")
     assert indexed == []

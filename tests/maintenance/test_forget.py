@@ -146,6 +146,8 @@ def test_a_file_that_a_killed_process_left_is_found(full: Memory, home: Path) ->
     left.write_text(f"half of {SECRET}")
     forget(full.home, Selection(key="gate"))
     assert not left.exists()
+    versions = [data for _, some in full.home.storage.history.iterate_pages() for _, data in some]
+    assert not any(SECRET.encode() in (data or b"") for data in versions)
 
 
 def test_the_mark_of_a_session_goes_from_history(home: Path, clock: FrozenClock) -> None:

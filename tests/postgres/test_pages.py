@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pytest
 
 from commonplace import Memory
-from commonplace.errors import OutsideHome, PageNotFound, StaleVersion, StorageError
+from commonplace.errors import OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StaleVersion, StorageError
 from commonplace.home import modified_timestamp
 from commonplace.model import Page
 from commonplace.storage.base import Root
@@ -205,7 +205,8 @@ def test_nothing_is_a_page_and_a_folder_at_once(database: Database, pages: Postg
     pages.write("memory/a.md", "x")
     pages.write("memory/b/c/d.md", "x")
     for path, other in (("memory/a.md/b.md", "memory/a.md"), ("memory/b", "memory/b/c/d.md"), ("memory/b/c", "d.md")):
-        with pytest.raises(StorageError, match=rf"cannot be a page beside the page .*{other}: use another name"):
+        error = PathIsFile if path.startswith(other) else PathIsFolder
+        with pytest.raises(error, match=rf"cannot be a page beside the page .*{other}: use another name"):
             pages.write(path, "y")
     assert rows(database) == 2
     pages.write("memory/a.md0", "a neighbour")
