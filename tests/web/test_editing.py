@@ -199,7 +199,7 @@ def test_a_note_is_added_to_today_and_a_page_is_made_and_removed(home: Path, loo
     assert any("A thing from the page" in path.read_text() for path in (home / "agents/main/memory/daily").glob("*.md"))
     page = look.go("#/browse")
     page.get_by_role("button", name="New page").click()
-    page.get_by_label("Where it stands").fill("memory/world/made-here")
+    page.get_by_label("Path", exact=True).fill("memory/world/made-here")
     page.keyboard.press("Enter")
     expect(page.get_by_label("Source of the page")).to_have_value("# made here\n\n")
     page.keyboard.press("Escape")
