@@ -181,6 +181,7 @@ class Refused(CommonplaceError):
 
 class OutsideHome(Refused):
     code = "OUTSIDE_HOME"
+    _after_place = " "
 
 
 class ReservedKey(Refused):
@@ -254,6 +255,12 @@ class ConnectionLost(StorageError):
     """The database went away, or cannot be reached: a restart, a failover, a network."""
 
     code = "CONNECTION_LOST"
+
+
+class IndexClosed(StorageError):
+    """The index was closed while another thread used it; the next search opens it again."""
+
+    code = "INDEX_CLOSED"
 
 
 class Unavailable(CommonplaceError):

@@ -17,7 +17,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.index import sqlite as index_sqlite
-from commonplace.index.sqlite import SCHEMA
+from commonplace.index.sqlite import SCHEMA_VERSION
 from commonplace.testing import FrozenClock
 
 CALLS: list[tuple[str, dict[str, Any]]] = [
@@ -184,7 +184,7 @@ import commonplace.index.handle, commonplace.index.sqlite
 from pathlib import Path
 from commonplace import Memory
 from tests.index.test_handle import do_everything
-commonplace.index.handle.SCHEMA = commonplace.index.sqlite.SCHEMA = int(sys.argv[2])
+commonplace.index.handle.SCHEMA_VERSION = commonplace.index.sqlite.SCHEMA_VERSION = int(sys.argv[2])
 with Memory(sys.argv[1]) as memory:
     if sys.argv[3] == "everything":
         replies = do_everything(memory)
@@ -221,7 +221,7 @@ def test_a_read_only_index_is_left_alone_and_memory_works(home: Path, part: str)
     if part != "file":
         file.parent.chmod(0o500)
     try:
-        for reply in run(home, str(SCHEMA), "everything", before=without_privileges()):
+        for reply in run(home, str(SCHEMA_VERSION), "everything", before=without_privileges()):
             assert reply["results"]
             assert "this process keeps its own" in reply.get("warning", "") or part == "folder"
     finally:
@@ -238,16 +238,16 @@ def test_two_versions_of_the_program_keep_an_index_each_and_see_each_others_writ
     inode = ours.stat().st_ino
     with Memory(home, clock=clock) as memory:
         assert memory.search("papaya")
-        for reply in run(home, str(SCHEMA + 1), "everything"):
+        for reply in run(home, str(SCHEMA_VERSION + 1), "everything"):
             assert reply["results"]
             assert reply.keys().isdisjoint({"stale", "warning"})
         names = {file.name.rsplit("-", 1)[0] for file in (home / ".index").glob("words-*.sqlite")}
-        assert names == {f"words-{SCHEMA}", f"words-{SCHEMA + 1}"}
+        assert names == {f"words-{SCHEMA_VERSION}", f"words-{SCHEMA_VERSION + 1}"}
         reply = memory.call("memory_search", {"query": "kiwi"})
         assert reply["results"]
         assert reply.keys().isdisjoint({"stale", "warning"})
         memory.call("update_world", {"topic": "late", "content": "A lychee, late."})
-        (reply,) = run(home, str(SCHEMA + 1), "lychee")
+        (reply,) = run(home, str(SCHEMA_VERSION + 1), "lychee")
         assert [hit["path"] for hit in reply["results"]] == ["memory/world/late.md"]
         assert reply.keys().isdisjoint({"stale", "warning"})
     assert ours.stat().st_ino == inode

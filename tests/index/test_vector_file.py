@@ -109,7 +109,7 @@ def test_rows_keep_their_numbers_to_a_percent(count: int, dims: int, seed: int, 
     vectors = (np.random.default_rng(seed).standard_normal((count, dims)) * size).astype(np.float32)
     rows = quantize(vectors, list(range(count)))
     largest = np.abs(vectors).max(axis=1, keepdims=True)
-    back = rows["numbers"].astype(np.float32) * rows["unit"][:, None]
+    back = rows["values"].astype(np.float32) * rows["scale"][:, None]
     assert (np.abs(back - vectors) <= 0.01 * largest).all()
     assert rows["owner"].tolist() == list(range(count))
 

@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace import Memory
-from commonplace.errors import Unavailable
+from commonplace.errors import IndexClosed, Unavailable
 from commonplace.home import Home
 from commonplace.index.embedding_service import embed_batch
 from commonplace.index.sqlite import SqliteIndex
@@ -571,3 +571,15 @@ def test_an_index_that_followed_is_one_made_from_nothing(sequence: list[tuple[An
     finally:
         desk.index.close()
         shutil.rmtree(root)
+
+
+def test_an_index_that_another_thread_closed_says_so(desk: Desk) -> None:
+    desk.put("memory/tea.md", "green tea\n")
+    desk.follow()
+    pending = desk.index.next_pending("tiny", 10)
+    assert pending is not None
+    desk.index.close()
+    with pytest.raises(IndexClosed):
+        desk.index.next_pending("tiny", 10)
+    with pytest.raises(IndexClosed):
+        desk.index.add_vectors("tiny", pending, {})

@@ -449,7 +449,7 @@ def a_bell_that(rings: Callable[[str], bool]) -> types.ModuleType:
 def test_where_no_event_comes_it_looks_every_second_and_says_so(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "watchfiles", a_bell_that(lambda path: False))
     with Watched(home)() as watched:
-        assert watched.how == WatchMode(events=False, reason="the file system does not tell of changes")
+        assert watched.how == WatchMode(events=False, reason="the file system does not report changes")
         put(home, "memory/bird.md", "heron\n")
         assert watched.found("heron") == ["memory/bird.md"]  # nobody relies on it: a search looks itself
         watched.until("memory/bird.md")
@@ -472,7 +472,7 @@ def test_where_events_stay_away_that_should_have_come_they_are_not_believed_any_
         assert hows.get(timeout=LONG) == WatchMode(events=True)
         put(home, "memory/bird.md", "heron\n")
         watched.until("memory/bird.md")
-        assert hows.get(timeout=LONG) == WatchMode(False, "pages changed that the file system did not tell of")
+        assert hows.get(timeout=LONG) == WatchMode(False, "pages changed that the file system did not report")
         put(home, "memory/bird.md", "egret\n")
         watched.until("memory/bird.md")
     finally:

@@ -131,7 +131,7 @@ def test_a_tenant_finds_nothing_of_another_even_when_it_asks_for_all(
         assert stranger._tables.query(sql) == [(0,)]
         assert index._tables.query(sql) == [(1,)] or table == "frequencies"
     lookup = "SELECT count(*) FROM commonplace.index_lookup(%(territory)s, ARRAY[%(lexeme)s])"
-    values = {"territory": index._tables.own["territory"], "lexeme": f"'{index._tables.own['mark']}btea'"}
+    values = {"territory": index._tables.own["index_key"], "lexeme": f"'{index._tables.own['mark']}btea'"}
     assert index._tables.query(lookup, values) == [(1,)]
     assert stranger._tables.query(lookup, values) == [(0,)]
     with pytest.raises(StorageError, match="row-level security"), stranger.write_transaction():

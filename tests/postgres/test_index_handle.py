@@ -79,8 +79,8 @@ def test_writers_that_go_on_and_on_leave_most_of_the_following_to_who_asks(url: 
 def test_many_pages_are_followed_in_batches_and_an_interrupted_build_goes_on_where_it_was(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(follower, "_BUILD_BATCH", 2)
-    monkeypatch.setattr(follower, "_UPDATE_BATCH", 2)
+    monkeypatch.setattr(follower, "_BUILD_BATCH_PAGES", 2)
+    monkeypatch.setattr(follower, "_UPDATE_BATCH_PAGES", 2)
     with Memory(url) as memory:
         for number in range(7):
             memory.home.storage.pages.write(f"memory/{number}.md", f"tea number {number}")

@@ -1,4 +1,4 @@
-"""What an index is: `Index`, the protocol that every engine implements, and the values it takes and gives.
+"""What an index is: `Index`, the protocol that every engine implements, the values it takes and gives, and rows.
 
 An index holds the words and vectors of passages and the fields of records, read from the pages. Deleting it loses
 nothing. `sync.py` is its only writer.
@@ -6,11 +6,15 @@ nothing. `sync.py` is its only writer.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from ..formats.passages import NEIGHBOUR_TURNS, embedding_text
+from ..formats.timestamps import parse_day
 from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
 
 if TYPE_CHECKING:
@@ -18,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Entry(NamedTuple):
-    """A page as the index stores it. `passages` is None when only the stamp is new."""
+    """A page to be stored in the index. `passages` is None when only the stamp is new."""
 
     path: str
     stamp: int
@@ -32,11 +36,11 @@ class Entry(NamedTuple):
 
 
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
-CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, against one in it
+CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, relative to one in it
 
 
 def weighted_length(inside: int, around: int) -> int:
-    """The length of a passage for BM25, in words."""
+    """Return the length of a passage for BM25, in words."""
     return round(inside + CONTEXT_WEIGHT * around)
 
 
@@ -65,12 +69,12 @@ class PendingBatch(NamedTuple):
 
     after: int
     upto: int
-    texts: Mapping[tuple[int, bytes], str]  # what to embed, by owner and content hash, without what has a vector
-    space: int = 0  # the id of the space: it may be dropped and made anew meanwhile
+    texts: Mapping[tuple[int, bytes], str]  # without a vector yet, by owner and content hash
+    space: int = 0  # the id of the space, which may be dropped and created again meanwhile
 
 
 class PassageEmbedding(NamedTuple):
-    """What a vector space stores for a text. `tokens`: packed token vectors, for MaxSim."""
+    """The embedding of a text. `tokens`: packed token vectors, for MaxSim."""
 
     vector: Vectors
     tokens: bytes = b""
@@ -99,12 +103,32 @@ class Coverage(NamedTuple):
         return self.behind <= 0
 
 
-Progress = Callable[[str, int, int], None]  # what is done, how many are done, of how many
+State = Literal["ok", "missing", "damaged", "busy", "unused"]
+
+
+class IndexInspection(NamedTuple):
+    """The state of an index and, where it is ok, the stamps, versions and warnings it has by page.
+
+    `seq`: the sequence number it is up to, where pages have one. `lag_is_normal`: it may be behind the pages without
+    anything being wrong, since the next search catches up.
+    """
+
+    location: str
+    state: State
+    problem: str = ""
+    stamps: Mapping[str, int] = {}
+    versions: Mapping[str, str] = {}
+    warnings: Mapping[str, str] = {}
+    seq: int = 0
+    lag_is_normal: bool = False
+
+
+Progress = Callable[[str, int, int], None]  # called with the name of a step, how many are done, and of how many
 
 
 @contextmanager
 def report_progress_to(progress: Progress) -> Iterator[None]:
-    """Within this block, a query that waits for the index reports how far it is."""
+    """Report to `progress` how far the index is, while a query within this block waits for it."""
     token = _listener.set(progress)
     try:
         yield
@@ -112,25 +136,25 @@ def report_progress_to(progress: Progress) -> Iterator[None]:
         _listener.reset(token)
 
 
-def report_progress(what: str, done: int, total: int) -> None:
-    """Report to the caller of the query that waits, if there is anything to do."""
+def report_progress(step: str, done: int, total: int) -> None:
+    """Report to whoever called `report_progress_to`, if there is anything to do."""
     if total:
-        _listener.get()(what, done, total)
+        _listener.get()(step, done, total)
 
 
 def has_progress_listener() -> bool:
     return _listener.get() is not ignore_progress
 
 
-def ignore_progress(_: str, __: int, ___: int) -> None:
-    """For callers who do not watch the progress."""
+def ignore_progress(_step: str, _done: int, _total: int) -> None:
+    """Report to nobody."""
 
 
 _listener: ContextVar[Progress] = ContextVar("listener", default=ignore_progress)
 
 
 class BatchQuery(NamedTuple):
-    """A whole query, for an index that answers it in one round trip. `search/bm25.py` says how words are weighed."""
+    """A whole query, for an index that answers it in one round trip, with the parameters of `search/bm25.py`."""
 
     words: tuple[str, ...]
     function_words: frozenset[str]
@@ -143,48 +167,47 @@ class BatchQuery(NamedTuple):
     limit: int
 
 
-NEIGHBOUR_TURNS = 2  # on either side of a turn
-NEIGHBOUR_LINES = 6  # how far away they may be
+NEIGHBOUR_LINES = 6  # how far apart neighbouring turns may be
 
 
 def find_neighbour_turns(rows: Iterable[tuple[Any, ...]]) -> dict[int, list[int]]:
-    """The nearest turns on either side, from rows of (turn, other turn, line offset of the other)."""
+    """Return the nearest turns on either side of each, given rows of (turn, other turn, line offset of the other)."""
     sides: dict[tuple[int, bool], list[tuple[int, int]]] = {}
-    for number, other, further in rows:
-        sides.setdefault((number, further > 0), []).append((abs(further), other))
-    found: dict[int, list[int]] = {}
-    for (number, _), some in sides.items():
-        found.setdefault(number, []).extend([other for _, other in sorted(some)[:NEIGHBOUR_TURNS]])
-    return found
+    for number, other, offset in rows:
+        sides.setdefault((number, offset > 0), []).append((abs(offset), other))
+    neighbours: dict[int, list[int]] = {}
+    for (number, _), others in sides.items():
+        neighbours.setdefault(number, []).extend([other for _, other in sorted(others)[:NEIGHBOUR_TURNS]])
+    return neighbours
 
 
 class Retriever(Protocol):
     """The part of an index that finds candidates."""
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
-        """Count words, among what the viewer may see."""
+        """Return the statistics for these words, over the passages that the viewer may see."""
         ...
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        """The passages with any of these words that the viewer may see, best first."""
+        """Return the passages with any of these words that the viewer may see, best first."""
         ...
 
     def nearest(
-        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        """The nearest passages that the viewer may see, with their cosines."""
+        """Return the nearest passages that the viewer may see, with their cosines."""
         ...
 
-    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        """The cosines of single passages; those without a vector are left out."""
+    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        """Return the cosines of single passages; those without a vector are left out."""
         ...
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
-        """The packed token vectors of single passages and of the neighbours of turns."""
+        """Return the packed token vectors of single passages and of the neighbours of turns."""
         ...
 
     def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        """Mean and standard deviation of the cosine between passages; None while there are too few."""
+        """Return mean and standard deviation of the cosine between passages; None while there are too few."""
         ...
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
@@ -194,8 +217,8 @@ class Retriever(Protocol):
 class SingleQueryIndex(Protocol):
     """An index that can run a whole search in one query, such as one behind a network."""
 
-    def fetch(self, asking: BatchQuery) -> Retriever:
-        """Return a finder with everything this search needs already fetched."""
+    def fetch(self, query: BatchQuery) -> Retriever:
+        """Run a search and return a retriever that has everything it needs."""
         ...
 
 
@@ -210,7 +233,7 @@ class HasAnn(Protocol):
 
 class Index(Retriever, Protocol):
     def stamps(self, below: str | None = None) -> dict[str, int]:
-        """The stamps of all pages in the index, or of those below a folder."""
+        """Return the stamps of all pages in the index, or of those below a folder."""
         ...
 
     def write_transaction(self) -> AbstractContextManager[None]:
@@ -218,11 +241,11 @@ class Index(Retriever, Protocol):
         ...
 
     def read_transaction(self) -> AbstractContextManager[None]:
-        """See one state of the index, whatever others write meanwhile."""
+        """Read one state of the index, whatever others write meanwhile."""
         ...
 
     def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
-        """The versions of all pages in the index, or of these."""
+        """Return the versions of all pages in the index, or of these."""
         ...
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
@@ -230,21 +253,21 @@ class Index(Retriever, Protocol):
         ...
 
     def preceding_text(self, number: int) -> str:
-        """The text before a passage on its page; empty for the first."""
+        """Return the text before a passage on its page; empty for the first."""
         ...
 
     def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        """The next passages for a space to embed, or None when it has seen everything."""
+        """Return the next passages for a space to embed; None when it has seen all. Raises `IndexClosed`."""
         ...
 
     def add_vectors(
         self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
     ) -> None:
-        """Store the embeddings of a batch; passages that are not among them get no vector."""
+        """Store the embeddings of a batch; passages that are not among them get no vector. Raises `IndexClosed`."""
         ...
 
     def accepts_dimensions(self, space: str, dims: int) -> bool:
-        """Whether vectors with so many dimensions can be compared with those of a space."""
+        """Return whether vectors with so many dimensions can be compared with those of a space."""
         ...
 
     def coverage(self, space: str) -> Coverage: ...
@@ -258,13 +281,82 @@ class Index(Retriever, Protocol):
         ...
 
     def records(self, prefix: str) -> list[Record]:
-        """The records whose pages are below a prefix, by path."""
+        """Return the records whose pages are below a prefix, in the order of their paths."""
         ...
 
     def size(self) -> tuple[int, int]:
-        """How many pages and passages are in the index."""
+        """Return how many pages and passages are in the index."""
         ...
 
     def warnings(self) -> list[tuple[str, str]]:
-        """What is wrong with pages, as pairs of a path and a sentence that names it."""
+        """Return what is wrong with pages, as pairs of a path and a sentence that names it."""
         ...
+
+
+# Passages and records as rows of a database: the columns that all engines share.
+
+
+def passage_row(entry: Entry, owner: int, passage: Passage, length: int) -> tuple[Any, ...]:
+    content = _hash(embedding_text(passage.lead, passage.text))
+    return (
+        entry.path,
+        passage.start,
+        passage.end,
+        passage.text,
+        passage.lead,
+        passage.key,
+        json.dumps(passage.tags),
+        passage.at,
+        parse_day(passage.at) if passage.at else None,
+        entry.kind,
+        owner,
+        entry.source,
+        length,
+        content,
+    )
+
+
+def digest_of(owner: int, entry: Entry, passage: Passage) -> bytes:
+    """Return a hash of everything the index stores of a passage, except its line numbers."""
+    return _hash(str(owner), entry.kind, entry.source, *map(str, passage[2:]))
+
+
+def _hash(*parts: str) -> bytes:
+    return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def candidate_of(row: tuple[Any, ...]) -> Candidate:
+    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
+    if not (isinstance(text, str) and isinstance(body, str) and isinstance(around, str)):
+        raise TypeError("a passage is text")
+    parsed_tags = () if tags == "[]" else tuple(json.loads(tags))
+    hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at)
+    return Candidate(number, hit, kind, f" {body} ", f" {around} ", length, day)
+
+
+def record_row(record: Record) -> tuple[str, ...]:
+    return (
+        record.path,
+        record.key,
+        json.dumps(record.value, ensure_ascii=False),
+        record.category,
+        json.dumps(record.tags),
+        record.created_at,
+        record.updated_at,
+        record.scope.kind,
+        record.scope.name,
+    )
+
+
+def record_of(row: tuple[Any, ...]) -> Record:
+    path, key, value, category, tags, created_at, updated_at, scope, who = row
+    return Record(
+        key,
+        json.loads(value),
+        category,
+        tuple(json.loads(tags)),
+        created_at,
+        updated_at,
+        path,
+        Scope(scope, who),
+    )

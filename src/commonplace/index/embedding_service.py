@@ -1,13 +1,12 @@
-"""Runs the embedders of one setting: embeds what an index has no vectors for, at once with a fast embedder and in the
-background with a slow one.
+"""Runs the configured embedders: embeds passages without a vector, at once with a fast embedder and in the background
+with a slow one.
 
-An embedder that fails is left alone for a while: search goes on without it and says why.
+An embedder that fails is not used for a while: search goes on without it and says why.
 """
 
 from __future__ import annotations
 
 import os
-import sqlite3
 import threading
 import time
 from collections.abc import Sequence
@@ -15,7 +14,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..embedding.base import Embedder, TokenLevelEmbedder, open_embedders
-from ..errors import ConnectionLost, LockTimeout, StorageError, Unavailable
+from ..errors import ConnectionLost, IndexClosed, LockTimeout, StorageError, Unavailable
 from ..settings import SearchSettings
 from .base import (
     HasAnn,
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..embedding.reranker import Reranker
 
-_RETRY_SECONDS = 30.0  # for which an embedder that failed is left alone
+_RETRY_SECONDS = 30.0  # after which an embedder that failed is tried again
 _INTERACTIVE_PASSAGES = 16  # that even a slow embedder may embed while a search waits
 _MIN_COVERAGE = 0.95  # of the passages, from which a slow embedder answers
 
@@ -77,14 +76,14 @@ class EmbeddingService:
         try:
             embedders = self.embedders()
             for embedder in embedders:
-                with suppress(LockTimeout):  # another process writes: what is there answers
+                with suppress(LockTimeout):  # another process writes: the vectors that exist are used
                     self._catch_up(index, embedder)
         except Unavailable as error:
             self.mark_failed(error)
             return ActiveEmbedders((), None, settings.provider, settings.model, True, str(error))
-        self._is_ready = all(each.is_fast or _is_covered(index, each) for each in embedders)
+        self._is_ready = all(embedder.is_fast or _is_covered(index, embedder) for embedder in embedders)
         if self._is_ready:
-            model = settings.model or ", ".join(each.model for each in embedders)
+            model = settings.model or ", ".join(embedder.model for embedder in embedders)
             return ActiveEmbedders(embedders, self._secondary(index), settings.provider, model)
         return self._fall_back(index, embedders)
 
@@ -104,18 +103,18 @@ class EmbeddingService:
         if not self._is_ready:
             return
         try:
-            slow = [each for each in self.embedders() if not each.is_fast and each.accepts(text)]
-            self._prefetched.questions = {(each.space, text): _embed_query(each, text) for each in slow}
+            slow = [embedder for embedder in self.embedders() if not embedder.is_fast and embedder.accepts(text)]
+            self._prefetched.queries = {(embedder.space, text): _embed_query(embedder, text) for embedder in slow}
         except Unavailable as error:
             self.mark_failed(error)
 
     def embed_query(self, embedder: Embedder, text: str) -> QueryEmbedding:
         """Embed a query, unless this thread has prefetched it."""
-        prefetched: dict[tuple[str, str], QueryEmbedding] = getattr(self._prefetched, "questions", {})
+        prefetched: dict[tuple[str, str], QueryEmbedding] = getattr(self._prefetched, "queries", {})
         return prefetched.get((embedder.space, text)) or _embed_query(embedder, text)
 
     def reranker(self) -> Reranker | None:
-        """The cross-encoder, if the settings ask for it."""
+        """Return the cross-encoder if the settings ask for it, else None."""
         if not self.settings.rerank:
             return None
         from ..embedding.reranker import open_reranker
@@ -138,14 +137,14 @@ class EmbeddingService:
             if anew:
                 index.promote_space(space, embedder.space)
             if isinstance(index, HasAnn):
-                with suppress(StorageError):  # it works without: `commonplace db quicken` says why
+                with suppress(StorageError):  # search works without it: `commonplace db quicken` says why
                     index.build_ann_index(embedder.space)
         if anew:
             self._drop_others(index)
 
     def _drop_others(self, index: Index) -> None:
         """Drop the spaces of embedders that are no longer used; that of the packaged model costs nothing to keep."""
-        used = {each.space for service in (self, self.packaged_model()) for each in service.embedders()}
+        used = {embedder.space for service in (self, self.packaged_model()) for embedder in service.embedders()}
         for space in index.spaces():
             if space not in used:
                 index.drop_space(space)
@@ -161,8 +160,8 @@ class EmbeddingService:
             embed_batch(index, embedder, _INTERACTIVE_PASSAGES, interactive=True)
 
     def _fall_back(self, index: Index, embedders: Sequence[Embedder]) -> ActiveEmbedders:
-        """The packaged model answers until a slower one has seen everything."""
-        seen = sum(index.coverage(each.space).seen for each in embedders) // len(embedders)
+        """Return the packaged model, which answers until a slower one has embedded everything."""
+        seen = sum(index.coverage(embedder.space).seen for embedder in embedders) // len(embedders)
         total = index.coverage(embedders[0].space).passages
         reason = (
             f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
@@ -171,20 +170,20 @@ class EmbeddingService:
         return self.packaged_model().acquire(index)._replace(reason=reason)
 
     def _secondary(self, index: Index) -> Embedder | None:
-        """The packaged model, which knows scripts and languages that the small transformers do not."""
+        """Return the packaged model, which knows scripts and languages that the small transformers do not."""
         if self.settings.provider != "local":
             return None
-        served = self.packaged_model().acquire(index)
-        return served.embedders[0] if served.embedders else None
+        active = self.packaged_model().acquire(index)
+        return active.embedders[0] if active.embedders else None
 
     def packaged_model(self) -> EmbeddingService:
-        """The service of the model in the package, which every home can use."""
+        """Return the service of the model in the package, which every home can use."""
         if self._packaged is None:
             self._packaged = EmbeddingService(SearchSettings())
         return self._packaged
 
     def without_embedder(self) -> EmbeddingService:
-        """A service that embeds nothing, for search by keywords alone."""
+        """Return a service without embedders, for search by keywords alone."""
         return EmbeddingService(SearchSettings(provider="none"))
 
     def _start(self, index: Index) -> None:
@@ -205,15 +204,15 @@ class EmbeddingService:
             for embedder in embedders:
                 while embed_batch(index, embedder, embedder.batch_size):
                     pass
-        except (LockTimeout, ConnectionLost, sqlite3.ProgrammingError):
-            return  # the index was busy or closed: the embedder is well, and the next search goes on
+        except (LockTimeout, ConnectionLost, IndexClosed):
+            return  # nothing is wrong with the embedder, and the next search goes on
         except Unavailable as error:
             self.mark_failed(error)
         except Exception as error:  # noqa: BLE001  the next search reports it
             self.mark_failed(Unavailable(f"{self.settings.provider} stopped in the background: {error}"))
 
     def mark_failed(self, error: Unavailable) -> None:
-        """Leave the embedder alone for a while."""
+        """Do not use the embedders for a while."""
         with self._lock:
             if str(error) != self._failure or time.monotonic() >= self._retry_at:
                 self._retry_at = time.monotonic() + _RETRY_SECONDS
@@ -237,14 +236,14 @@ def _embed_pending(
 ) -> dict[tuple[int, bytes], PassageEmbedding]:
     """Embed a batch. A text that two owners have is embedded once; one without known tokens gets no vector."""
     texts = list(dict.fromkeys(text for text in pending.texts.values() if embedder.accepts(text)))
-    read = dict(zip(texts, _embed_texts(embedder, texts, interactive=interactive), strict=True)) if texts else {}
-    found = ((key, read[text]) for key, text in pending.texts.items() if text in read)
-    return {key: each for key, each in found if each.vector.any()}
+    by_text = dict(zip(texts, _embed_texts(embedder, texts, interactive=interactive), strict=True)) if texts else {}
+    by_key = {key: by_text[text] for key, text in pending.texts.items() if text in by_text}
+    return {key: embedding for key, embedding in by_key.items() if embedding.vector.any()}
 
 
 def _embed_texts(embedder: Embedder, texts: Sequence[str], *, interactive: bool) -> list[PassageEmbedding]:
     if isinstance(embedder, TokenLevelEmbedder):
-        return [PassageEmbedding(*each) for each in zip(*embedder.embed_passages_by_token(texts), strict=True)]
+        return [PassageEmbedding(*pair) for pair in zip(*embedder.embed_passages_by_token(texts), strict=True)]
     return [PassageEmbedding(vector) for vector in embedder.embed_passages(texts, interactive=interactive)]
 
 

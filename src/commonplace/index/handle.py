@@ -9,25 +9,25 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, closing, nullcontext, suppress
 from dataclasses import dataclass
 from functools import partial
 from threading import Event, RLock
 from typing import TYPE_CHECKING, Protocol, TypeVar
+from urllib.parse import quote
 from weakref import WeakValueDictionary
 
 from ..errors import LockTimeout, StorageError
 from ..storage.base import Pages, PathWarnings
 from ..storage.file_locks import lock
 from ..storage.files import make_folders
-from .base import Index, Progress, report_progress
+from .base import Index, IndexInspection, Progress, report_progress
 from .recalls import forget
-from .sqlite import SCHEMA, FileId, SqliteIndex
+from .sqlite import SCHEMA_VERSION, FileId, SqliteIndex
 from .sync import IndexScope, catch_up, rebuild, update_pages
 
 if TYPE_CHECKING:
     from .embedding_service import EmbeddingService
-    from .inspection import IndexInspection
     from .watcher import PageChanges, WatchMode
 
     OnChange = Callable[[PageChanges], None]
@@ -40,6 +40,7 @@ _MAX_SWEEP_REUSE_SECONDS = 1.0
 _BUILD_LOCK_TIMEOUT_SECONDS = 3600.0  # whoever asks for a build waits for another process that builds
 _REOPEN_SECONDS = 5.0  # after which an index that could not be opened is tried again
 _LEASE_SECONDS = 1.0
+_INSPECTION_TIMEOUT_SECONDS = 2.0  # for another process that writes
 _UNUSED_SECONDS = 30 * 86400  # an index that nobody opened for so long is removed
 # Errors that say nothing about the index file itself, only that something is in the way of using it.
 _OBSTACLES = frozenset(
@@ -58,8 +59,8 @@ _OBSTACLES = frozenset(
 class FreshnessLease:
     """While a watcher in this process holds one for an index file, searches skip the sweep over the pages.
 
-    A lease runs out after a second and is renewed while all is well, so that one that is no longer kept soon ends.
-    `revoked`: somebody knows that pages changed, and a sweep has to come first.
+    A lease expires after a second and is renewed while events arrive, so that it soon ends when the watcher does.
+    `revoked`: pages are known to have changed, and a sweep has to come first.
     """
 
     def __init__(self) -> None:
@@ -99,8 +100,8 @@ class IndexHandle(Protocol):
 
     scope: IndexScope
 
-    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """Catch up with the pages, all of them or those below a folder, and answer a question."""
+    def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+        """Catch up with the pages, all of them or those below a folder, and return what `answer` makes of the index."""
         ...
 
     def update(self, paths: Iterable[str]) -> None:
@@ -108,7 +109,7 @@ class IndexHandle(Protocol):
         ...
 
     def invalidate(self) -> None:
-        """Make the next query look at the pages, whatever is known of them."""
+        """Make the next query sweep the pages, even if a recent sweep could be reused."""
         ...
 
     def purge(self) -> None:
@@ -154,17 +155,17 @@ class SqliteIndexHandle:
         self._unreadable: PathWarnings = []
         self._lock = RLock()
 
-    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """Answer a question. An index that turns out to be damaged is replaced, and asked again."""
+    def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+        """Catch up and return what `answer` makes of the index. An index that turns out to be damaged is replaced."""
         with self._lock:
             try:
-                return question(self._catch_up(self._open(), below))
+                return answer(self._catch_up(self._open(), below))
             except sqlite3.DatabaseError as error:
                 if not _is_obstacle(error):
                     with suppress(sqlite3.DatabaseError):  # another process may just have replaced the file
-                        return question(self._catch_up(self._open(), below))
+                        return answer(self._catch_up(self._open(), below))
                 self._replace(error)
-                return question(self._catch_up(self._open(), below))
+                return answer(self._catch_up(self._open(), below))
 
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written. A failure costs nothing: the next sweep sees them."""
@@ -179,7 +180,7 @@ class SqliteIndexHandle:
         with self._lock:
             self.invalidate()
             try:
-                self.query(_ignore)
+                self.query(_do_nothing)
                 index = self._open()
                 index.purge()
                 keep = index.is_current_file() and not index.in_memory
@@ -194,11 +195,11 @@ class SqliteIndexHandle:
         watch(self, stop, on_change, embedding, on_start)
 
     def clone(self) -> SqliteIndexHandle:
-        """A second handle over the same pages: neither waits for the other's lock."""
+        """Return a second handle over the same pages: neither waits for the other's lock."""
         return SqliteIndexHandle(self.folder, self._pages, self.scope)
 
     def freshness_lease(self) -> FreshnessLease | None:
-        """The lease that handles on this index file share. None for one in memory, which nobody else sees."""
+        """Return the lease that handles on this index file share; None for an index in memory."""
         file = self._index.file_id if self._index else None
         if file is None:
             return None
@@ -207,13 +208,11 @@ class SqliteIndexHandle:
         return lease
 
     def is_current_file(self) -> bool:
-        """Whether the open file is the one that others see."""
+        """Return whether the open file is still the one at its path."""
         return self._index is None or self._index.is_current_file()
 
     def inspect(self) -> IndexInspection:
-        from .inspection import inspect_sqlite_index
-
-        return inspect_sqlite_index(self.folder, self.scope.fingerprint)
+        return _inspect_index(self.folder, self.scope.fingerprint)
 
     def find_changes(self, inspection: IndexInspection) -> set[str] | None:
         changes = self._pages.changes(inspection.stamps, self.scope.roots())
@@ -270,7 +269,7 @@ class SqliteIndexHandle:
         return self._index
 
     def _use(self, index: SqliteIndex, warning: str) -> None:
-        """Answer from this index from now on. One that had to be kept in memory is soon tried on disk again."""
+        """Use this index from now on. If it had to be kept in memory, opening the file is soon tried again."""
         self._index = index
         self._warning = warning
         self._process = os.getpid()
@@ -291,7 +290,7 @@ class SqliteIndexHandle:
     def _catch_up(self, index: SqliteIndex, below: str | None) -> IndexView:
         warnings = [self._warning] if self._warning else []
         if not index.in_memory:
-            self._warning = ""  # that an index was rebuilt is said once
+            self._warning = ""  # the warning that an index was rebuilt is given once
         try:
             unreadable = self._sweep(index, below)
         except sqlite3.OperationalError as error:
@@ -319,9 +318,9 @@ class SqliteIndexHandle:
             return known
         changed: list[int] = []
 
-        def count_changes(what: str, done: int, total: int) -> None:
+        def count_changes(step: str, done: int, total: int) -> None:
             changed.append(total)
-            progress(what, done, total)
+            progress(step, done, total)
 
         exclusive = self._exclusive(index, lock_timeout)
         unreadable = catch_up(index, self._pages, self.scope, below, exclusive, count_changes)
@@ -335,9 +334,9 @@ class SqliteIndexHandle:
         return unreadable
 
     def _known_fresh(self, index: SqliteIndex, now: float) -> PathWarnings | None:
-        """What the last sweep could not read, where that sweep is recent or a watcher vouches for the index.
+        """Return what the last sweep could not read, if that sweep is recent or a watcher holds a lease; else None.
 
-        The first sweep is always done: what this handle wrote before, nobody may have indexed.
+        The first sweep is always done: pages that were written before it may not be indexed yet.
         """
         if now < self._next_sweep_at:
             return self._unreadable
@@ -345,22 +344,54 @@ class SqliteIndexHandle:
         return lease.unreadable if lease and lease.is_valid() else None
 
     def _exclusive(self, index: SqliteIndex, timeout: float) -> Callable[[], AbstractContextManager[None]]:
-        """A lock that keeps other processes from doing the same long work."""
+        """Return a lock that keeps other processes from doing the same long work."""
         if index.in_memory:
             return nullcontext
         return partial(lock, self.folder, "area", f"the index {self.scope.fingerprint}", timeout)
 
 
-def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, str]:
-    """Open an index of a home. The sentence says why, if it had to be rebuilt or kept in memory."""
-    path = os.path.join(folder, f"words-{SCHEMA}-{name}.sqlite")
+def index_file_stem(fingerprint: str) -> str:
+    """Return what the names of the files of an index begin with: they depend on the schema and on what is indexed."""
+    return f"words-{SCHEMA_VERSION}-{fingerprint}"
+
+
+def _inspect_index(folder: str, fingerprint: str) -> IndexInspection:
+    name = f"{index_file_stem(fingerprint)}.sqlite"
+    location = f"{os.path.basename(folder)}/{name}"
+    path = os.path.join(folder, name)
+    if os.path.islink(folder) or os.path.islink(path):
+        return IndexInspection(location, "unused", "it is a link, which is not followed")
+    if not os.path.isfile(path) or not os.path.getsize(path):
+        return IndexInspection(location, "missing")
+    try:
+        _check_integrity(path)
+        with closing(SqliteIndex(path)) as index:
+            stamps = index.stamps()
+            versions = index.versions(stamps)
+            return IndexInspection(location, "ok", "", stamps, versions, dict(index.warnings()))
+    except sqlite3.DatabaseError as error:
+        is_busy = getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+        return IndexInspection(location, "busy" if is_busy else "damaged", str(error))
+
+
+def _check_integrity(path: str) -> None:
+    uri = f"file:{quote(path)}?mode=ro"
+    with closing(sqlite3.connect(uri, uri=True, timeout=_INSPECTION_TIMEOUT_SECONDS)) as db:
+        (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(str(verdict).split("\n")[-1])
+
+
+def open_index(folder: str, fingerprint: str, damaged: str = "") -> tuple[SqliteIndex, str]:
+    """Open an index of a home. The second value says why it had to be rebuilt or kept in memory; empty if neither."""
+    path = os.path.join(folder, f"{index_file_stem(fingerprint)}.sqlite")
     if os.path.islink(folder) or os.path.islink(path):
         return SqliteIndex(":memory:"), f"the index {path} is a link and was not used: this process keeps its own"
     try:
         if damaged:
             _remove_index(path)
             return _open_private(path), f"the index {path} was damaged ({damaged}) and is rebuilt from the pages"
-        if not os.path.isdir(os.path.dirname(folder)):  # a query does not create a home
+        if not os.path.isdir(os.path.dirname(folder)):  # a query must not create a home
             return SqliteIndex(":memory:"), ""
         make_folders(folder)
         return _open_private(path), ""
@@ -370,7 +401,7 @@ def open_index(folder: str, name: str, damaged: str = "") -> tuple[SqliteIndex, 
         warning = f"the index {path} cannot be used ({error}): this process keeps its own"
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         if not damaged:
-            return open_index(folder, name, damaged=str(error))
+            return open_index(folder, fingerprint, damaged=str(error))
         warning = str(error)
     return SqliteIndex(":memory:"), warning
 
@@ -391,13 +422,16 @@ def _remove_unused_indexes(folder: str) -> None:
             _remove_index(entry.path)
 
 
-def _remove_other_indexes(folder: str, name: str) -> None:
-    """Remove every index but this one, of any schema and settings, and the log of recalls, which names pages."""
-    kept = f"words-{SCHEMA}-{name}"
+def _remove_other_indexes(folder: str, fingerprint: str) -> None:
+    """Remove every index but this one, of any schema and settings, and the log of recalls, which names pages.
+
+    With an empty fingerprint, all indexes are removed.
+    """
+    stem = index_file_stem(fingerprint)
     forget(folder)
     with suppress(FileNotFoundError, NotADirectoryError):
         for file in os.listdir(folder):
-            if file.startswith("words-") and not (name and file.startswith(kept)):
+            if file.startswith("words-") and not (fingerprint and file.startswith(stem)):
                 with suppress(OSError):
                     os.unlink(os.path.join(folder, file))
 
@@ -411,8 +445,8 @@ def _remove_index(path: str) -> None:
                 os.unlink(os.path.join(folder, file))
 
 
-def _ignore(_: IndexView) -> None:
-    """For a query that only has to catch up."""
+def _do_nothing(_: IndexView) -> None:
+    """Answer a query that only has to catch up."""
 
 
 def _is_obstacle(error: sqlite3.Error) -> bool:

@@ -18,17 +18,17 @@ from ..storage.files import APPEND_FLAGS
 FILES = ("recalled.jsonl", "recalled.1.jsonl")
 _MAX_LOG_BYTES = 2_000_000
 _MAX_PAGES = 100  # of one answer
-_quiet: ContextVar[bool] = ContextVar("unnoted", default=False)
+_is_off: ContextVar[bool] = ContextVar("recalls_off", default=False)
 
 
 @contextmanager
 def without_recalls() -> Iterator[None]:
-    """Within this block, searches are not logged."""
-    token = _quiet.set(True)
+    """Do not log the searches within this block."""
+    token = _is_off.set(True)
     try:
         yield
     finally:
-        _quiet.reset(token)
+        _is_off.reset(token)
 
 
 class Recall(NamedTuple):
@@ -47,10 +47,10 @@ class Recalls(NamedTuple):
 
 def log_recall(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
     """Log that pages answered. The index folder is neither created nor followed if it is a link."""
-    some = list(dict.fromkeys(paths))[:_MAX_PAGES]
-    if not folder or not some or _quiet.get() or os.path.islink(folder):
+    pages = list(dict.fromkeys(paths))[:_MAX_PAGES]
+    if not folder or not pages or _is_off.get() or os.path.islink(folder):
         return
-    line = json.dumps({"at": at, "agent": agent, "paths": some}, ensure_ascii=False, separators=(",", ":"))
+    line = json.dumps({"at": at, "agent": agent, "paths": pages}, ensure_ascii=False, separators=(",", ":"))
     with suppress(OSError, UnicodeError):
         handle = os.open(os.path.join(folder, FILES[0]), APPEND_FLAGS, 0o600)
         try:
@@ -80,13 +80,13 @@ def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
         with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
             for line in file:
                 with suppress(ValueError, KeyError, TypeError):
-                    said = json.loads(line)
-                    if said["agent"] == agent:
-                        yield str(said["at"]), [str(path) for path in said["paths"]]
+                    recall = json.loads(line)
+                    if recall["agent"] == agent:
+                        yield str(recall["at"]), [str(path) for path in recall["paths"]]
 
 
 def forget(folder: str) -> None:
-    """Remove what was noted: the names of pages that are gone for good are not kept here."""
+    """Remove the log, so that it does not name pages that were removed for good."""
     for name in FILES:
         with suppress(OSError):
             os.unlink(os.path.join(folder, name))

@@ -1,7 +1,7 @@
 """The index in SQLite: one file beside the pages, FTS5 for the words, and a file of vectors for each space.
 
-The file's name carries the schema's number and what is indexed, so that two versions of the program, or two settings,
-on one home keep an index each and do not fight. One that nobody has used for a month is removed when another is made.
+The file's name has the schema version and a fingerprint of what is indexed, so that two versions of the program, or two
+settings, have an index each. One that was not used for a month is removed when another is created.
 """
 
 from __future__ import annotations
@@ -10,29 +10,31 @@ import os
 import sqlite3
 import weakref
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
+from ..storage.names import path_range
 from .base import (
     BM25_K1,
     CONTEXT_WEIGHT,
     Candidate,
     CorpusStats,
     Entry,
+    candidate_of,
+    digest_of,
+    passage_row,
+    record_of,
+    record_row,
     weighted_length,
 )
-from .rows import candidate_of, digest_of, passage_row, read_rows, record_of, record_row
 from .tokenizer import tokenize
 from .vector_spaces import TABLES, VectorSpaces
-from .visibility import allowed, matches, placeholders, visible_rule
+from .visibility import matches, owner_condition, passage_condition, placeholders, render_sqlite
 
-if TYPE_CHECKING:
-    pass
-
-SCHEMA = 5
-_WHERE = ("body", "around")  # the columns of words
-_CACHE_KILOBYTES = 16_000  # of the file, for a connection: passages lie far apart and are read again
+SCHEMA_VERSION = 5
+_FTS_COLUMNS = ("body", "around")
+_CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
 CREATE TABLE IF NOT EXISTS pages(
@@ -62,6 +64,7 @@ _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, sc
 
 
 FileId = tuple[int, int]  # device and inode
+Value = TypeVar("Value")
 
 
 class SqliteIndex(VectorSpaces):
@@ -71,9 +74,9 @@ class SqliteIndex(VectorSpaces):
         self.in_memory = path == ":memory:"
         db = sqlite3.connect(path, timeout=_LOCK_TIMEOUT_SECONDS, isolation_level=None, check_same_thread=False)
         super().__init__(db, None if self.in_memory else path.removesuffix(".sqlite"))
-        self._closing = weakref.finalize(self, self._db.close)  # a handle that is dropped closes its file, too
+        self._closing = weakref.finalize(self, self._db.close)  # an index that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
-        self._counted: Counter[tuple[str, int]] = Counter()  # by how much frequencies have changed, until written
+        self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, until they are written
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KILOBYTES}")
@@ -86,15 +89,16 @@ class SqliteIndex(VectorSpaces):
 
     def close(self) -> None:
         with self._lock:
+            self._is_closed = True
             self._closing()
 
     @property
     def file_id(self) -> FileId | None:
-        """Which file this is, whatever it is called; None when it is kept in memory."""
+        """Return which file this is, whatever its name; None for an index in memory."""
         return self._place and self._place[1]
 
     def is_current_file(self) -> bool:
-        """Whether the file that is open is the one that others see: somebody may have removed the index."""
+        """Return whether the open file is still the one at its path: somebody may have removed the index."""
         return self._place is None or self.file_id == _identity(self._place[0])[1]
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
@@ -122,39 +126,42 @@ class SqliteIndex(VectorSpaces):
         self._write_counts()
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
-        """Word by word: the order FTS5 gives costs ten times the finding, and tells of words that others keep to
-        themselves."""
-        sql, values = self._holding(viewer, filters)
-        found: dict[int, float] = {}
+        """Return the best passages, scored word by word.
+
+        FTS5's own ranking would take ten times as long, and its weights would reveal words of pages that the viewer
+        may not see.
+        """
+        sql, values = self._match_sql(viewer, filters)
+        scores: dict[int, float] = {}
         for word, weight in weights.items():
-            body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _WHERE)
-            for rows, times in _apart(body, around):
-                worth = weight * times / (times + BM25_K1)
+            body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _FTS_COLUMNS)
+            for rows, times in _split_by_column(body, around):
+                score = weight * times / (times + BM25_K1)
                 for (number,) in rows:
-                    found[number] = found.get(number, 0.0) + worth
-        enough = sorted(found.values())[-limit] if len(found) > limit else 0.0
-        best = sorted((-worth, number) for number, worth in found.items() if worth >= enough)
+                    scores[number] = scores.get(number, 0.0) + score
+        min_score = sorted(scores.values())[-limit] if len(scores) > limit else 0.0
+        best = sorted((-score, number) for number, score in scores.items() if score >= min_score)
         return [number for _, number in best[:limit]]
 
-    def _holding(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
-        """How to ask for the passages with a word, among those that count for this viewer."""
+    def _match_sql(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
+        """Return the statement for the passages with a word that the viewer may see and that pass the filters."""
         if filters == EVERYTHING and self._sees_all(viewer):
             return "SELECT rowid FROM words WHERE words MATCH ?", ()
-        condition, values = allowed(viewer, filters)
+        condition, values = render_sqlite(passage_condition(viewer, filters))
         sql = f"""
             SELECT passages.id FROM words CROSS JOIN passages ON passages.id = words.rowid
             WHERE words MATCH ? AND {condition}"""
         return sql, values
 
     def _sees_all(self, viewer: Viewer) -> bool:
-        rules, values = visible_rule(viewer)
-        return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({rules}) LIMIT 1", values)
+        condition, values = render_sqlite(owner_condition(viewer))
+        return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({condition}) LIMIT 1", values)
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
             WHERE passages.id IN ({placeholders(numbers)})"""
-        return read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
+        return _read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
     def preceding_text(self, number: int) -> str:
         sql = """
@@ -163,8 +170,8 @@ class SqliteIndex(VectorSpaces):
         return next((row[0] for row in self._rows(sql, (number,))), "")
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
-        rules, values = visible_rule(viewer)
-        sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {rules}", values)
+        condition, values = render_sqlite(owner_condition(viewer))
+        sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {condition}", values)
         passages = sum(row[1] for row in sizes)
         length = sum(row[2] for row in sizes)
         sql = f"""
@@ -173,14 +180,13 @@ class SqliteIndex(VectorSpaces):
         return CorpusStats(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
 
     def records(self, prefix: str) -> list[Record]:
-        return read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
+        return _read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
 
     def warnings(self) -> list[tuple[str, str]]:
         rows = self._rows("SELECT path, warning FROM pages WHERE warning != '' ORDER BY path")
         return [(path, warning) for path, warning in rows]
 
     def size(self) -> tuple[int, int]:
-        """How many pages and how many passages are known."""
         sql = "SELECT (SELECT count(*) FROM pages), (SELECT coalesce(sum(passages), 0) FROM owners)"
         pages, passages = self._rows(sql)[0]
         return pages, passages
@@ -194,10 +200,10 @@ class SqliteIndex(VectorSpaces):
 
     def _discard_pending(self) -> None:
         super()._discard_pending()
-        self._counted.clear()
+        self._frequency_changes.clear()
 
     def purge(self) -> None:
-        """Leave no bytes of what was removed: not among vectors, nor in freed places of the file, nor in its log."""
+        """Leave no bytes of what was removed: not in vector files, free database pages, or the write-ahead log."""
         with self.write_transaction():
             for space in self.spaces():
                 self.compact(space)
@@ -212,17 +218,17 @@ class SqliteIndex(VectorSpaces):
 
     def _remove(self, numbers: Sequence[int]) -> None:
         sql = "SELECT owner, length, body, around FROM passages WHERE id = ?"
-        gone = "INSERT INTO words(words, rowid, body, around) VALUES('delete', ?, ?, ?)"
+        delete_sql = "INSERT INTO words(words, rowid, body, around) VALUES('delete', ?, ?, ?)"
         for number in numbers:
             owner, length, body, around = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None)
             if not (isinstance(body, str) and isinstance(around, str) and isinstance(length, int)):
                 raise sqlite3.DatabaseError("the words of a passage are not there")
             self._count(owner, length, {*body.split(), *around.split()}, -1)
-            self._db.execute(gone, (number, body, around))
+            self._db.execute(delete_sql, (number, body, around))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
 
     def _replace(self, entry: Entry, passages: Sequence[Passage]) -> None:
-        """Make the index say what a page says: a passage that reads as before stays, at most on other lines."""
+        """Replace the passages of a page. One with the same content stays, perhaps with other line numbers."""
         owner = self._owner(entry.scope)
         sql = "SELECT digest, id, first, last FROM passages WHERE path = ?"
         known: dict[bytes, list[tuple[int, int, int]]] = {}
@@ -250,10 +256,10 @@ class SqliteIndex(VectorSpaces):
             body = tokenize(f"{passage.hint} {passage.text}")
             around = tokenize(passage.around)
             length = weighted_length(len(body), len(around))
-            said = ("  ".join(body), "  ".join(around))  # a space either side of each, for counting
-            row = (*passage_row(entry, owner, passage, length), digest, *said)
+            columns = ("  ".join(body), "  ".join(around))  # with a space on either side of each word: see `Candidate`
+            row = (*passage_row(entry, owner, passage, length), digest, *columns)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
-            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *said))
+            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *columns))
             self._count(owner, length, {*body, *around}, 1)
 
     def _owner(self, scope: Scope) -> int:
@@ -262,46 +268,56 @@ class SqliteIndex(VectorSpaces):
         return number
 
     def _count(self, owner: int, length: int, words: set[str], by: int) -> None:
-        """Note that an owner has one passage more, or less, with these words."""
-        self._counted.update({(word, owner): by for word in words})
+        """Note that an owner has one passage more (`by` 1) or less (-1) with these words."""
+        self._frequency_changes.update({(word, owner): by for word in words})
         sizes = (by, by * length, owner)
         self._db.execute("UPDATE owners SET passages = passages + ?, length = length + ? WHERE id = ?", sizes)
 
     def _write_counts(self) -> None:
-        """What each owner's passages say, in how many of them: nobody's words weigh less by what others keep."""
+        """Write document frequencies by owner: the weight of a word must not depend on pages that are hidden."""
         sql = """
             INSERT INTO frequencies VALUES(?, ?, ?)
             ON CONFLICT(word, owner) DO UPDATE SET passages = passages + excluded.passages"""
-        self._db.executemany(sql, sorted((word, owner, by) for (word, owner), by in self._counted.items() if by))
-        if any(by < 0 for by in self._counted.values()):  # a word that nobody says any more is not kept
-            gone = [key for key, by in self._counted.items() if by < 0]
-            self._db.executemany("DELETE FROM frequencies WHERE word = ? AND owner = ? AND passages <= 0", gone)
-        self._counted.clear()
+        self._db.executemany(
+            sql, sorted((word, owner, by) for (word, owner), by in self._frequency_changes.items() if by)
+        )
+        if any(by < 0 for by in self._frequency_changes.values()):  # a word that is in no passage any more is removed
+            decreased = [key for key, by in self._frequency_changes.items() if by < 0]
+            self._db.executemany("DELETE FROM frequencies WHERE word = ? AND owner = ? AND passages <= 0", decreased)
+        self._frequency_changes.clear()
 
 
 _Rows = Sequence[tuple[Any, ...]]
 
 
-def _apart(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
-    """Who holds a word, and how often that counts: in the passage, beside it, or both."""
+def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, ...]]) -> list[Value]:
+    """Return rows as values. A row that cannot be read is damage like any other, and the index is replaced."""
+    try:
+        return [read(row) for row in rows]
+    except (ValueError, TypeError, AttributeError) as error:
+        raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
+
+
+def _split_by_column(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
+    """Split the passages with a word into those with it in the text, around it, or both; with the weight of each."""
     if not around:
         return ((body, 1.0),)
     inside = set(body)
-    beside = set(around)
-    return (inside - beside, 1.0), (beside - inside, CONTEXT_WEIGHT), (inside & beside, 1 + CONTEXT_WEIGHT)
+    outside = set(around)
+    return (inside - outside, 1.0), (outside - inside, CONTEXT_WEIGHT), (inside & outside, 1 + CONTEXT_WEIGHT)
 
 
 _BELOW = "(path = ? OR (path >= ? AND path < ?))"
 
 
 def _below(prefix: str) -> tuple[str, str, str]:
-    """A page, or everything in a folder: `0` is the character after the slash."""
-    return prefix, f"{prefix}/", f"{prefix}0"
+    """Return the values of `_BELOW`: a page, or everything in a folder."""
+    return prefix, *path_range(prefix)
 
 
 def _identity(path: str) -> tuple[str, tuple[int, int]]:
     try:
-        found = os.stat(path)
+        info = os.stat(path)
     except OSError:
         return path, (0, 0)
-    return path, (found.st_dev, found.st_ino)
+    return path, (info.st_dev, info.st_ino)

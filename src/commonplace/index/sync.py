@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
+from ..formats.passages import split_page, split_record, split_skill, split_transcript
 from ..model import Page, Scope
 from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
@@ -20,20 +21,21 @@ from ..storage.skills import DATA, PAGE
 from ..storage.skills import parse as parse_skill
 from .base import Entry, Index, Progress, ignore_progress
 
-# Pages to read, what they are, and the stamp they are read at; None: a look did not see them, they may be there now.
+# Pages to read: the place and the stamp by path. The stamp is None for a page that the last listing did not have.
 Work = dict[str, tuple[Place, int | None]]
-_MANY_PAGES = 500  # to read, from which other processes answer from what is indexed instead of waiting
-_BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps what it has done
-_LEANING = ("skill", "record")  # say more than their text: what stands beside it, and the time it was written
-# What a page can be that nobody can make sense of; a time of writing that no calendar knows is one of the last two.
-_SENSELESS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
+_MANY_PAGES = 500  # to read: from here on one process does it, and the others answer from what is indexed
+_BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps the batches before
+# The entry of such a page depends on more than its text: on a file beside it, or on the time it was written.
+_ALWAYS_REREAD_KINDS = ("skill", "record")
+# What parsing a page can raise. The last two also come from a time of writing that no calendar has.
+_UNREADABLE_PAGE_ERRORS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
 
 
 @dataclass(frozen=True)
 class IndexScope:
-    """Everything that is indexed: the layout, the patterns of extra paths, and whose sessions.
+    """What is indexed: the pages of a layout, extra paths, and the sessions of some agents.
 
-    `sessions` says it for agents that have a setting of their own, `all_sessions` for the others.
+    `sessions` has the agents with a setting of their own; `all_sessions` is the setting for the others.
     """
 
     layout: Layout
@@ -52,18 +54,18 @@ class IndexScope:
 
     @property
     def fingerprint(self) -> str:
-        """A short name for exactly this scope: settings that differ have an index each, not a fight over one.
+        """Return a short hash of this scope: different settings have an index each, and do not overwrite each other's.
 
-        Sessions are read anew where another rule says what a secret is, or what a turn looks like: an index may hold
-        what an earlier version did not know.
+        Where sessions are indexed, the format of turns and the rules for secrets are part of it: after a change of
+        either, sessions are read again.
         """
         roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
-        said = json.dumps(
-            [roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, self._rules()]
+        scope = json.dumps(
+            [roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, self._session_rules()]
         )
-        return hashlib.blake2b(said.encode(), digest_size=4).hexdigest()
+        return hashlib.blake2b(scope.encode(), digest_size=4).hexdigest()
 
-    def _rules(self) -> list[str]:
+    def _session_rules(self) -> list[str]:
         if not self._any_sessions:
             return []
         from ..formats.transcripts import TURN_FORMAT
@@ -84,13 +86,13 @@ def catch_up(
     pages: Pages,
     scope: IndexScope,
     below: str | None = None,
-    alone: Callable[[], AbstractContextManager[None]] = nullcontext,
+    exclusive_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
     progress: Progress = ignore_progress,
     batch: int = 0,
 ) -> PathWarnings:
-    """Bring the index up to date, for the whole home or for one folder; what could not be seen, and where.
+    """Bring the index up to date, for the whole home or for one folder, and return what could not be read.
 
-    Where there is much to do, only one process does it: `alone` raises LockTimeout for the others.
+    Where there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others.
     """
     roots = scope.roots() if below is None else [Root(below)]
     known = index.stamps(below)
@@ -98,23 +100,23 @@ def catch_up(
     work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := scope.place(path))}
     removed = [path for path in changes.removed if not scope.place(path)]
     work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
-    _with_their_skills(work, removed, scope)
+    _add_skill_pages(work, removed, scope)
     ordered = sorted(work.items())
     batch = batch or _BATCH_PAGES
-    with alone() if len(ordered) > _MANY_PAGES else nullcontext():
+    with exclusive_lock() if len(ordered) > _MANY_PAGES else nullcontext():
         for start in range(0, max(len(ordered), 1), batch):
-            some = dict(ordered[start : start + batch])
-            if some or removed:
-                pages.record_outside_edits(_apply(index, pages, some, removed))
+            part = dict(ordered[start : start + batch])
+            if part or removed:
+                pages.record_outside_edits(_apply(index, pages, part, removed))
             removed = []
-            progress("pages", start + len(some), len(ordered))
+            progress("pages", start + len(part), len(ordered))
     return list(changes.warnings)
 
 
 def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -> None:
-    """Read every page again. Until all of it is done, everybody else sees the index as it was."""
-    found = pages.changes({}, scope.roots()).changed
-    work = {path: (place, found[path]) for path in sorted(found) if (place := scope.place(path))}
+    """Read every page again. Until that is done, everybody else sees the index as it was."""
+    stamps = pages.changes({}, scope.roots()).changed
+    work = {path: (place, stamps[path]) for path in sorted(stamps) if (place := scope.place(path))}
     with index.write_transaction():
         index.apply([], index.stamps())
         entries: list[Entry] = []
@@ -130,31 +132,32 @@ def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -
 def update_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[str]) -> None:
     """Bring the index up to date for single pages that were just written."""
     work: Work = {path: (place, UNSURE) for path in paths if (place := scope.place(path))}
-    _with_their_skills(work, [], scope)
+    _add_skill_pages(work, [], scope)
     if work:
         _apply(index, pages, work, [])
 
 
-def _with_their_skills(work: Work, removed: list[str], scope: IndexScope) -> None:
-    """Data that changed beside a skill's page is read with that page."""
+def _add_skill_pages(work: Work, removed: list[str], scope: IndexScope) -> None:
+    """Add the page of every skill whose data changed: both are indexed together."""
     for path in [*work, *removed]:
-        beside = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
-        place = scope.place(beside) if beside else None
+        skill_page = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
+        place = scope.place(skill_page) if skill_page else None
         if place:
-            work.setdefault(beside, (place, None))
+            work.setdefault(skill_page, (place, None))
 
 
 def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[str]:
-    """Read the pages while nobody else writes to the index: an earlier reading never replaces a later one.
+    """Read pages and store them, and return the paths of those that changed or are gone.
 
-    The pages that are not what they were, transcripts aside: those only grow, and nobody edits them.
+    Pages are read while the index is locked, so that an older reading never replaces a newer one. Transcripts are not
+    returned: they only grow, and nobody edits them.
     """
     with index.write_transaction():
         versions = index.versions(work)
         entries: list[Entry] = []
         for path, (place, stamp) in work.items():
-            known = "" if place.kind in _LEANING else versions.get(path, "")
-            if stamp is None and not _stands(pages, path):
+            known = "" if place.kind in _ALWAYS_REREAD_KINDS else versions.get(path, "")
+            if stamp is None and not _is_listed(pages, path):
                 removed.append(path)
                 continue
             try:
@@ -166,12 +169,12 @@ def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[s
     return [path for path in (*changed, *removed) if not path.endswith(".jsonl")]
 
 
-def _stands(pages: Pages, path: str) -> bool:
-    """Whether a look would see the page now: a folder or a link of its name is none, nor is one in another case."""
+def _is_listed(pages: Pages, path: str) -> bool:
+    """Return whether a listing has the page now: not a folder or a link of that name, nor a name in another case."""
     folder, _, name = path.rpartition("/")
-    with suppress(CommonplaceError):  # a folder the disk refuses shows nothing to a look either
-        stands = path in pages.changes({}, [Root(path, is_page=True)]).changed
-        return stands and (not folder or path in pages.list(folder, name))
+    with suppress(CommonplaceError):  # a folder that cannot be read has no pages in a listing either
+        exists = path in pages.changes({}, [Root(path, is_page=True)]).changed
+        return exists and (not folder or path in pages.list(folder, name))
     return False
 
 
@@ -183,35 +186,34 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
         return _read(pages, place, page, stamp)
     except PageNotFound:
         raise
-    except _SENSELESS as error:  # a page nobody can make sense of stops no other
-        if isinstance(error.__cause__, OSError):  # the disk's fault: the page looks the same when it can be read again
+    except _UNREADABLE_PAGE_ERRORS as error:  # one broken page must not stop the others
+        if isinstance(error.__cause__, OSError):  # the stamp will be the same when the page can be read again
             stamp = UNSURE
-        return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _naming(path, str(error)))
+        return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _with_path(path, error))
 
 
 def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
-    """What a page says: its passages, its record if it is one, whose it is, and what is wrong with it."""
-    from ..formats import passages as cut  # nearly always there is no page to read
-
+    """Parse a page into its entry: passages, a record if it is one, the scope, and a warning."""
     path = page.path
     text, warning = _truncate(path, page.text)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
         record = parse(page.text, path, place, lambda: pages.modified_at(path))
-        passages = cut.split_record(text, record)
+        passages = split_record(text, record)
         return entry._replace(passages=passages, record=record, scope=record.scope, warning=warning or record.warning)
     if place.kind == "session":
-        turns, broken = cut.split_transcript(text)
+        turns, broken = split_transcript(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        has_data = _stands(pages, path.removesuffix(PAGE) + DATA)  # what no look sees: its end would not show
+        has_data = _is_listed(pages, path.removesuffix(PAGE) + DATA)  # otherwise its removal would go unnoticed
         skill = parse_skill(text, pages, path, place.name, alone=not has_data)
-        again = UNSURE if skill.warning else stamp  # when its data can be read again, the page looks as it does now
-        entry = entry._replace(stamp=again, scope=Scope("skill", skill.owner), warning=warning or skill.warning)
-        return entry._replace(passages=cut.split_skill(text, skill))
-    if place.kind == "data":  # found through its skill's page; known here so that a change of it is seen
+        # When the data can be read again, the stamp of the page will be the same.
+        entry_stamp = UNSURE if skill.warning else stamp
+        entry = entry._replace(stamp=entry_stamp, scope=Scope("skill", skill.owner), warning=warning or skill.warning)
+        return entry._replace(passages=split_skill(text, skill))
+    if place.kind == "data":  # indexed with its skill's page; an entry of its own shows when it changes
         return entry
-    return entry._replace(passages=cut.split_page(text, place.name.replace("-", " ")))
+    return entry._replace(passages=split_page(text, place.name.replace("-", " ")))
 
 
 def _broken_lines(path: str, broken: list[int]) -> str:
@@ -225,12 +227,12 @@ def _truncate(path: str, text: str) -> tuple[str, str]:
     if len(text) <= MAX_PAGE_CHARACTERS:
         return text, ""
     end = text.rfind("\n", 0, MAX_PAGE_CHARACTERS)
-    kept = text[: end if end > 0 else MAX_PAGE_CHARACTERS]
-    return (
-        kept,
-        f"{path} is too large: only its first {kept.count(chr(10)) + 1} lines are searched; split it up",
-    )
+    start = text[: end if end > 0 else MAX_PAGE_CHARACTERS]
+    line_count = start.count("\n") + 1
+    return start, f"{path} is too large: only its first {line_count} lines are searched; split it up"
 
 
-def _naming(path: str, sentence: str) -> str:
-    return sentence if path in sentence else f"{path}: {sentence}"
+def _with_path(path: str, error: Exception) -> str:
+    """Return the sentence of an error, which names the page."""
+    has_path = isinstance(error, CommonplaceError) and error.path == path
+    return str(error) if has_path else f"{path}: {error}"

@@ -1,7 +1,7 @@
 """A file of vectors: the rows of one space, memory-mapped and quantized to one byte a dimension.
 
-A row is written once and never changed, so that readers need no lock. SQLite says how many rows are valid, which file
-they are in and which passage each belongs to; what is in the file beyond that is overwritten.
+A row is written once and never changed, so that readers need no lock. The database has the file of each space, the
+number of valid rows and the passage of each row; what is in the file after the valid rows is overwritten.
 """
 
 from __future__ import annotations
@@ -16,27 +16,27 @@ _MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensi
 _ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
 _MIN_FILTERED_ROWS = 2_500
 _SAMPLE_ROWS = 64
-_MAX_DISTANCE = 65_535  # further apart than any two rows
+_MAX_DISTANCE = 65_535  # more than between any two rows
 
 
 def row_type(dims: int) -> np.dtype[Any]:
-    """A row: who it belongs to, what a unit of its numbers is worth, and the numbers."""
-    return np.dtype([("owner", "<i4"), ("unit", "<f4"), ("numbers", "i1", (dims,))])
+    """Return the type of a row: its owner, the scale of its values, and the values."""
+    return np.dtype([("owner", "<i4"), ("scale", "<f4"), ("values", "i1", (dims,))])
 
 
 def quantize(vectors: Array, owners: list[int]) -> Array:
-    """Vectors as rows: each is stretched so that its largest number takes the whole byte."""
+    """Return vectors as rows: each is scaled so that its largest value is 127 or -127."""
     rows = np.zeros(len(vectors), row_type(vectors.shape[1]))
     largest = np.abs(vectors).max(axis=1)
-    unit = np.where(largest > 0, largest, 1.0) / 127
+    scale = np.where(largest > 0, largest, 1.0) / 127
     rows["owner"] = owners
-    rows["unit"] = unit
-    rows["numbers"] = np.round(vectors / unit[:, None])
+    rows["scale"] = scale
+    rows["values"] = np.round(vectors / scale[:, None])
     return rows
 
 
 def _as_vectors(rows: Array) -> Array:
-    vectors: Array = rows["numbers"].astype(np.float32) * rows["unit"][:, None]
+    vectors: Array = rows["values"].astype(np.float32) * rows["scale"][:, None]
     return vectors
 
 
@@ -51,10 +51,10 @@ class VectorFile:
         self.count = 0
         self._exact_rows: Array = np.zeros((0, dims), np.float32)
         self._filter: _SignFilter | None = None
-        self._spread: tuple[float, float] | None = None
+        self._similarity_stats: tuple[float, float] | None = None
 
     def write(self, start: int, rows: Array) -> None:
-        """Put rows after the first `start`, on the disk before they are counted."""
+        """Write rows after the first `start` rows. They are on disk before the database counts them."""
         if self.path is None:
             self._rows = np.concatenate([self._rows[:start], rows])
             return
@@ -68,14 +68,14 @@ class VectorFile:
             os.fsync(file.fileno())
 
     def load(self, count: int) -> bool:
-        """Look at the first `count` rows; False when the file does not have them."""
+        """Make the first `count` rows available; return False if the file does not have them."""
         if self.path is not None and not self._map(self.path, count):
             return False
         self.count = count
         return len(self._rows) >= count
 
     def _map(self, path: str, count: int) -> bool:
-        """Look at the size every time: reading what somebody cut off would end the process."""
+        """Map the file, after a check of its size: reading a mapped page that was truncated would crash the process."""
         try:
             if os.path.getsize(path) < count * self._type.itemsize:
                 return False
@@ -88,117 +88,123 @@ class VectorFile:
     def rows(self, numbers: Array) -> Array:
         return self._rows.take(numbers)
 
-    def nearest(self, question: Array, owners: Array, limit: int, among: Array | None = None) -> tuple[Array, Array]:
-        """The rows most like a question, best first, and how like it: only those of these owners, or these rows."""
-        if among is None and self.count <= _MAX_EXACT_ROWS:
-            candidates, likeness = self._all(question, owners)
+    def nearest(self, query: Array, owners: Array, limit: int, rows: Array | None = None) -> tuple[Array, Array]:
+        """Return the rows most similar to a query, best first, and their cosines: of `rows`, or of these owners."""
+        if rows is None and self.count <= _MAX_EXACT_ROWS:
+            candidates, cosines = self._scan(query, owners)
         else:
-            candidates = self._filter_rows(question, owners, limit) if among is None else among
-            likeness = self.cosines(question, candidates)
-        best = _largest(likeness, limit)
-        best = best[np.argsort(-likeness[best], kind="stable")]
-        return candidates[best], likeness[best]
+            candidates = self._filter_rows(query, owners, limit) if rows is None else rows
+            cosines = self.cosines(query, candidates)
+        best = _largest(cosines, limit)
+        best = best[np.argsort(-cosines[best], kind="stable")]
+        return candidates[best], cosines[best]
 
-    def cosines(self, question: Array, numbers: Array) -> Array:
-        """The cosine of each of these rows with the question."""
-        rows = self._rows.take(numbers)  # a third of the time of [numbers]
-        found: Array = np.vecdot(rows["numbers"].astype(np.float32), question) * rows["unit"]
-        return found
+    def cosines(self, query: Array, numbers: Array) -> Array:
+        """Return the cosine of each of these rows with the query."""
+        rows = self._rows.take(numbers)  # takes a third of the time of `[numbers]`
+        cosines: Array = np.vecdot(rows["values"].astype(np.float32), query) * rows["scale"]
+        return cosines
 
     def similarity_stats(self) -> tuple[float, float] | None:
-        """How alike rows are that have nothing to do with each other, by a sample; None of too few."""
+        """Return mean and deviation of the cosine between rows, by a sample; None if there are too few."""
         if self.count < _SAMPLE_ROWS:
             return None
-        if self._spread is None:
-            some = self._rows[: self.count : self.count // _SAMPLE_ROWS][:_SAMPLE_ROWS]
-            vectors = _as_vectors(some)
-            alike = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-            self._spread = float(alike.mean()), float(alike.std())
-        return self._spread
+        if self._similarity_stats is None:
+            sample = self._rows[: self.count : self.count // _SAMPLE_ROWS][:_SAMPLE_ROWS]
+            vectors = _as_vectors(sample)
+            cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+            self._similarity_stats = float(cosines.mean()), float(cosines.std())
+        return self._similarity_stats
 
-    def _all(self, question: Array, owners: Array) -> tuple[Array, Array]:
-        """Every row of these owners. So few rows are kept as they are computed with."""
+    def _scan(self, query: Array, owners: Array) -> tuple[Array, Array]:
+        """Return every row of these owners, with its cosine. So few rows are kept in memory as floats."""
         start = len(self._exact_rows)
         if start > self.count:
             self._exact_rows = self._exact_rows[:0]
             start = 0
         if start < self.count:
-            some = self._rows[start : self.count]
-            self._exact_rows = np.concatenate([self._exact_rows, _as_vectors(some)])
-        mine = np.flatnonzero(np.isin(self._rows["owner"][: self.count], owners))
-        likeness: Array = np.vecdot(self._exact_rows, question)  # not @: threads for so little cost more than they save
-        return mine, likeness[mine]
+            new_rows = self._rows[start : self.count]
+            self._exact_rows = np.concatenate([self._exact_rows, _as_vectors(new_rows)])
+        visible_rows = np.flatnonzero(np.isin(self._rows["owner"][: self.count], owners))
+        # Not `@`: for so few vectors, starting BLAS threads takes longer than they save.
+        cosines: Array = np.vecdot(self._exact_rows, query)
+        return visible_rows, cosines[visible_rows]
 
-    def _filter_rows(self, question: Array, owners: Array, limit: int) -> Array:
+    def _filter_rows(self, query: Array, owners: Array, limit: int) -> Array:
         if self._filter is None or self._filter.count > self.count:
             self._filter = _SignFilter(self._rows, self.dims)
         self._filter.grow(self._rows, self.count)
-        return self._filter.nearest(question, owners, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))
+        return self._filter.nearest(query, owners, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))
 
 
 class _SignFilter:
-    """One bit for each dimension: the sign of a row relative to the mean. Rows that agree with a query in most signs
-    are worth comparing exactly."""
+    """A prefilter with one bit for each dimension: the sign relative to the mean. Rows with mostly the same signs as a
+    query are then compared exactly."""
 
     def __init__(self, rows: Array, dims: int) -> None:
-        some = rows[:: max(1, len(rows) // 2_000)]
-        self._middle = _as_vectors(some).mean(axis=0)
+        sample = rows[:: max(1, len(rows) // 2_000)]
+        self._mean = _as_vectors(sample).mean(axis=0)
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
         self._owners: Array = np.zeros(0, np.int32)
-        self._everybody = set[int]()
+        self._known_owners = set[int]()
         self.count = 0
 
     def grow(self, rows: Array, count: int) -> None:
-        """Take in rows up to a count. Some room is kept, so that growing by one does not copy everything."""
+        """Add rows up to a count. Some space is allocated ahead, so that adding one row does not copy everything."""
         if count == self.count:
             return
         if count > self._bits.shape[1]:
-            room = count + count // 8 + 64
-            self._bits = np.concatenate([self._bits, np.zeros((self._words, room - self._bits.shape[1]), np.uint64)], 1)
-            self._owners = np.concatenate([self._owners, np.zeros(room - len(self._owners), np.int32)])
+            capacity = count + count // 8 + 64
+            new_bits = np.zeros((self._words, capacity - self._bits.shape[1]), np.uint64)
+            self._bits = np.concatenate([self._bits, new_bits], 1)
+            self._owners = np.concatenate([self._owners, np.zeros(capacity - len(self._owners), np.int32)])
         for start in range(self.count, count, 16_384):
-            some = rows[start : min(count, start + 16_384)]
-            self._bits[:, start : start + len(some)] = self._signs(
-                some["numbers"] > self._middle / some["unit"][:, None]
-            )
-            self._owners[start : start + len(some)] = some["owner"]
-            self._everybody.update(np.unique(some["owner"]).tolist())
+            block = rows[start : min(count, start + 16_384)]
+            end = start + len(block)
+            self._bits[:, start:end] = self._pack_bits(block["values"] > self._mean / block["scale"][:, None])
+            self._owners[start:end] = block["owner"]
+            self._known_owners.update(np.unique(block["owner"]).tolist())
         self.count = count
 
-    def nearest(self, question: Array, owners: Array, limit: int) -> Array:
-        asked = self._signs((question > self._middle)[None, :])
-        apart = np.zeros(self.count, np.uint16)
-        for column, sides in enumerate(self._bits[:, : self.count]):
-            apart += np.bitwise_count(sides ^ asked[column, 0])
-        if not self._everybody <= set(owners.tolist()):
-            mine = self._owners[: self.count]
-            known = np.zeros(int(max(mine.max(initial=0), owners.max(initial=0))) + 1, bool)
-            known[owners] = True
-            apart[~known[mine]] = _MAX_DISTANCE
-        return np.flatnonzero(apart <= self._furthest(apart, limit))
+    def nearest(self, query: Array, owners: Array, limit: int) -> Array:
+        """Return at least `limit` rows of these owners, those whose bits differ least from the query's."""
+        query_bits = self._pack_bits((query > self._mean)[None, :])
+        distances = np.zeros(self.count, np.uint16)
+        for word, bits in enumerate(self._bits[:, : self.count]):
+            distances += np.bitwise_count(bits ^ query_bits[word, 0])
+        if not self._known_owners <= set(owners.tolist()):
+            row_owners = self._owners[: self.count]
+            is_visible = np.zeros(int(max(row_owners.max(initial=0), owners.max(initial=0))) + 1, bool)
+            is_visible[owners] = True
+            distances[~is_visible[row_owners]] = _MAX_DISTANCE
+        return np.flatnonzero(distances <= self._distance_cutoff(distances, limit))
 
-    def _furthest(self, apart: Array, limit: int) -> int:
-        """How far apart as many rows are as asked for. Counting is faster than sorting: there are few distances."""
-        nearest = 0
-        furthest = 64 * self._words
-        while nearest < furthest:
-            middle = (nearest + furthest) // 2
-            if np.count_nonzero(apart <= middle) < limit:
-                nearest = middle + 1
+    def _distance_cutoff(self, distances: Array, limit: int) -> int:
+        """Return the distance within which there are at least `limit` rows.
+
+        A binary search that counts is faster than sorting, since there are few different distances.
+        """
+        low = 0
+        high = 64 * self._words
+        while low < high:
+            middle = (low + high) // 2
+            if np.count_nonzero(distances <= middle) < limit:
+                low = middle + 1
             else:
-                furthest = middle
-        return nearest
+                high = middle
+        return low
 
-    def _signs(self, sides: Array) -> Array:
-        packed = np.packbits(sides, axis=1)
-        padded = np.zeros((len(sides), self._words * 8), np.uint8)
+    def _pack_bits(self, signs: Array) -> Array:
+        """Pack rows of booleans into columns of 64-bit words."""
+        packed = np.packbits(signs, axis=1)
+        padded = np.zeros((len(signs), self._words * 8), np.uint8)
         padded[:, : packed.shape[1]] = packed
         return padded.view(np.uint64).T
 
 
 def _map_rows(path: str, kind: np.dtype[Any], count: int) -> Array:
-    """Rows of a file as a plain array: each look at a part of a memmap costs as much as the part."""
+    """Map the rows of a file as a plain array: slicing a `memmap` is slow."""
     return np.memmap(path, kind, "r", shape=(count,)).view(np.ndarray)
 
 

@@ -1,8 +1,8 @@
 """The vectors of the SQLite index: which passage has which row of a vector file. One file for each space, that is for
 each embedding model.
 
-Passages are numbered in the order they came, so that a space needs one number to know what it has not seen. A vector
-belongs to a text and an owner: the same text keeps its vector wherever it moves within what one agent may see.
+Passages are numbered in the order they are added, so that one number says what a space has seen. A vector belongs to a
+text and an owner: a text that moves to another page of the same owner keeps its vector.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LockTimeout, Unavailable
+from ..errors import IndexClosed, LockTimeout, Unavailable
 from ..formats.passages import embedding_text
 from ..model import EVERYTHING, Filters, Viewer
 from .base import NEIGHBOUR_LINES, Coverage, PassageEmbedding, PendingBatch, TokenVectors, find_neighbour_turns
-from .visibility import allowed, placeholders, visible_owners
+from .visibility import passage_condition, placeholders, render_sqlite, visible_owners
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -50,6 +50,7 @@ class VectorSpaces:
     def __init__(self, db: sqlite3.Connection, file_prefix: str | None) -> None:
         self._db = db
         self._lock = threading.RLock()
+        self._is_closed = False
         self._file_prefix = file_prefix
         self._files: dict[str, tuple[tuple[int, int], VectorFile]] = {}  # open ones, by space
         self._obsolete_files: list[str] = []  # removed once the transaction that replaced them is committed
@@ -80,6 +81,11 @@ class VectorSpaces:
             finally:
                 with suppress(sqlite3.Error):
                     self._db.execute("COMMIT")
+
+    def _require_open(self) -> None:
+        """Raise IndexClosed if another thread has closed the index. Call it with the lock held."""
+        if self._is_closed:
+            raise IndexClosed("the index was closed meanwhile")
 
     def _discard_pending(self) -> None:
         """Forget what a transaction that failed would have done outside the database."""
@@ -114,6 +120,7 @@ class VectorSpaces:
             LEFT JOIN vectors ON vectors.space = ? AND vectors.owner = passages.owner AND vectors.hash = passages.hash
             WHERE passages.id > ? ORDER BY passages.id LIMIT ?"""
         with self._lock:
+            self._require_open()
             row = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (space,)).fetchone()
             number, seen = row or (0, 0)
             rows = self._db.execute(sql, (number, seen, limit)).fetchall()
@@ -126,8 +133,10 @@ class VectorSpaces:
         self, space: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
     ) -> None:
         try:
-            with self.write_transaction():
-                self._add_rows(space, pending, embedded)
+            with self._lock:
+                self._require_open()
+                with self.write_transaction():
+                    self._add_rows(space, pending, embedded)
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
@@ -143,7 +152,7 @@ class VectorSpaces:
 
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space, known_dims, _, count, seen = self._ensure_space(name, dims)
-        if pending.space not in (0, space):  # the space was made anew: what had a vector then may have none now
+        if pending.space not in (0, space):  # the space was created again: what had a vector then may have none now
             return
         new = self._without_vector(space, list(embedded))
         if new and dims != known_dims:  # the name means another model now
@@ -164,48 +173,48 @@ class VectorSpaces:
             self.compact(name)
 
     def nearest(
-        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
         import numpy as np
 
         with self._lock:
             number, file = self._open_space(space)
-            if file is None or len(question) != file.dims:
+            if file is None or len(query) != file.dims:
                 return []
             owners = np.array(visible_owners(self._db, viewer, filters), np.int32)
-            condition, values = allowed(viewer, filters)
-            among = self._rows_allowed(number, file, condition, values) if filters != EVERYTHING else None
-            wanted = limit
+            condition, values = render_sqlite(passage_condition(viewer, filters))
+            candidates = self._visible_rows(number, file, condition, values) if filters != EVERYTHING else None
+            row_limit = limit
             while True:
-                rows, cosines = file.nearest(question, owners, limit, among)
+                rows, cosines = file.nearest(query, owners, row_limit, candidates)
                 by_row = dict(zip(rows.tolist(), cosines.tolist(), strict=True))
-                found = self._passages_of(number, by_row, condition, values)
-                if len(found) >= wanted or len(rows) < limit:
-                    return found[:wanted]
-                limit *= 4  # many rows were of texts that are gone
+                passages = self._passages_of(number, by_row, condition, values)
+                if len(passages) >= limit or len(rows) < row_limit:
+                    return passages[:limit]
+                row_limit *= 4  # many rows were of texts that are gone
 
-    def _rows_allowed(self, space: int, file: VectorFile, condition: str, values: Sequence[str | int]) -> Any:
+    def _visible_rows(self, space: int, file: VectorFile, condition: str, values: Sequence[str | int]) -> Any:
         sql = f"SELECT DISTINCT row FROM passages JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
         return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *values))])
 
     def _passages_of(
         self, space: int, cosines: dict[int, float], condition: str, values: Sequence[str | int]
     ) -> list[tuple[int, float]]:
-        """The passages of these rows, best first; of a text that occurs on many pages, a few."""
-        # CROSS JOIN keeps SQLite to the order written: it has no statistics, and guesses wrong.
+        """Return the passages of these rows, best first; only a few of a text that is on many pages."""
+        # CROSS JOIN makes SQLite join in this order: without statistics, it would choose a slow one.
         sql = f"""
             SELECT passages.id, row FROM vectors CROSS JOIN passages USING(owner, hash)
             WHERE space = {space} AND row IN (%s) AND {condition}"""
-        pages: dict[int, list[int]] = {}
+        by_row: dict[int, list[int]] = {}
         for number, row in sorted(_execute_in_batches(self._db, sql, list(cosines), values)):
-            pages.setdefault(row, []).append(number)
-        pairs = ((-cosines[row], number) for row, numbers in pages.items() for number in numbers[:_MAX_COPIES])
+            by_row.setdefault(row, []).append(number)
+        pairs = ((-cosines[row], number) for row, numbers in by_row.items() for number in numbers[:_MAX_COPIES])
         return [(number, -negative) for negative, number in sorted(pairs)]
 
-    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         with self._lock:
             number, file = self._open_space(space)
-            if file is None or len(question) != file.dims or not numbers:
+            if file is None or len(query) != file.dims or not numbers:
                 return {}
             sql = f"""
                 SELECT passages.id, row FROM passages CROSS JOIN vectors USING(owner, hash)
@@ -214,13 +223,13 @@ class VectorSpaces:
             if not pairs:
                 return {}
             ids, rows = zip(*pairs, strict=True)
-            return dict(zip(ids, file.cosines(question, _check_rows(file, rows)).tolist(), strict=True))
+            return dict(zip(ids, file.cosines(query, _check_rows(file, rows)).tolist(), strict=True))
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         with self._lock:
             neighbours = self._neighbour_turns(numbers)
-            every = list({*numbers, *(number for some in neighbours.values() for number in some)})
-            return TokenVectors(self._read_tokens(space, every), neighbours)
+            with_neighbours = list({*numbers, *(other for others in neighbours.values() for other in others)})
+            return TokenVectors(self._read_tokens(space, with_neighbours), neighbours)
 
     def _read_tokens(self, space: str, numbers: Sequence[int]) -> dict[int, bytes]:
         from ..embedding.late_interaction import TOKEN_BYTES
@@ -229,10 +238,10 @@ class VectorSpaces:
             SELECT passages.id, tokens FROM spaces CROSS JOIN passages CROSS JOIN tokens
             ON tokens.space = spaces.id AND tokens.owner = passages.owner AND tokens.hash = passages.hash
             WHERE passages.id IN (%s) AND spaces.name = ?"""
-        found = _execute_in_batches(self._db, sql, numbers, (space,))
-        if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % TOKEN_BYTES for _, tokens in found):
+        rows = _execute_in_batches(self._db, sql, numbers, (space,))
+        if any(not isinstance(tokens, bytes) or not tokens or len(tokens) % TOKEN_BYTES for _, tokens in rows):
             raise sqlite3.DatabaseError("the tokens of a passage are not there")
-        return dict(found)
+        return dict(rows)
 
     def _neighbour_turns(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         sql = f"""
@@ -276,21 +285,21 @@ class VectorSpaces:
         self._db.execute("INSERT OR IGNORE INTO spaces VALUES(NULL, ?, ?, 0, 0, 0)", (name, dims))
         if dims:  # a first batch may have had nothing to embed
             self._db.execute("UPDATE spaces SET dims = ? WHERE name = ? AND rows = 0", (dims, name))
-        found: tuple[int, int, int, int, int] = self._db.execute(sql, (name,)).fetchone()
-        return found
+        row: tuple[int, int, int, int, int] = self._db.execute(sql, (name,)).fetchone()
+        return row
 
     def _without_vector(self, space: int, keys: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
-        """Those of these texts that have no vector yet and still occur somewhere: one may have been removed since."""
-        found: list[tuple[int, bytes]] = []
+        """Return those of these texts that have no vector yet and are still in a passage: some may be gone since."""
+        missing: list[tuple[int, bytes]] = []
         for start in range(0, len(keys), _MAX_SQL_VALUES):
-            some = keys[start : start + _MAX_SQL_VALUES]
+            batch = keys[start : start + _MAX_SQL_VALUES]
             sql = f"""
-                WITH asked(owner, hash) AS (VALUES {",".join(["(?, ?)"] * len(some))}) SELECT owner, hash FROM asked
+                WITH asked(owner, hash) AS (VALUES {",".join(["(?, ?)"] * len(batch))}) SELECT owner, hash FROM asked
                 WHERE EXISTS (SELECT 1 FROM passages WHERE passages.owner = asked.owner AND passages.hash = asked.hash)
                 AND NOT EXISTS (SELECT 1 FROM vectors
                   WHERE space = {space} AND vectors.owner = asked.owner AND vectors.hash = asked.hash)"""
-            found += self._db.execute(sql, [value for key in some for value in key]).fetchall()
-        return found
+            missing += self._db.execute(sql, [value for key in batch for value in key]).fetchall()
+        return missing
 
     def _write(self, name: str, count: int, rows: Any) -> None:
         try:
@@ -301,7 +310,7 @@ class VectorSpaces:
             raise Unavailable(f"vectors cannot be kept in the index ({error.strerror})") from error
 
     def _open_space(self, name: str) -> tuple[int, VectorFile | None]:
-        """The number and the file of a space. A file with too few rows is damage like any other."""
+        """Return the id and the file of a space; no file for one without vectors. Too few rows in it are damage."""
         row = self._db.execute("SELECT id, rows FROM spaces WHERE name = ?", (name,)).fetchone()
         if not row or not row[1]:
             return 0, None
@@ -329,8 +338,8 @@ class VectorSpaces:
             self._obsolete_files.append(path)
 
     def _count_passages(self) -> int:
-        found: int = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
-        return found
+        count: int = self._db.execute("SELECT coalesce(sum(passages), 0) FROM owners").fetchone()[0]
+        return count
 
     def compact(self, name: str) -> None:
         """Within a transaction: write the rows that belong to a passage to a new file."""
@@ -341,35 +350,35 @@ class VectorSpaces:
                 (SELECT 1 FROM passages WHERE passages.owner = {table}.owner AND passages.hash = {table}.hash)""",
                 (space,),
             )
-        kept = self._db.execute(
+        vectors = self._db.execute(
             "SELECT owner, hash, row FROM vectors WHERE space = ? ORDER BY row", (space,)
         ).fetchall()
         old = self._file(name)
         old.load(count)
-        rows = old.rows(_check_rows(old, [row for _, _, row in kept]))
-        self._db.execute("UPDATE spaces SET epoch = ?, rows = ? WHERE id = ?", (epoch + 1, len(kept), space))
+        rows = old.rows(_check_rows(old, [row for _, _, row in vectors]))
+        self._db.execute("UPDATE spaces SET epoch = ?, rows = ? WHERE id = ?", (epoch + 1, len(vectors), space))
         self._write(name, 0, rows)
-        renumbered = ((number, space, owner, hashed) for number, (owner, hashed, _) in enumerate(kept))
+        renumbered = ((number, space, owner, hashed) for number, (owner, hashed, _) in enumerate(vectors))
         self._db.executemany("UPDATE vectors SET row = ? WHERE space = ? AND owner = ? AND hash = ?", renumbered)
         self._mark_obsolete(space, epoch)
 
 
 def _check_rows(file: VectorFile, rows: Sequence[int]) -> Any:
-    """The row numbers as an array. One that is not in the file is damage like any other."""
+    """Return row numbers as an array. One that is not in the file is damage like any other."""
     import numpy as np
 
-    found = np.array(rows)
-    if len(found) and (found.dtype.kind != "i" or found.min() < 0 or found.max() >= file.count):
-        raise sqlite3.DatabaseError("a passage stands for a vector that is not there")
-    return found.astype(np.int64)
+    numbers = np.array(rows)
+    if len(numbers) and (numbers.dtype.kind != "i" or numbers.min() < 0 or numbers.max() >= file.count):
+        raise sqlite3.DatabaseError("a passage has a vector that is not in the file")
+    return numbers.astype(np.int64)
 
 
 def _execute_in_batches(
     db: sqlite3.Connection, sql: str, values: Sequence[int], more: Sequence[Any]
 ) -> list[tuple[Any, ...]]:
     """Run a statement over many values, a few hundred at a time."""
-    out: list[tuple[Any, ...]] = []
+    rows: list[tuple[Any, ...]] = []
     for start in range(0, len(values), _MAX_SQL_VALUES):
-        some = values[start : start + _MAX_SQL_VALUES]
-        out += db.execute(sql % placeholders(some), (*some, *more)).fetchall()
-    return out
+        batch = values[start : start + _MAX_SQL_VALUES]
+        rows += db.execute(sql % placeholders(batch), (*batch, *more)).fetchall()
+    return rows

@@ -1,82 +1,185 @@
-"""Visibility and filters as SQL conditions: what a viewer may not see is never a row, so that it cannot be found,
-counted or inferred."""
+"""Visibility and filters as conditions of a query: what a viewer may not see is never a row, so that it cannot be
+found, counted or inferred.
+
+`owner_condition` and `passage_condition` return conditions as values. Each dialect of SQL has a renderer: SQLite's is
+here, PostgreSQL's in `storage/postgres/visibility.py`.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol
 
 from ..model import Filters, Viewer
 from ..storage.names import compile_glob
 
-Sql = tuple[str, list[str | int]]
+
+class ScopeIs(NamedTuple):
+    """The owner is of this scope and, where names are given, has one of them."""
+
+    scope: str
+    names: tuple[str, ...] | None = None
+
+
+class HasExtraPattern(NamedTuple):
+    """The owner is an extra path that this pattern matches. Its name lists its patterns, one in a line."""
+
+    pattern: str
+
+
+class OwnerMeets(NamedTuple):
+    """The owner of the passage meets a condition."""
+
+    condition: Condition
+
+
+class HasTag(NamedTuple):
+    tag: str
+
+
+class DayIs(NamedTuple):
+    """The day of the passage compares so with a day. `operator`: `>=` or `<=`."""
+
+    operator: str
+    day: int
+
+
+class SourceIs(NamedTuple):
+    source: str
+
+
+class PathMatches(NamedTuple):
+    pattern: str
+
+
+class AnyOf(NamedTuple):
+    conditions: tuple[Condition, ...]
+
+
+class AllOf(NamedTuple):
+    conditions: tuple[Condition, ...]
+
+
+Condition = ScopeIs | HasExtraPattern | OwnerMeets | HasTag | DayIs | SourceIs | PathMatches | AnyOf | AllOf
+
+
+def owner_condition(viewer: Viewer) -> Condition:
+    """Return the condition on owners whose passages the viewer may see."""
+    conditions: list[Condition] = [ScopeIs("shared"), ScopeIs("world"), ScopeIs("global")]
+    conditions.append(ScopeIs("agent", (viewer.agent,)))
+    conditions += [HasExtraPattern(pattern) for pattern in viewer.extra]
+    for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
+        known = tuple(name for name in names if name is not None)
+        if not viewer.one_conversation:
+            conditions.append(ScopeIs(scope))
+        elif known:
+            conditions.append(ScopeIs(scope, known))
+    return AnyOf(tuple(conditions))
+
+
+def passage_condition(viewer: Viewer, filters: Filters) -> Condition:
+    """Return the condition on passages that the viewer may see and that pass the filters."""
+    conditions: list[Condition] = [OwnerMeets(_requested_owners(viewer, filters))]
+    conditions += [HasTag(tag) for tag in filters.tags]
+    conditions += [DayIs(">=", filters.since)] if filters.since is not None else []
+    conditions += [DayIs("<=", filters.until)] if filters.until is not None else []
+    conditions += [SourceIs(filters.source)] if filters.source else []
+    conditions += [AnyOf(tuple(map(PathMatches, filters.paths)))] if filters.paths else []
+    return AllOf(tuple(conditions))
+
+
+def _requested_owners(viewer: Viewer, filters: Filters) -> Condition:
+    """Return the condition on owners that the viewer may see and that the filters name."""
+    conditions = [owner_condition(viewer)]
+    if filters.scopes:
+        conditions.append(AnyOf(tuple(map(_parse_scope, filters.scopes))))
+    for scope, name in (("channel", filters.channel), ("agent", filters.agent)):
+        if name:
+            conditions.append(ScopeIs(scope, (name,)))
+    return AllOf(tuple(conditions))
+
+
+def _parse_scope(text: str) -> Condition:
+    """Parse the scope of a filter: `channel`, or one with a name such as `channel:dev`."""
+    scope, _, name = text.partition(":")
+    return ScopeIs(scope, (name,) if name else None)
+
+
+class Renderer(Protocol):
+    """Renders conditions as SQL over `owners` and `passages`, and collects their values in the order of the SQL."""
+
+    def add_value(self, value: str | int) -> str:
+        """Collect a value and return its placeholder."""
+        ...
+
+    def render_extra_pattern(self, pattern: str) -> str: ...
+
+    def render_tag(self, tag: str) -> str: ...
+
+    def render_path(self, pattern: str) -> str: ...
+
+
+def render(condition: Condition, renderer: Renderer) -> str:
+    """Return a condition as SQL in the dialect of a renderer."""
+    match condition:
+        case AnyOf(conditions):
+            return f"({' OR '.join(render(part, renderer) for part in conditions)})"
+        case AllOf(conditions):
+            return " AND ".join(render(part, renderer) for part in conditions)
+        case OwnerMeets(owner):
+            return f"passages.owner IN (SELECT id FROM owners WHERE {render(owner, renderer)})"
+        case ScopeIs(scope, names):
+            has_scope = f"scope = {renderer.add_value(scope)}"
+            if names is None:
+                return has_scope
+            return f"({has_scope} AND who IN ({', '.join(map(renderer.add_value, names))}))"
+        case DayIs(operator, day):
+            return f"passages.day {operator} {renderer.add_value(day)}"
+        case SourceIs(source):
+            return f"passages.source = {renderer.add_value(source)}"
+        case HasExtraPattern(pattern):
+            return renderer.render_extra_pattern(pattern)
+        case HasTag(tag):
+            return renderer.render_tag(tag)
+        case PathMatches(pattern):
+            return renderer.render_path(pattern)
+
+
+class SqliteRenderer:
+    def __init__(self) -> None:
+        self.values: list[str | int] = []
+
+    def add_value(self, value: str | int) -> str:
+        self.values.append(value)
+        return "?"
+
+    def render_extra_pattern(self, pattern: str) -> str:
+        lines = "char(10) || who || char(10)"
+        return f"(scope = 'extra' AND instr({lines}, char(10) || {self.add_value(pattern)} || char(10)))"
+
+    def render_tag(self, tag: str) -> str:
+        return f"EXISTS (SELECT 1 FROM json_each(passages.tags) WHERE value = {self.add_value(tag)})"
+
+    def render_path(self, pattern: str) -> str:
+        return f"matches(passages.path, {self.add_value(pattern)})"
+
+
+def render_sqlite(condition: Condition) -> tuple[str, list[str | int]]:
+    """Return a condition as SQL of SQLite, and the values of its placeholders."""
+    renderer = SqliteRenderer()
+    return render(condition, renderer), renderer.values
 
 
 def matches(path: str, pattern: str) -> bool:
-    """The function `matches` of the SQL below."""
+    """Return whether a path matches a pattern: the SQL function `matches` that `SqliteRenderer` uses."""
     return compile_glob(pattern).fullmatch(path) is not None
 
 
-def allowed(viewer: Viewer, filters: Filters) -> Sql:
-    """A condition on passages."""
-    rules, values = _owners(viewer, filters)
-    conditions = [f"passages.owner IN (SELECT id FROM owners WHERE {rules})"]
-    for tag in filters.tags:
-        conditions.append("EXISTS (SELECT 1 FROM json_each(passages.tags) WHERE value = ?)")
-        values.append(tag)
-    for sign, day in ((">=", filters.since), ("<=", filters.until)):
-        if day is not None:
-            conditions.append(f"passages.day {sign} ?")
-            values.append(day)
-    if filters.source:
-        conditions.append("passages.source = ?")
-        values.append(filters.source)
-    if filters.paths:
-        conditions.append(_any("matches(passages.path, ?)", len(filters.paths)))
-        values += filters.paths
-    return " AND ".join(conditions), values
-
-
 def visible_owners(db: sqlite3.Connection, viewer: Viewer, filters: Filters) -> list[int]:
-    rules, values = _owners(viewer, filters)
-    return [row[0] for row in db.execute(f"SELECT id FROM owners WHERE {rules}", values)]
+    sql, values = render_sqlite(_requested_owners(viewer, filters))
+    return [row[0] for row in db.execute(f"SELECT id FROM owners WHERE {sql}", values)]
 
 
-def visible_rule(viewer: Viewer) -> Sql:
-    """A condition on owners: what the viewer may see."""
-    rules: list[str] = ["scope IN ('shared', 'world', 'global')", "(scope = 'agent' AND who = ?)"]
-    values: list[str | int] = [viewer.agent]
-    for pattern in viewer.extra:  # a page knows every pattern it matches, one a line
-        rules.append("(scope = 'extra' AND instr(char(10) || who || char(10), char(10) || ? || char(10)))")
-        values.append(pattern)
-    for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
-        known = [name for name in names if name is not None]
-        some = f"(scope = '{scope}' AND who IN ({placeholders(known)}))"
-        rules.append(some if viewer.one_conversation else f"scope = '{scope}'")
-        values += known if viewer.one_conversation else []
-    return f"({' OR '.join(rules)})", values
-
-
-def _owners(viewer: Viewer, filters: Filters) -> Sql:
-    """What the viewer may see, and of that what is asked for."""
-    rule, values = visible_rule(viewer)
-    conditions = [rule]
-    for asked in _requested_scopes(filters):
-        conditions.append(_any("(scope = ? AND (? = '' OR who = ?))", len(asked)))
-        values += [value for scope, name in asked for value in (scope, name, name)]
-    return " AND ".join(conditions), values
-
-
-def _requested_scopes(filters: Filters) -> list[list[tuple[str, str]]]:
-    """The scopes asked for: each list narrows what the others left."""
-    every = [[(kind, name) for kind, _, name in (each.partition(":") for each in filters.scopes)]]
-    every += [[(kind, name)] for kind, name in (("channel", filters.channel), ("agent", filters.agent)) if name]
-    return [some for some in every if some]
-
-
-def _any(condition: str, times: int) -> str:
-    return f"({' OR '.join([condition] * times)})"
-
-
-def placeholders(values: Sequence[object]) -> str:
+def placeholders(values: Sequence[Any]) -> str:
     return ",".join("?" * len(values))

@@ -36,7 +36,7 @@ _RETRY_SECONDS = 30.0  # after which events are tried again where there were non
 _PROBE_TIMEOUT_SECONDS = 2.0  # in which the event of a probe arrives, on a busy machine too
 _QUIET_MILLISECONDS = 50  # without events after which those that came are delivered
 _MAX_DELAY_MILLISECONDS = 300  # and the longest wait for that
-# Other machines can write to these file systems, and no event tells of it.
+# Other machines can write to these file systems, and no event reports it.
 _REMOTE_FILE_SYSTEMS = (
     "nfs",
     "cifs",
@@ -74,7 +74,7 @@ FileIds = Mapping[str, tuple[int, ...]]
 
 
 def _ignore_mode(_: WatchMode) -> None:
-    """For callers who do not ask how pages are watched."""
+    """Report the mode to nobody."""
 
 
 def watch(
@@ -148,7 +148,7 @@ class _Watcher:
         self._embedding = embedding
         self._on_start = on_start
         home, index_folder = os.path.split(handle.folder)
-        home = os.path.realpath(home)  # the name that events use
+        home = os.path.realpath(home)  # events have real paths
         self._tree = _WatchedTree(home, handle.scope)
         self._probe = EventProbe(os.path.join(home, index_folder, "watching"))
         self._mode: WatchMode | None = None
@@ -209,21 +209,21 @@ class _Watcher:
             raise Unavailable(self._broken)
 
     def _handle_events(self, count: int) -> None:
-        """Sweep, after a rest in proportion: someone who writes without end does not keep us sweeping without end."""
+        """Sweep, after a rest in proportion to the last sweep: constant writing must not cause constant sweeping."""
         if self._lease:
             self._lease.end()
         self._stop.wait(
             _BURST_PAUSE_SECONDS if count == _BURST_PATHS else max(0.0, self._rest_until - time.monotonic())
         )
-        found = self._sweep()
+        has_changes = self._sweep()
         if count:
             self._event_due_at = float("inf")
-        elif found and self._is_safety_sweep:  # its event is on the way, or events are broken
+        elif has_changes and self._is_safety_sweep:  # its event is on the way, or events are broken
             self._event_due_at = time.monotonic() + _LATE_EVENT_SECONDS
         self._is_safety_sweep = False
 
     def _is_sweep_due(self) -> bool:
-        """Whether to sweep though no event came. Asked many times a second."""
+        """Return whether to sweep although no event came. Called many times a second."""
         now = time.monotonic()
         if now < self._checked_at + _CHECK_SECONDS:
             return False
@@ -231,7 +231,7 @@ class _Watcher:
         self._restart = self._restart or not self._probe.exists() or self._tree.folders() != self._folders
         if now > self._event_due_at:
             self._restart = True
-            self._broken = "pages changed that the file system did not tell of"
+            self._broken = "pages changed that the file system did not report"
         revoked = self._lease is not None and self._lease.revoked
         repeat = self._sweep_again and now > self._swept_at + _POLL_SECONDS
         needed = repeat or revoked or not self._handle.is_current_file()
@@ -261,7 +261,7 @@ class _Watcher:
             self._on_start(mode)
 
     def _sweep(self) -> bool:
-        """Bring the index up to date and report what changed in it, whoever wrote that there."""
+        """Bring the index up to date and report what changed in it, even if another process indexed it."""
         self._single_pages = self._tree.single_pages()
         self._handle.invalidate()
         if self._lease:
@@ -317,7 +317,7 @@ class EventProbe:
             raise Unavailable(f"{self.folder} cannot be made ({error.strerror})") from error
 
     def exists(self) -> bool:
-        """Whether the folder is still the one that was opened."""
+        """Return whether the folder is still the one that was opened."""
         with suppress(OSError):
             return _file_id(self.folder) == self._folder_id
         return False
@@ -332,7 +332,7 @@ class EventProbe:
         os.close(os.open(self._file, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
     def receive(self, paths: set[str]) -> bool:
-        """Whether the awaited event is among these."""
+        """Return whether the awaited event is among these."""
         if not self._file or self._file not in paths:
             return False
         self._remove_file()
@@ -395,9 +395,9 @@ def _read_events(
             paths = {path for _, path in batch}
             yield paths, probe.receive(paths)
     except (OSError, RuntimeError) as error:  # too much to watch, a folder that has just gone, a name that is no text
-        raise Unavailable(f"the file system does not tell of changes ({error})") from error
+        raise Unavailable(f"the file system does not report changes ({error})") from error
     if probe.is_overdue():
-        raise Unavailable("the file system does not tell of changes")
+        raise Unavailable("the file system does not report changes")
 
 
 class _WatchedTree:
@@ -407,22 +407,22 @@ class _WatchedTree:
         self._home = home
         self._scope = scope
         roots = scope.roots()
-        every = {os.path.join(home, root.path) if root.path else home for root in roots if not root.is_page}
-        self._roots = [path for path in sorted(every) if not any(path.startswith(f"{other}/") for other in every)]
+        folders = {os.path.join(home, root.path) if root.path else home for root in roots if not root.is_page}
+        self._roots = [path for path in sorted(folders) if not any(path.startswith(f"{other}/") for other in folders)]
         self._pages = [os.path.join(home, root.path) for root in roots if root.is_page]
 
     def folders(self) -> FileIds:
-        """The folders that exist, by device and inode: one may be replaced by another of the same name."""
-        found = ((path, _stat(path)) for path in self._roots)
-        return {path: (info.st_dev, info.st_ino) for path, info in found if info and stat.S_ISDIR(info.st_mode)}
+        """Return the folders that exist, with device and inode: one may be replaced by another of the same name."""
+        infos = ((path, _stat(path)) for path in self._roots)
+        return {path: (info.st_dev, info.st_ino) for path, info in infos if info and stat.S_ISDIR(info.st_mode)}
 
     def single_pages(self) -> FileIds:
-        """The state of the pages that lie in none of these folders, for which no event comes."""
-        found = ((path, _stat(path)) for path in self._pages)
-        return {path: (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) for path, info in found if info}
+        """Return the state of the pages that are in none of these folders, for which no event comes."""
+        infos = ((path, _stat(path)) for path in self._pages)
+        return {path: (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) for path, info in infos if info}
 
     def may_be_page(self, path: str, folders: Iterable[str]) -> bool:
-        """Whether a change there may be one of a page; hidden files and other files are ignored."""
+        """Return whether a change of this path may be one of a page; hidden files and other files are ignored."""
         path = path.replace(os.sep, "/")
         within = next((folder for folder in folders if f"{path}/".startswith(f"{folder}/")), None)
         if within is None or "/." in path[len(within) :]:
@@ -435,11 +435,11 @@ class _WatchedTree:
         if not os.path.isdir(self._home):
             raise Unavailable(f"{self._home} is gone")
         if kind := remote_file_system(self._home, _read_mounts()):
-            raise Unavailable(f"{self._home} is on {kind}, which does not tell what other machines change")
+            raise Unavailable(f"{self._home} is on {kind}, which does not report what other machines change")
 
 
 def remote_file_system(folder: str, mounts: str) -> str:
-    """The type of a remote file system that a folder is on, by the system's table of mounts; empty if it is local."""
+    """Return the type of the remote file system that a folder is on, by the table of mounts; empty if it is local."""
     best = ""
     kind = ""
     for line in mounts.splitlines():
@@ -452,8 +452,8 @@ def remote_file_system(folder: str, mounts: str) -> str:
     return kind if kind.startswith(_REMOTE_FILE_SYSTEMS) else ""
 
 
-def _decode_octal(found: re.Match[str]) -> str:
-    return chr(int(found[1], 8))
+def _decode_octal(escape: re.Match[str]) -> str:
+    return chr(int(escape[1], 8))
 
 
 def _read_mounts() -> str:
@@ -465,7 +465,7 @@ def _read_mounts() -> str:
 
 
 def _on_other_device(folders: Sequence[str], probe_folder: str) -> str:
-    """The first folder on another file system than the probe, which tells nothing about that one's events."""
+    """Return the first folder that is on another file system than the probe: the probe does not test its events."""
     with suppress(OSError):
         device = os.stat(probe_folder).st_dev
         return next((folder for folder in folders if os.stat(folder).st_dev != device), "")

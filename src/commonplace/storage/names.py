@@ -40,6 +40,11 @@ def require_inside(path: str) -> None:
         raise OutsideHome(f"{path!r} is not a path inside the home: use one like memory/notes.md")
 
 
+def path_range(folder: str) -> tuple[str, str]:
+    """Return where the paths below a folder begin and end in sorted order: `0` is the character after the slash."""
+    return f"{folder}/", f"{folder}0"
+
+
 def file_name(name: str, reserved_names: frozenset[str] = frozenset()) -> str:
     """Return the file name of a name, without an ending. `reserved_names`, lower-case, mean something else."""
     return name if name not in reserved_names and is_plain(name) else encode_name(name)

@@ -19,6 +19,7 @@ from ...errors import LockTimeout
 from ...formats.timestamps import format_timestamp
 from ...storage.base import UNSURE
 from ...storage.files import make_folders
+from ...storage.names import path_range
 from .items import ItemOptions, Listing, StoredItem
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ class ItemCache:
             with db:
                 db.executemany("INSERT OR REPLACE INTO ends VALUES(?, ?, ?)", rows)
             sql = f"SELECT path FROM ends WHERE {_BELOW} AND at < ?"
-            return {path for (path,) in db.execute(sql, (*_path_range(listing.folder), format_timestamp(now)))}
+            return {path for (path,) in db.execute(sql, (*path_range(listing.folder), format_timestamp(now)))}
 
         return self._run(work).intersection(listing.stamps) if listing.stamps else set()
 
@@ -119,7 +120,7 @@ class ItemCache:
         import numpy as np
 
         sql = f"SELECT path, vector FROM vectors WHERE {_BELOW}"
-        rows = self._run(lambda db: db.execute(sql, _path_range(folder)).fetchall())
+        rows = self._run(lambda db: db.execute(sql, path_range(folder)).fetchall())
         if not rows:
             return {}
         vectors = np.frombuffer(b"".join(vector for _, vector in rows), np.float32).reshape(len(rows), -1)
@@ -183,7 +184,7 @@ class ItemCache:
 
 def _find_changed(db: sqlite3.Connection, table: str, listing: Listing) -> list[str]:
     """Return the pages whose stamp changed, and drop what is known of pages that are gone."""
-    known = dict(db.execute(f"SELECT path, stamp FROM {table} WHERE {_BELOW}", _path_range(listing.folder)))
+    known = dict(db.execute(f"SELECT path, stamp FROM {table} WHERE {_BELOW}", path_range(listing.folder)))
     gone = [] if listing.stale else [(path,) for path in known if path not in listing.stamps]
     if gone:
         with db:
@@ -199,10 +200,6 @@ def _read_digests(db: sqlite3.Connection, path: str) -> set[bytes]:
 def _expiry(item: tuple[StoredItem, ItemOptions] | None) -> str | None:
     expires_at = item[1].expires_at if item else None
     return format_timestamp(expires_at) if expires_at else None
-
-
-def _path_range(folder: str) -> tuple[str, str]:
-    return f"{folder}/", f"{folder}0"  # `0` is the character after the slash
 
 
 def _digest(text: str) -> bytes:

@@ -11,8 +11,8 @@ from ... import settings as settings_of
 from ...errors import CommonplaceError, PageNotFound, SettingsError
 from ...formats.json_text import is_unicode
 from ...home import HISTORY_FOLDER, INDEX_FOLDER, Home
-from ...index.base import ignore_progress
-from ...index.inspection import IndexInspection, index_file_stem
+from ...index.base import IndexInspection, ignore_progress
+from ...index.handle import index_file_stem
 from ...settings import INTERNAL_FOLDERS
 from ...storage.history import Change
 from ...storage.skills import PAGE

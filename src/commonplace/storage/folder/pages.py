@@ -205,7 +205,8 @@ class FolderPages(TextPages):
         real = os.path.realpath(file_path)
         if real != file_path:
             out = "" if real.startswith(self._real + os.sep) else " out of the home"
-            raise OutsideHome(f"{path} leads{out} through a link: put the page itself in its place")
+            advice = "put the page itself in its place"
+            raise OutsideHome(f"leads{out} through a link", path=path, advice=advice)
         return file_path
 
     def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:

@@ -477,3 +477,10 @@ def _is_missing_schema(error: Exception) -> bool:
     if isinstance(error, missing):
         return True
     return isinstance(error, psycopg.errors.InvalidParameterValue) and MEMBER_ROLE in str(error)
+
+
+def make_storable(value: Any) -> Any:
+    """Replace what a text column cannot store: null characters and lone surrogates. Other values stay as they are."""
+    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
+        return value
+    return value.replace("\0", "\ufffd").encode(errors="replace").decode()

@@ -30,7 +30,7 @@ from ..history import (
     require_one,
     version_of,
 )
-from .connection import Database, Row
+from .connection import Database, Row, make_storable
 
 if TYPE_CHECKING:
     from .connection import Connection, Cursor
@@ -280,7 +280,7 @@ def _read_head(query: Cursor) -> Head | None:
 def line_values(tenant: str, line: Line) -> dict[str, Any]:
     """Return a line of history as the columns of a row."""
     start, end = line.span or (None, None)
-    values: dict[str, Any] = {name: _make_storable(value) for name, value in line.change._asdict().items()}
+    values: dict[str, Any] = {name: make_storable(value) for name, value in line.change._asdict().items()}
     values |= {"tenant": tenant, "depth": line.depth, "span_start": start, "span_end": end}
     return values | {"data": base64.b64decode(line.data)}
 
@@ -291,10 +291,5 @@ def parse_line(row: Row) -> Line:
     return Line(Change(*change), depth, span, base64.b64encode(data).decode())
 
 
-def _make_storable(text: str) -> str:
-    """Replace what a text column cannot store: null characters and lone surrogates."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-
-
 def _is_storable(value: object) -> bool:
-    return not isinstance(value, str) or _make_storable(value) == value
+    return not isinstance(value, str) or make_storable(value) == value

@@ -1,7 +1,7 @@
 """The index in PostgreSQL, for a memory that many machines share: the same answers as the SQLite index gives.
 
-Every row belongs to a tenant and a territory (what is indexed). The schema number is part of the territory, so two
-versions of the program, or two settings, keep an index each.
+Every row has a tenant and the key of an index: the schema version and a fingerprint of what is indexed. So two versions
+of the program, or two settings, have an index each.
 """
 
 from __future__ import annotations
@@ -22,12 +22,17 @@ from ...index.base import (
     PendingBatch,
     Retriever,
     TokenVectors,
+    candidate_of,
+    digest_of,
+    passage_row,
+    record_of,
+    record_row,
     weighted_length,
 )
-from ...index.rows import candidate_of, digest_of, passage_row, record_of, record_row
 from ...index.tokenizer import tokenize
 from ...model import Filters, Passage, Record, Scope, Viewer
-from .connection import Database
+from ..names import path_range
+from .connection import Database, make_storable
 from .index_tables import LOCK_TIMEOUT, TABLES, IndexTables
 from .query import CANDIDATE_COLUMNS, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
@@ -40,14 +45,14 @@ from .visibility import (
     lookup_term,
     lookup_terms,
     owners_cte,
-    passage_condition,
+    passage_sql,
 )
 
 if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA = 2
+SCHEMA_VERSION = 2
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -63,7 +68,7 @@ class PostgresIndex:
     """Safe to share between threads; any number of processes may use the same one."""
 
     def __init__(self, database: Database, fingerprint: str) -> None:
-        self._tables = IndexTables(database, f"{SCHEMA}-{fingerprint}")
+        self._tables = IndexTables(database, f"{SCHEMA_VERSION}-{fingerprint}")
         self._spaces = VectorSpaces(self._tables)
 
     def write_transaction(self) -> AbstractContextManager[None]:
@@ -108,7 +113,7 @@ class PostgresIndex:
     def stamps(self, below: str | None = None) -> dict[str, int]:
         condition = "true" if below is None else _BELOW
         sql = f"SELECT path, stamp FROM commonplace.index_pages WHERE {OWN_ROWS} AND {condition}"
-        return dict(self._tables.query(sql, {} if below is None else _path_range(below)))
+        return dict(self._tables.query(sql, {} if below is None else _below(below)))
 
     def versions(self, paths: Iterable[str] | None = None) -> dict[str, str]:
         condition = "true" if paths is None else "path = ANY(%(paths)s)"
@@ -123,13 +128,13 @@ class PostgresIndex:
         sql = f"UPDATE commonplace.index_pages SET stamp = %(stamp)s WHERE {OWN_ROWS} AND path = %(path)s"
         self._tables.send_many(sql, stamps)
 
-    def fetch(self, asking: BatchQuery) -> Retriever:
+    def fetch(self, query: BatchQuery) -> Retriever:
         """Run a whole search in one round trip; see `query`."""
-        return run_search(self._tables, self._spaces, self, asking)
+        return run_search(self._tables, self._spaces, self, query)
 
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         owners, values = owners_cte(viewer)
-        condition, more = passage_condition(viewer, filters)
+        condition, more = passage_sql(viewer, filters)
         values |= more | {"words": list(weights), "terms": lookup_terms(list(weights)), "limit": limit}
         values["weights"] = list(weights.values())
         sql = f"""WITH {owners}, {GIVEN_WEIGHTS_CTE}, {lexical_cte(condition, filters)}
@@ -142,8 +147,8 @@ class PostgresIndex:
         sql = f"""
             SELECT {CANDIDATE_COLUMNS}
             FROM commonplace.index_passages AS passages JOIN commonplace.index_owners AS owners
-            ON owners.tenant = %(tenant)s AND owners.territory = %(territory)s AND owners.id = owner
-            WHERE passages.tenant = %(tenant)s AND passages.territory = %(territory)s AND passages.id = ANY(%(ids)s)
+            ON owners.tenant = %(tenant)s AND owners.territory = %(index_key)s AND owners.id = owner
+            WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s AND passages.id = ANY(%(ids)s)
             ORDER BY passages.id"""
         return [candidate_of(row) for row in self._tables.query(sql, {"ids": list(numbers)})]
 
@@ -167,12 +172,12 @@ class PostgresIndex:
         return CorpusStats(int(passages), length / passages if passages else 1.0, known)
 
     def nearest(
-        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
-        return self._spaces.nearest(space, question, viewer, filters, limit)
+        return self._spaces.nearest(space, query, viewer, filters, limit)
 
-    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
-        return self._spaces.cosines(space, question, numbers)
+    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+        return self._spaces.cosines(space, query, numbers)
 
     def similarity_stats(self, space: str) -> tuple[float, float] | None:
         return self._spaces.similarity_stats(space)
@@ -206,15 +211,15 @@ class PostgresIndex:
     def build_ann_index(self, space: str) -> bool:
         """Build the HNSW index of a space where it has very many vectors; return whether there is one now."""
         tables = self._tables
-        for each in large_spaces(tables.database):
-            if (each.territory, each.name) == (tables.own["territory"], space):
-                return each.has_hnsw or build_hnsw_index(tables.database, each)
+        for large in large_spaces(tables.database):
+            if (large.index_key, large.name) == (tables.own["index_key"], space):
+                return large.has_hnsw or build_hnsw_index(tables.database, large)
         return False
 
     def records(self, prefix: str) -> list[Record]:
         columns = "path, key, value, category, tags, created_at, updated_at, scope, who"
         sql = f"SELECT {columns} FROM commonplace.index_records WHERE {OWN_ROWS} AND {_BELOW} ORDER BY path"
-        return [record_of(row) for row in self._tables.query(sql, _path_range(prefix))]
+        return [record_of(row) for row in self._tables.query(sql, _below(prefix))]
 
     def warnings(self) -> list[tuple[str, str]]:
         sql = f"SELECT path, warning FROM commonplace.index_pages WHERE {OWN_ROWS} AND warning <> '' ORDER BY path"
@@ -234,15 +239,16 @@ class PostgresIndex:
             for name in self.spaces():
                 self._spaces.compact(name, self._spaces.read(name).id)
             for table in (*(f"index_{name}" for name in TABLES), "indexes"):
-                others = "tenant = %(tenant)s AND territory <> %(territory)s"
+                others = "tenant = %(tenant)s AND territory <> %(index_key)s"
                 self._tables.send(f"DELETE FROM commonplace.{table} WHERE {others}")
 
         self.write(work)
 
 
-def _path_range(prefix: str) -> dict[str, Any]:
-    """Return the values of `_BELOW`: a page, or everything in a folder (`0` is the character after the slash)."""
-    return {"prefix": prefix, "first": f"{prefix}/", "last": f"{prefix}0"}
+def _below(prefix: str) -> dict[str, Any]:
+    """Return the values of `_BELOW`: a page, or everything in a folder."""
+    first, last = path_range(prefix)
+    return {"prefix": prefix, "first": first, "last": last}
 
 
 def _newest_entries(entries: Iterable[Entry]) -> tuple[dict[str, Entry], list[dict[str, Any]]]:
@@ -287,7 +293,7 @@ _PAGE_COLUMNS = {"path": "text", "stamp": "bigint", "version": "text", "warning"
 _LEXEMES_PER_ROW = 2_000  # the server limits a tsvector to a megabyte
 _ADD_FREQUENCIES = """
     INSERT INTO commonplace.index_frequencies AS known (tenant, territory, word, owner, passages)
-    SELECT %(tenant)s, %(territory)s, word, owner, by
+    SELECT %(tenant)s, %(index_key)s, word, owner, by
     FROM unnest(%(words)s::text[], %(owners)s::int[], %(by)s::bigint[]) AS changed(word, owner, by)
     ON CONFLICT (tenant, territory, word, owner) DO UPDATE SET passages = known.passages + excluded.passages"""
 _DROP_UNUSED_FREQUENCIES = f"""
@@ -324,7 +330,8 @@ class _PageUpdate:
         owners = self._ensure_owners({entry.scope for entry in self._changed.values()})
         for path, entry in self._changed.items():
             self._compare(entry, owners[entry.scope], indexed.get(path, {}))
-        self._delete([each.number for by_digest in indexed.values() for left in by_digest.values() for each in left])
+        removed = [passages for by_digest in indexed.values() for passages in by_digest.values()]
+        self._delete([passage.number for passages in removed for passage in passages])
         with self._tables.pipeline():
             self._write_passages()
             self._write_counts()
@@ -347,12 +354,12 @@ class _PageUpdate:
             owners[scope] = self._tables.counters.owners
             new.append({"scope": scope.kind, "who": scope.name, "id": owners[scope]})
         sql = """INSERT INTO commonplace.index_owners
-            VALUES (%(tenant)s, %(territory)s, %(id)s, %(scope)s, %(who)s, 0, 0, 0)"""
+            VALUES (%(tenant)s, %(index_key)s, %(id)s, %(scope)s, %(who)s, 0, 0, 0)"""
         self._tables.send_many(sql, new)
         return owners
 
     def _compare(self, entry: Entry, owner: int, indexed: dict[bytes, list[_IndexedPassage]]) -> None:
-        """Keep a passage that reads as before, perhaps on other lines; what stays in `indexed` is gone."""
+        """Keep a passage with the same content, perhaps on other lines. What remains in `indexed` will be deleted."""
         for passage in entry.passages or ():
             digest = digest_of(owner, entry, passage)
             if not (same := indexed.get(digest)):
@@ -369,20 +376,20 @@ class _PageUpdate:
         around = tokenize(passage.around)
         length = weighted_length(len(body), len(around))
         tokens = len(body) + len(around)
-        storable = passage._replace(tags=tuple(map(_make_storable, passage.tags)))
+        storable = passage._replace(tags=tuple(map(make_storable, passage.tags)))
         row = (*passage_row(entry, owner, storable, length), digest)
         more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space on either side, for counting
-        self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(_make_storable, (*row, *more)), strict=True)))
+        self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(make_storable, (*row, *more)), strict=True)))
         self._add_lexemes(counters.passages, body, around)
         self._count(owner, length, tokens, sorted({*body, *around}), 1)
 
     def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str]) -> None:
         mark = self._tables.own["mark"]
         fields = zip(LEXEME_FIELDS, (body, around), strict=True)
-        lexemes = [f"'{mark}{field}{lookup_term(word)}'" for field, some in fields for word in sorted({*some})]
+        lexemes = [f"'{mark}{field}{lookup_term(word)}'" for field, words in fields for word in sorted({*words})]
         for start in range(0, len(lexemes), _LEXEMES_PER_ROW):
-            words = " ".join(lexemes[start : start + _LEXEMES_PER_ROW])
-            self._new_words.append({"id": number, "part": start // _LEXEMES_PER_ROW, "words": words})
+            row_words = " ".join(lexemes[start : start + _LEXEMES_PER_ROW])
+            self._new_words.append({"id": number, "part": start // _LEXEMES_PER_ROW, "words": row_words})
 
     def _count(self, owner: int, length: int, tokens: int, distinct_words: Sequence[str], by: int) -> None:
         """Note that an owner has one passage more (`by` 1) or less (-1) with these words."""
@@ -411,7 +418,7 @@ class _PageUpdate:
         _bulk_insert(tables, "words", _WORD_COLUMNS, self._new_words)
 
     def _write_counts(self) -> None:
-        """Update frequencies per owner: nobody's words weigh less because of what others keep."""
+        """Update document frequencies by owner: the weight of a word must not depend on pages that are hidden."""
         changed = sorted((term, owner, by) for (term, owner), by in self._frequency_changes.items() if by)
         if changed:
             terms, owners, by = (list(column) for column in zip(*changed, strict=True))
@@ -434,7 +441,7 @@ class _PageUpdate:
         sql = f"DELETE FROM commonplace.index_pages WHERE {OWN_ROWS} AND path = ANY(%(paths)s)"
         tables.send(sql, {"paths": list(self._removed)})
         records = [entry.record for entry in self._changed.values() if entry.record]
-        rows_by_path = {record.path: map(_make_storable, record_row(record)) for record in records}
+        rows_by_path = {record.path: map(make_storable, record_row(record)) for record in records}
         record_rows = [dict(zip(_RECORD_COLUMNS, row, strict=True)) for row in rows_by_path.values()]
         _bulk_insert(tables, "records", _RECORD_COLUMNS, record_rows)
         page_rows = [
@@ -442,7 +449,7 @@ class _PageUpdate:
                 "path": entry.path,
                 "stamp": entry.stamp,
                 "version": entry.version,
-                "warning": _make_storable(entry.warning),
+                "warning": make_storable(entry.warning),
             }
             for entry in self._changed.values()
         ]
@@ -464,17 +471,10 @@ def _bulk_insert(
     names = ", ".join(columns)
     typed = ", ".join(f"{name} {kind}" for name, kind in columns.items())
     sql = f"""INSERT INTO commonplace.index_{table} (tenant, territory, {names})
-        SELECT %(tenant)s, %(territory)s, {names}
+        SELECT %(tenant)s, %(index_key)s, {names}
         FROM json_to_recordset(%(rows)s::json) AS new({typed}) {on_conflict}"""
     tables.send(sql, {"rows": json.dumps(rows, ensure_ascii=False, default=_encode_bytea)})
 
 
 def _encode_bytea(value: bytes) -> str:
     return f"\\x{value.hex()}"
-
-
-def _make_storable(value: Any) -> Any:
-    """Replace what a text column cannot store: null characters and lone surrogates."""
-    if not isinstance(value, str) or (value.isascii() and "\0" not in value):
-        return value
-    return value.replace("\0", "\ufffd").encode(errors="replace").decode()

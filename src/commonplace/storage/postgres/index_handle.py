@@ -14,9 +14,8 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
-from ...index.base import Coverage, Index, PendingBatch, Progress, report_progress
+from ...index.base import Coverage, Index, IndexInspection, PendingBatch, Progress, report_progress
 from ...index.handle import IndexView
-from ...index.inspection import IndexInspection
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
 from .connection import Database
 from .index import PostgresIndex
@@ -31,8 +30,8 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 _LATEST_SEQ = 2**62  # after every sequence number
 _STOP_CHECK_SECONDS = 0.5
-_UPDATE_BATCH = 200  # pages in one transaction
-_BUILD_BATCH = 500  # the same for a long build: words that occur in all of them are counted once
+_UPDATE_BATCH_PAGES = 200  # pages in one transaction
+_BUILD_BATCH_PAGES = 500  # the same for a long build: a word is counted once for all of them
 _UPDATE_REST_FACTOR = 9  # pause so many times as long as an update took: a writer spends a tenth of its time on it
 _BUILD_TRIES = 10  # of a long build that conflicts with other writers
 _REPLICA_REST_SECONDS = 10.0  # how long to leave a replica alone that did not answer: each try may delay a search
@@ -47,9 +46,9 @@ class PostgresIndexHandle:
         self._next_update_at = 0.0
         self._lock = Lock()
 
-    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
-        """Answer a question from the index, once it has caught up with the pages."""
-        return question(self._catch_up(report_progress))
+    def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+        """Catch up with the pages and return what `answer` makes of the index."""
+        return answer(self._catch_up(report_progress))
 
     def update(self, paths: Iterable[str]) -> None:
         """Index what was just written, unless another process does or writes come too fast.
@@ -156,7 +155,7 @@ class PostgresIndexHandle:
         upto = self._pages.changed_since(_LATEST_SEQ).seq
         for tries_left in reversed(range(_BUILD_TRIES)):
             try:
-                catch_up(self._index, self._pages, self.scope, None, progress=progress, batch=_BUILD_BATCH)
+                catch_up(self._index, self._pages, self.scope, None, progress=progress, batch=_BUILD_BATCH_PAGES)
                 break
             except _conflicts():  # the next try goes on where this one stopped
                 if not tries_left:
@@ -167,11 +166,11 @@ class PostgresIndexHandle:
         """Index a batch of what was written since; return whether there may be more."""
 
         def work() -> bool:
-            news = self._pages.changed_since(self._index.seq, _UPDATE_BATCH)
+            news = self._pages.changed_since(self._index.seq, _UPDATE_BATCH_PAGES)
             paths = (*news.changed, *news.removed)
             update_pages(self._index, self._pages, self.scope, paths)
             self._index.seq = news.seq
-            return len(paths) == _UPDATE_BATCH
+            return len(paths) == _UPDATE_BATCH_PAGES
 
         return self._index.write(work, lock_timeout)
 
@@ -202,26 +201,26 @@ class ReplicaIndexHandle:
         self._failure = ""
         self._retry_at = 0.0
 
-    def query(self, question: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
+    def query(self, answer: Callable[[IndexView], Answer], below: str | None = None) -> Answer:
         try:
             if time.monotonic() >= self._retry_at:
-                return self._ask_replica(question)
+                return self._ask_replica(answer)
         except _replica_failures():
             pass  # behind, away, or what it replays just now got in the way
         if not self._failure:
-            return self._primary.query(question, below)
+            return self._primary.query(answer, below)
         note = f"the replica for searches did not answer ({self._failure}): the database itself did"
-        return self._primary.query(lambda view: question(replace(view, warnings=(*view.warnings, note))), below)
+        return self._primary.query(lambda view: answer(replace(view, warnings=(*view.warnings, note))), below)
 
-    def _ask_replica(self, question: Callable[[IndexView], Answer]) -> Answer:
-        """In one transaction, so that all of it reaches the same server where several share a name."""
+    def _ask_replica(self, answer: Callable[[IndexView], Answer]) -> Answer:
+        """Run in one transaction, so that all statements reach the same server where several share a name."""
         try:
             with self._replica.transaction(snapshot=True):
                 status = self._index.status()
                 self._failure = ""
                 if status.indexed_seq != status.written_seq or status.written_seq < self._database.last_seq:
                     raise _ReplicaBehind
-                return question(IndexView(self._index, False, (), status.warnings))
+                return answer(IndexView(self._index, False, (), status.warnings))
         except ConnectionLost as error:
             self._failure = str(error)
             self._retry_at = time.monotonic() + _REPLICA_REST_SECONDS

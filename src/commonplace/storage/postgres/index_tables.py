@@ -41,14 +41,14 @@ class Counters:
 
 
 class IndexTables:
-    """The rows of one tenant and territory. Safe to share between threads."""
+    """The rows of one index of a tenant. Safe to share between threads."""
 
-    def __init__(self, database: Database, territory: str) -> None:
+    def __init__(self, database: Database, index_key: str) -> None:
         self.database = database
         self.own = {
             "tenant": database.tenant,
-            "territory": territory,
-            "mark": lexeme_prefix(database.tenant, territory),
+            "index_key": index_key,
+            "mark": lexeme_prefix(database.tenant, index_key),
         }
         self._thread_state = threading.local()
 
@@ -73,7 +73,7 @@ class IndexTables:
 
     def send_many(self, sql: str, values: list[dict[str, Any]]) -> None:
         if values:
-            self.counters.connection.cursor().executemany(sql, [{**self.own, **each} for each in values])
+            self.counters.connection.cursor().executemany(sql, [{**self.own, **row} for row in values])
 
     def pipeline(self) -> AbstractContextManager[Any]:
         """Within `write_transaction`: send the statements of this block together."""
@@ -174,7 +174,7 @@ class IndexTables:
             row = cursor.fetchone()
             if row is None:
                 connection.execute(
-                    "INSERT INTO commonplace.indexes VALUES (%(tenant)s, %(territory)s, 0, 0, 0)"
+                    "INSERT INTO commonplace.indexes VALUES (%(tenant)s, %(index_key)s, 0, 0, 0)"
                     " ON CONFLICT DO NOTHING",
                     self.own,
                 )

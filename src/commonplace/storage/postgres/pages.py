@@ -19,7 +19,7 @@ from ..base import ABSENT, Changes, Paths, Root, Sentences, Suffix, Texts
 from ..conflicts import ByteChange, ConflictDetector, TextPages, decode_text
 from ..history import current_write, version_of
 from ..layout import PagePaths, folders_above
-from ..names import MAX_PATH_BYTES
+from ..names import MAX_PATH_BYTES, path_range
 from ..tree import PageSize
 from .connection import Database, Row
 from .history import INSERT_NEXT_LINE, NEXT_SEQ, PostgresHistory, line_values, new_change_id
@@ -301,10 +301,9 @@ class PostgresPages(TextPages):
     def _query_below(self, columns: str, folder: str, condition: str = "", **values: object) -> Iterator[Row]:
         """Yield rows of the pages below a folder. `%(below)s`: where in a path the name within the folder begins."""
         try:
-            start = f"{normalize_path(folder)}/" if folder else ""
+            start, end = path_range(normalize_path(folder)) if folder else ("", "\U0010ffff")
         except OutsideHome:
             return iter(())
-        end = f"{start[:-1]}0" if folder else "\U0010ffff"  # `0` is the character after the slash
         statement = f"SELECT {columns} FROM commonplace.pages WHERE {_EXISTING_BELOW}{condition}"
         return iter(self._query(statement, start=start, end=end, below=len(start) + 1, **values))
 

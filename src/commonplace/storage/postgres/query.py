@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors
-from ...index.rows import candidate_of
+from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors, candidate_of
 from ...model import Filters, Viewer
 from .connection import Row
 from .index_tables import IndexTables
-from .vectors import Space, VectorSpaces, first_vector_limit, search_settings, similarity_stats
+from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings, similarity_stats
 from .visibility import (
     CHOSEN_WEIGHTS_CTE,
     FREQUENCIES_CTE,
@@ -21,7 +20,7 @@ from .visibility import (
     lookup_term,
     lookup_terms,
     owners_cte,
-    passage_condition,
+    passage_sql,
     vector_literal,
 )
 
@@ -36,7 +35,7 @@ class PrefetchedRetriever:
     """The answers to one search, fetched in advance. Whatever else is asked goes to the index itself."""
 
     def __init__(self, index: Retriever, search: BatchQuery, rows: Sequence[Row]) -> None:
-        """A row holds: facts (the first row only), place by words, cosines as nearest, cosines, and the candidate."""
+        """A row has: facts (the first row only), lexical place, cosines as nearest, cosines, and the candidate."""
         self._index = index
         self._search = search
         facts = rows[0][0]
@@ -51,7 +50,7 @@ class PrefetchedRetriever:
         for place, (name, _) in enumerate(search.query_vectors):
             nearest = [(row[4], row[2][place]) for row in passages if row[2][place] is not None]
             if len(nearest) >= search.limit or facts["near"][place] < first_vector_limit(search.limit):
-                self._nearest[name] = sorted(nearest, key=lambda each: (-each[1], each[0]))
+                self._nearest[name] = sorted(nearest, key=by_cosine)
             self._cosines[name] = {row[4]: row[3][place] for row in passages}
 
     def matches_spaces(self, spaces: Mapping[str, Space]) -> bool:
@@ -67,17 +66,17 @@ class PrefetchedRetriever:
         return self._index.match_terms(weights, viewer, filters, limit)
 
     def nearest(
-        self, space: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
         if limit == self._search.limit and space in self._nearest:
             return self._nearest[space]
-        return self._index.nearest(space, question, viewer, filters, limit)
+        return self._index.nearest(space, query, viewer, filters, limit)
 
-    def cosines(self, space: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         known = self._cosines[space]
         cosines = {number: cosine for number in numbers if (cosine := known.get(number)) is not None}
         if others := [number for number in numbers if number not in known]:
-            cosines |= self._index.cosines(space, question, others)
+            cosines |= self._index.cosines(space, query, others)
         return cosines
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
@@ -107,7 +106,7 @@ def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, sear
 
 def _build_statement(search: BatchQuery, spaces: Mapping[str, Space]) -> tuple[str, Values]:
     owners, values = owners_cte(search.viewer)
-    condition, more = passage_condition(search.viewer, search.filters)
+    condition, more = passage_sql(search.viewer, search.filters)
     values |= more | {
         "words": list(search.words),
         "terms": lookup_terms(search.words),
@@ -120,20 +119,20 @@ def _build_statement(search: BatchQuery, spaces: Mapping[str, Space]) -> tuple[s
         "spaces": [name for name, _ in search.query_vectors],
     }
     ctes = [owners, FREQUENCIES_CTE, CHOSEN_WEIGHTS_CTE, lexical_cte(condition, search.filters)]
-    searched: list[int] = []  # places of the questions whose space has comparable vectors
-    for place, (name, question) in enumerate(search.query_vectors):
+    searched: list[int] = []  # places of the query vectors whose space has comparable vectors
+    for place, (name, vector) in enumerate(search.query_vectors):
         space = spaces[name]
-        if space.vectors and len(question) == space.dims:
+        if space.vectors and len(vector) == space.dims:
             searched.append(place)
-            values |= {f"question{place}": vector_literal(question), f"space{place}": space.id}
+            values |= {f"query{place}": vector_literal(vector), f"space{place}": space.id}
             ctes.append(dense_cte(place, space.dims, condition, search.filters))
     count = len(search.query_vectors)
     ctes += [_candidates_cte(count, searched), _facts_cte(count, searched)]
     return f"WITH {', '.join(ctes)} {_select(count, searched)}", values
 
 
-def _facts_cte(questions: int, searched: Sequence[int]) -> str:
-    counts = (f"(SELECT count(*) FROM near{place})" if place in searched else "0" for place in range(questions))
+def _facts_cte(vector_count: int, searched: Sequence[int]) -> str:
+    counts = (f"(SELECT count(*) FROM near{place})" if place in searched else "0" for place in range(vector_count))
     columns = ", ".join(Space._fields)
     return f"""
     facts AS (SELECT json_build_object(
@@ -144,28 +143,28 @@ def _facts_cte(questions: int, searched: Sequence[int]) -> str:
       'near', json_build_array({", ".join(counts)})) AS facts FROM size)"""
 
 
-def _candidates_cte(questions: int, searched: Sequence[int]) -> str:
-    """Return `ids`, every candidate with its place by words and its cosines as nearest, and `chosen`, their rows."""
-    none = ["NULL::float8"] * questions
-    legs = [", ".join(["SELECT id, place", *none]) + " FROM lexical"]
+def _candidates_cte(vector_count: int, searched: Sequence[int]) -> str:
+    """Return `ids`, every candidate with its lexical place and its cosines as nearest, and `chosen`, their rows."""
+    none = ["NULL::float8"] * vector_count
+    retrievers = [", ".join(["SELECT id, place", *none]) + " FROM lexical"]
     for place in searched:
         cosines = [*none[:place], "cosine", *none[place + 1 :]]
-        legs.append(", ".join(["SELECT id, NULL", *cosines]) + f" FROM dense{place}")
-    names = [f"cosine{place}" for place in range(questions)]
+        retrievers.append(", ".join(["SELECT id, NULL", *cosines]) + f" FROM dense{place}")
+    names = [f"cosine{place}" for place in range(vector_count)]
     columns = ", ".join(["id", "min(place) AS place", *(f"max({name}) AS {name}" for name in names)])
+    retrieved = f"({' UNION ALL '.join(retrievers)}) AS retrieved({', '.join(['id', 'place', *names])})"
     return f"""
-    ids AS MATERIALIZED (
-      SELECT {columns} FROM ({" UNION ALL ".join(legs)}) AS legs({", ".join(["id", "place", *names])}) GROUP BY id),
+    ids AS MATERIALIZED (SELECT {columns} FROM {retrieved} GROUP BY id),
     chosen AS MATERIALIZED (
       SELECT * FROM commonplace.index_passages WHERE {OWN_ROWS} AND id = ANY(ARRAY(SELECT id FROM ids)))"""
 
 
-def _select(questions: int, searched: Sequence[int]) -> str:
+def _select(vector_count: int, searched: Sequence[int]) -> str:
     """Return the main query; `PrefetchedRetriever` describes its rows."""
-    nearest = ", ".join(f"cosine{place}" for place in range(questions))
+    nearest = ", ".join(f"cosine{place}" for place in range(vector_count))
     cosines = ", ".join(
-        f"-(like{place}.vector <#> %(question{place})s::vector)" if place in searched else "NULL"
-        for place in range(questions)
+        f"-(like{place}.vector <#> %(query{place})s::vector)" if place in searched else "NULL"
+        for place in range(vector_count)
     )
     joins = "".join(
         f"""

@@ -18,7 +18,7 @@ from .visibility import (
     dense_cte,
     lexeme_prefix,
     owners_cte,
-    passage_condition,
+    passage_sql,
     vector_literal,
 )
 
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
     from .connection import Connection
 
-_SAMPLE_SIZE = 64  # vectors that the similarity statistics are taken from
-_COMPACT_SLACK = 1_000  # orphaned vectors that are not worth removing
+_SAMPLE_VECTORS = 64  # vectors that the similarity statistics are taken from
+_MAX_ORPHANED_VECTORS = 1_000  # that are not worth removing
 _ANALYZE_VECTORS = 1_000  # from so many vectors on, the planner's statistics matter
 # A search is short: JIT compilation or parallel workers would take longer than it does, and its data fits in memory.
 SEARCH_SETTINGS = {"jit": "off", "max_parallel_workers_per_gather": "0", "work_mem": "32MB"}
@@ -122,14 +122,14 @@ class VectorSpaces:
         if pending.space not in (0, space.id):  # what had a vector then may have none in the present space
             return
         missing = self._missing_keys(space.id, list(embedded))
-        new = [(key, each) for key, each in embedded.items() if key in missing]
+        new = [(key, embedding) for key, embedding in embedded.items() if key in missing]
         if new and dims != space.dims:  # another model is behind the name now
             self.drop(name)
             return
         pack = _vector_packer(self._tables.counters.connection)
         self._tables.send_many(
             """INSERT INTO commonplace.index_vectors
-            VALUES (%(tenant)s, %(territory)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector, %(tokens)s)""",
+            VALUES (%(tenant)s, %(index_key)s, %(space)s, %(owner)s, %(hash)s, %(vector)s::vector, %(tokens)s)""",
             [
                 {"space": space.id, "owner": owner, "hash": digest, "vector": pack(vector), "tokens": tokens or None}
                 for (owner, digest), (vector, tokens) in new
@@ -140,21 +140,21 @@ class VectorSpaces:
 
     def _after_insert(self, name: str, space: Space, count: int, upto: int) -> None:
         self._update(name, "vectors = %(count)s, seen = greatest(seen, %(upto)s)", {"count": count, "upto": upto})
-        if count > 2 * self._count_passages() + _COMPACT_SLACK:  # most belong to texts that are gone
+        if count > 2 * self._count_passages() + _MAX_ORPHANED_VECTORS:  # most belong to texts that are gone
             count = self.compact(name, space.id)
-        if count >= _SAMPLE_SIZE and count >= 2 * space.sampled:
+        if count >= _SAMPLE_VECTORS and count >= 2 * space.sampled:
             self._sample_similarity(name, space.id, count)
             self._tables.counters.needs_analyze |= count >= _ANALYZE_VECTORS
 
     def nearest(
-        self, name: str, question: Vectors, viewer: Viewer, filters: Filters, limit: int
+        self, name: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
     ) -> list[tuple[int, float]]:
         space = self.read(name)
-        if not space.vectors or len(question) != space.dims:
+        if not space.vectors or len(query) != space.dims:
             return []
         owners, values = owners_cte(viewer)
-        condition, more = passage_condition(viewer, filters)
-        values |= more | {"question0": vector_literal(question), "space0": space.id, "limit": limit}
+        condition, more = passage_sql(viewer, filters)
+        values |= more | {"query0": vector_literal(query), "space0": space.id, "limit": limit}
         sql = f"""WITH {owners}, {dense_cte(0, space.dims, condition, filters)}
             SELECT id, cosine, (SELECT count(*) FROM near0) FROM (SELECT 1) AS one LEFT JOIN dense0 ON true"""
         near = first_vector_limit(limit)
@@ -162,18 +162,18 @@ class VectorSpaces:
             rows = self._tables.query(sql, values | {"near": near}, search_settings(space))
             passages = [(number, float(cosine)) for number, cosine, _ in rows if number is not None]
             if len(passages) >= limit or rows[0][2] < near:
-                return sorted(passages, key=lambda each: (-each[1], each[0]))
+                return sorted(passages, key=by_cosine)
             near *= 4  # many belonged to texts that are gone
 
-    def cosines(self, name: str, question: Vectors, numbers: Sequence[int]) -> dict[int, float]:
+    def cosines(self, name: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         space = self.read(name)
-        if not space.vectors or len(question) != space.dims or not numbers:
+        if not space.vectors or len(query) != space.dims or not numbers:
             return {}
         sql = f"""
-            SELECT passages.id, -(vector <#> %(question)s::vector) FROM commonplace.index_passages AS passages
+            SELECT passages.id, -(vector <#> %(query)s::vector) FROM commonplace.index_passages AS passages
             JOIN commonplace.index_vectors AS vectors USING (tenant, territory, owner, hash)
             WHERE {OWN_ROWS} AND space = %(space)s AND passages.id = ANY(%(ids)s)"""
-        values = {"question": vector_literal(question), "space": space.id, "ids": list(numbers)}
+        values = {"query": vector_literal(query), "space": space.id, "ids": list(numbers)}
         return dict(self._tables.query(sql, values))
 
     def token_vectors(self, name: str, numbers: Sequence[int]) -> TokenVectors:
@@ -228,7 +228,7 @@ class VectorSpaces:
         self._tables.execute(
             f"""DELETE FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s AND NOT EXISTS (
               SELECT 1 FROM commonplace.index_passages AS passages
-              WHERE passages.tenant = %(tenant)s AND passages.territory = %(territory)s
+              WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s
               AND passages.owner = vectors.owner AND passages.hash = vectors.hash)""",
             {"space": space},
         )
@@ -246,7 +246,7 @@ class VectorSpaces:
             counters.spaces += 1
             rows = self._tables.execute(
                 f"""INSERT INTO commonplace.index_spaces (tenant, territory, name, {_COLUMNS})
-                VALUES (%(tenant)s, %(territory)s, %(name)s, %(id)s, %(dims)s, 0, 0, 0, NULL, NULL)
+                VALUES (%(tenant)s, %(index_key)s, %(name)s, %(id)s, %(dims)s, 0, 0, 0, NULL, NULL)
                 RETURNING {_COLUMNS}""",
                 {"name": name, "id": counters.spaces, "dims": dims},
             )
@@ -264,7 +264,7 @@ class VectorSpaces:
             SELECT owner, hash FROM unnest(%(owners)s::int[], %(hashes)s::bytea[]) AS asked(owner, hash)
             CROSS JOIN LATERAL (
               SELECT 1 FROM commonplace.index_passages AS passages WHERE {OWN_ROWS}
-              AND passages.owner = asked.owner AND passages.hash = asked.hash LIMIT 1) AS standing
+              AND passages.owner = asked.owner AND passages.hash = asked.hash LIMIT 1) AS present
             LEFT JOIN LATERAL (
               SELECT 1 AS found FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s
               AND vectors.owner = asked.owner AND vectors.hash = asked.hash LIMIT 1) AS vectors ON true
@@ -277,13 +277,13 @@ class VectorSpaces:
         sql = f"""
             WITH sample AS MATERIALIZED (
               SELECT hash, owner, vector FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = %(space)s
-              ORDER BY hash, owner LIMIT {_SAMPLE_SIZE}),
-            alike AS (
+              ORDER BY hash, owner LIMIT {_SAMPLE_VECTORS}),
+            stats AS (
               SELECT avg(-(one.vector <#> other.vector)) AS mean,
                 stddev_pop(-(one.vector <#> other.vector)) AS deviation
               FROM sample AS one JOIN sample AS other ON (one.hash, one.owner) < (other.hash, other.owner))
-            UPDATE commonplace.index_spaces SET sampled = %(count)s, mean = alike.mean, deviation = alike.deviation
-            FROM alike WHERE {OWN_ROWS} AND name = %(name)s"""
+            UPDATE commonplace.index_spaces SET sampled = %(count)s, mean = stats.mean, deviation = stats.deviation
+            FROM stats WHERE {OWN_ROWS} AND name = %(name)s"""
         self._tables.execute(sql, {"space": space, "count": count, "name": name})
 
     def _update(self, name: str, assignments: str, values: Values) -> None:
@@ -294,6 +294,12 @@ class VectorSpaces:
         sql = f"SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS}"
         count: int = self._tables.execute(sql)[0][0]
         return count
+
+
+def by_cosine(passage: tuple[int, float]) -> tuple[float, int]:
+    """Return the sort key of a passage and its cosine: best first, then by number."""
+    number, cosine = passage
+    return -cosine, number
 
 
 def first_vector_limit(limit: int) -> int:
@@ -337,7 +343,7 @@ def _pack_vector(vector: Vectors) -> _PackedVector:
 class LargeSpace(NamedTuple):
     """A space with so many vectors that an HNSW index helps."""
 
-    territory: str
+    index_key: str
     name: str
     id: int
     dims: int
@@ -377,8 +383,8 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
     """
     from psycopg import sql
 
-    used = {each.id for each in large_spaces(database) if each.territory == space.territory}
-    name = _hnsw_name(database.tenant, space.territory, space.id)
+    used = {large.id for large in large_spaces(database) if large.index_key == space.index_key}
+    name = _hnsw_name(database.tenant, space.index_key, space.id)
     create = sql.SQL(
         "CREATE INDEX CONCURRENTLY IF NOT EXISTS {} ON commonplace.index_vectors"
         " USING hnsw ((vector::vector({})) vector_ip_ops) WITH (m = 16, ef_construction = 64)"
@@ -387,7 +393,7 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
         sql.Identifier(name),
         sql.Literal(space.dims),
         sql.Literal(database.tenant),
-        sql.Literal(space.territory),
+        sql.Literal(space.index_key),
         sql.Literal(space.id),
     )
     needed_kb = space.vectors * (4 * space.dims + 600) // 900
@@ -395,7 +401,7 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
     with database.admin_connection() as connection:
         if not _owns_tables(connection):
             return False
-        kept = {_hnsw_name(database.tenant, space.territory, number) for number in used}
+        kept = {_hnsw_name(database.tenant, space.index_key, number) for number in used}
         for obsolete in _obsolete_hnsw_indexes(connection, name.rpartition("_")[0] + "_", kept):
             drop = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS commonplace.{}")
             connection.execute(drop.format(sql.Identifier(obsolete)))
@@ -404,8 +410,8 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
     return True
 
 
-def _hnsw_name(tenant: str, territory: str, space: int) -> str:
-    return f"index_vectors_{lexeme_prefix(tenant, territory)}_{space}"
+def _hnsw_name(tenant: str, index_key: str, space: int) -> str:
+    return f"index_vectors_{lexeme_prefix(tenant, index_key)}_{space}"
 
 
 def _obsolete_hnsw_indexes(connection: Connection, prefix: str, kept: set[str]) -> list[str]:

@@ -1,6 +1,6 @@
 """The visibility rules of `index/visibility.py` in PostgreSQL, and the SQL that finds passages by words and vectors.
 
-Each function returns common table expressions (CTEs) that `index`, `vectors` and `query` put together.
+The functions return common table expressions (CTEs) that `index`, `vectors` and `query` put together.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...index.base import BM25_K1, CONTEXT_WEIGHT
-from ...index.visibility import Sql, allowed, visible_rule
+from ...index.visibility import owner_condition, passage_condition, render
 from ...model import EVERYTHING, Filters, Viewer
 from ..names import compile_glob
 
@@ -19,31 +19,49 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Values = dict[str, Any]
-OWN_ROWS = "tenant = %(tenant)s AND territory = %(territory)s"
+# The column `territory` holds the key of an index: the schema version and the fingerprint of what is indexed.
+OWN_ROWS = "tenant = %(tenant)s AND territory = %(index_key)s"
 MAX_COPIES = 3  # passages of identical text that are worth returning
 EXACT_SEARCH_LIMIT = 10_000  # vectors that a viewer may see, up to which each is compared without an HNSW index
-# A viewer who sees little of a large memory is searched exactly too: an index over all finds mostly others' passages.
+# A viewer who sees little of a large memory is searched exactly, too: an index over all finds mostly hidden passages.
 _IS_SMALL = f"(passages <= {EXACT_SEARCH_LIMIT} OR (passages <= 50000 AND passages * 10 < all_passages))"
-LEXEME_FIELDS = "ba"  # a lexeme says where its word stands: in the body of a passage, or around it
-_MAX_TERM_LENGTH = 120  # characters; longer words are looked up by their hash
-_POSTGRES_DIALECT = {  # what the shared rules say in SQLite's SQL
-    "instr(char(10) || who || char(10), char(10) || ? || char(10))": (
-        "strpos(chr(10) || who || chr(10), chr(10) || ? || chr(10)) > 0"
-    ),
-    "json_each(passages.tags)": "json_array_elements_text(passages.tags::json)",
-    "matches(passages.path, ?)": "passages.path ~ ?",
-    "who IN ()": "false",  # not NULL, which would be neither visible nor hidden
-}
+LEXEME_FIELDS = "ba"  # a letter of each lexeme: the word is in the body of a passage, or around it
+_MAX_TERM_CHARACTERS = 120  # longer words are looked up by their hash
 
 
-def lexeme_prefix(tenant: str, territory: str) -> str:
+class PostgresRenderer:
+    """Renders conditions in PostgreSQL's SQL. Values are named by a prefix and a number."""
+
+    def __init__(self, prefix: str) -> None:
+        self.values: Values = {}
+        self._prefix = prefix
+
+    def add_value(self, value: str | int) -> str:
+        name = f"{self._prefix}{len(self.values)}"
+        self.values[name] = value
+        return f"%({name})s"
+
+    def render_extra_pattern(self, pattern: str) -> str:
+        lines = "chr(10) || who || chr(10)"
+        return f"(scope = 'extra' AND strpos({lines}, chr(10) || {self.add_value(pattern)} || chr(10)) > 0)"
+
+    def render_tag(self, tag: str) -> str:
+        return (
+            f"EXISTS (SELECT 1 FROM json_array_elements_text(passages.tags::json) WHERE value = {self.add_value(tag)})"
+        )
+
+    def render_path(self, pattern: str) -> str:
+        return f"passages.path ~ {self.add_value(f'^(?:{compile_glob(pattern).pattern})$')}"
+
+
+def lexeme_prefix(tenant: str, index_key: str) -> str:
     """Return what the lexemes of one index begin with, since all indexes share one table of lexemes."""
-    return hashlib.blake2b(f"{tenant}\0{territory}".encode(errors="replace"), digest_size=5).hexdigest()
+    return hashlib.blake2b(f"{tenant}\0{index_key}".encode(errors="replace"), digest_size=5).hexdigest()
 
 
 def lookup_term(word: str) -> str:
     """Return the word as it is looked up: itself, or the hash of a very long one."""
-    if len(word) <= _MAX_TERM_LENGTH:
+    if len(word) <= _MAX_TERM_CHARACTERS:
         return word
     return hashlib.blake2b(word.encode(errors="replace"), digest_size=16).hexdigest()
 
@@ -58,34 +76,23 @@ def vector_literal(vector: Vectors) -> str:
 
 def owners_cte(viewer: Viewer) -> tuple[str, Values]:
     """Return `owners`, with whether the viewer may see each, and `size`, the totals that BM25 needs."""
-    rule, values = _translate_rule(visible_rule(viewer), "viewer")
+    renderer = PostgresRenderer("viewer")
+    condition = render(owner_condition(viewer), renderer)
     sql = f"""
-        owners AS MATERIALIZED (SELECT *, {rule} AS visible FROM commonplace.index_owners WHERE {OWN_ROWS}),
+        owners AS MATERIALIZED (SELECT *, {condition} AS visible FROM commonplace.index_owners WHERE {OWN_ROWS}),
         size AS MATERIALIZED (
           SELECT coalesce(sum(passages) FILTER (WHERE visible), 0)::float8 AS passages,
             coalesce(sum(length) FILTER (WHERE visible), 0)::float8 AS length,
             coalesce(sum(passages), 0)::float8 AS all_passages,
             coalesce(bool_and(visible OR passages = 0), true) AS sees_all
           FROM owners)"""
-    return sql, values
+    return sql, renderer.values
 
 
-def passage_condition(viewer: Viewer, filters: Filters) -> tuple[str, Values]:
+def passage_sql(viewer: Viewer, filters: Filters) -> tuple[str, Values]:
     """Return the condition on `passages` that the viewer and the filters impose, given `owners`."""
-    sql, values = allowed(viewer, filters)
-    other_values = values[: len(values) - len(filters.paths)]
-    patterns = [f"^(?:{compile_glob(pattern).pattern})$" for pattern in filters.paths]
-    return _translate_rule((sql, [*other_values, *patterns]), "allowed")
-
-
-def _translate_rule(rule: Sql, prefix: str) -> tuple[str, Values]:
-    """Translate SQLite's SQL and positional values into PostgreSQL's SQL and named values."""
-    sql, values = rule
-    for sqlite, postgres in _POSTGRES_DIALECT.items():
-        sql = sql.replace(sqlite, postgres)
-    first, *others = sql.split("?")
-    named = [f"%({prefix}{place})s{rest}" for place, rest in enumerate(others)]
-    return first + "".join(named), {f"{prefix}{place}": value for place, value in enumerate(values)}
+    renderer = PostgresRenderer("allowed")
+    return render(passage_condition(viewer, filters), renderer), renderer.values
 
 
 # Document frequencies of the terms, counted over what the viewer may see.
@@ -93,7 +100,7 @@ FREQUENCIES_CTE = """
     frequent AS MATERIALIZED (
       SELECT word AS term, coalesce(sum(frequencies.passages) FILTER (WHERE visible), 0)::float8 AS passages
       FROM commonplace.index_frequencies AS frequencies JOIN owners ON owners.id = frequencies.owner
-      WHERE frequencies.tenant = %(tenant)s AND frequencies.territory = %(territory)s AND word = ANY(%(terms)s)
+      WHERE frequencies.tenant = %(tenant)s AND frequencies.territory = %(index_key)s AND word = ANY(%(terms)s)
       GROUP BY word)"""
 # The words to look up with the weights that the caller gives.
 GIVEN_WEIGHTS_CTE = """
@@ -131,7 +138,7 @@ def lexical_cte(condition: str, filters: Filters) -> str:
     looked_up AS MATERIALIZED (
       SELECT array_agg(weight ORDER BY place) AS weights, count(*) AS words, {lexemes} AS lexemes FROM lookup),
     matches AS MATERIALIZED (
-      SELECT place, id FROM commonplace.index_lookup(%(territory)s, (SELECT lexemes FROM looked_up))),
+      SELECT place, id FROM commonplace.index_lookup(%(index_key)s, (SELECT lexemes FROM looked_up))),
     allowed AS MATERIALIZED (
       SELECT id FROM commonplace.index_passages AS passages WHERE {OWN_ROWS}
       AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches WHERE NOT {sees_all})) AND {condition}),
@@ -147,7 +154,7 @@ def lexical_cte(condition: str, filters: Filters) -> str:
 
 
 def dense_cte(place: int, dims: int, condition: str, filters: Filters) -> str:
-    """Return `near…`, the vectors nearest to the question at a place, and `dense…`, the passages they stand for."""
+    """Return `near…`, the vectors nearest to the query vector at a place, and `dense…`, their passages."""
     return f"""
     near{place} AS MATERIALIZED ({_nearest_vectors(place, dims, condition, filters)}),
     copies{place} AS MATERIALIZED (
@@ -162,16 +169,16 @@ def dense_cte(place: int, dims: int, condition: str, filters: Filters) -> str:
 
 def _nearest_vectors(place: int, dims: int, condition: str, filters: Filters) -> str:
     """Compare each vector where a viewer sees few or filters, else let the server use the HNSW index of the space."""
-    question = f"%(question{place})s"
-    exact_distance = f"vectors.vector <#> {question}::vector"
+    query = f"%(query{place})s"
+    exact_distance = f"vectors.vector <#> {query}::vector"
     vectors = "commonplace.index_vectors AS vectors"
-    space = f"vectors.tenant = %(tenant)s AND vectors.territory = %(territory)s AND space = %(space{place})s"
+    space = f"vectors.tenant = %(tenant)s AND vectors.territory = %(index_key)s AND space = %(space{place})s"
     if filters != EVERYTHING:
         return f"""
           SELECT owner, hash, -({exact_distance}) AS cosine FROM {vectors} JOIN (
             SELECT DISTINCT owner, hash FROM commonplace.index_passages AS passages WHERE {OWN_ROWS} AND {condition}
           ) AS asked USING (owner, hash) WHERE {space} ORDER BY {exact_distance} LIMIT %(near)s"""
-    indexed_distance = f"vectors.vector::vector({dims}) <#> {question}::vector({dims})"
+    indexed_distance = f"vectors.vector::vector({dims}) <#> {query}::vector({dims})"
     visible = "owner = ANY(ARRAY(SELECT id FROM owners WHERE visible))"
     return f"""
           (SELECT owner, hash, -({exact_distance}) AS cosine FROM {vectors}
