@@ -271,7 +271,7 @@ class VectorSpaces:
                 self._files[space] = self._files.pop(new)
 
     def _drop(self, name: str) -> None:
-        """Within a transaction: remove a space and its file."""
+        """Remove a space and its file, within a transaction."""
         row = self._db.execute("SELECT id, epoch FROM spaces WHERE name = ?", (name,)).fetchone()
         if row:
             for table in ("vectors", "tokens"):
@@ -342,7 +342,7 @@ class VectorSpaces:
         return count
 
     def compact(self, name: str) -> None:
-        """Within a transaction: write the rows that belong to a passage to a new file."""
+        """Write the rows that belong to a passage to a new file, within a transaction."""
         space, _, epoch, count, _ = self._ensure_space(name, 0)
         for table in ("vectors", "tokens"):
             self._db.execute(

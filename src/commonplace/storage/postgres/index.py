@@ -91,7 +91,7 @@ class PostgresIndex:
 
     @property
     def seq(self) -> int:
-        """Within `write`: the page sequence number that the index is up to."""
+        """Return the page sequence number that the index is up to, within `write`."""
         return self._tables.counters.seq
 
     @seq.setter
@@ -121,7 +121,7 @@ class PostgresIndex:
         return dict(self._tables.query(sql, {"paths": list(paths or ())}))
 
     def apply(self, entries: Iterable[Entry], removed: Iterable[str]) -> None:
-        """Within `write_transaction`: make the index say what these pages say, and drop those that were removed."""
+        """Store these pages and remove those, within `write_transaction`."""
         changed, stamps = _newest_entries(entries)
         removed = [path for path in dict.fromkeys(removed) if path not in changed]
         _PageUpdate(self._tables, changed, removed).write()

@@ -63,12 +63,12 @@ class IndexTables:
         return self.database.query(sql, {**self.own, **(values or {})}, settings)
 
     def execute(self, sql: str, values: Mapping[str, Any] | None = None) -> list[Row]:
-        """Within `write_transaction`: run a statement and return its rows."""
+        """Run a statement and return its rows, within `write_transaction`."""
         cursor = self.counters.connection.execute(sql, {**self.own, **(values or {})})
         return cursor.fetchall() if cursor.description else []
 
     def send(self, sql: str, values: Mapping[str, Any] | None = None) -> None:
-        """Within `write_transaction`: run a statement whose answer nobody waits for."""
+        """Run a statement without waiting for its result, within `write_transaction`."""
         self.counters.connection.execute(sql, {**self.own, **(values or {})})
 
     def send_many(self, sql: str, values: list[dict[str, Any]]) -> None:
@@ -76,7 +76,7 @@ class IndexTables:
             self.counters.connection.cursor().executemany(sql, [{**self.own, **row} for row in values])
 
     def pipeline(self) -> AbstractContextManager[Any]:
-        """Within `write_transaction`: send the statements of this block together."""
+        """Send the statements of this block together, within `write_transaction`."""
         return self.counters.connection.pipeline()
 
     @property
@@ -107,7 +107,7 @@ class IndexTables:
 
     @contextmanager
     def without_snapshot(self) -> Iterator[None]:
-        """Within `read_transaction`: for a statement that is consistent in itself and need not begin the snapshot."""
+        """Run a statement that need not begin the snapshot of `read_transaction`, since it is consistent in itself."""
         snapshot = getattr(self._thread_state, "pending_snapshot", None)
         self._thread_state.pending_snapshot = None
         try:

@@ -35,7 +35,7 @@ class PrefetchedRetriever:
     """The answers to one search, fetched in advance. Whatever else is asked goes to the index itself."""
 
     def __init__(self, index: Retriever, search: BatchQuery, rows: Sequence[Row]) -> None:
-        """A row has: facts (the first row only), lexical place, cosines as nearest, cosines, and the candidate."""
+        """Read rows of: facts (the first row only), lexical place, cosines as nearest, cosines, and the candidate."""
         self._index = index
         self._search = search
         facts = rows[0][0]

@@ -76,7 +76,7 @@ class VectorSpaces:
         return [row[0] for row in self._tables.query(sql)]
 
     def accepts_dimensions(self, name: str, dims: int) -> bool:
-        """By the cached space: the caller has just caught up."""
+        """Return whether such vectors fit the cached space, which is current: the caller has just caught up."""
         space = self.read_cached(name)
         return not space.vectors or space.dims == dims
 
@@ -116,7 +116,7 @@ class VectorSpaces:
         return PendingBatch(space.seen, passages[-1][0], texts, space.id)
 
     def add(self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]) -> None:
-        """Within `write_transaction`: store vectors. Another process may have done some of it, or moved on."""
+        """Store vectors, within `write_transaction`. Another process may have stored some of them, or be further on."""
         dims = len(next(iter(embedded.values())).vector) if embedded else 0
         space = self._ensure_space(name, dims)
         if pending.space not in (0, space.id):  # what had a vector then may have none in the present space
@@ -177,7 +177,7 @@ class VectorSpaces:
         return dict(self._tables.query(sql, values))
 
     def token_vectors(self, name: str, numbers: Sequence[int]) -> TokenVectors:
-        """In one statement: pairs of neighbouring turns of a session, then the tokens of every passage named."""
+        """Fetch the pairs of neighbouring turns, and the tokens of all passages in them, in one statement."""
         sql = f"""
             WITH pairs AS MATERIALIZED (
               SELECT passages.id, other.id AS other, other.first - passages.first AS further
@@ -207,7 +207,7 @@ class VectorSpaces:
         return similarity_stats(self.read(name))
 
     def drop(self, name: str) -> None:
-        """Within `write_transaction`: remove a space and its vectors."""
+        """Remove a space and its vectors, within `write_transaction`."""
         self.forget(name)
         sql = f"DELETE FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s RETURNING id"
         ids = [row[0] for row in self._tables.execute(sql, {"name": name})]
@@ -215,7 +215,7 @@ class VectorSpaces:
         self._tables.execute(sql, {"ids": ids})
 
     def promote_space(self, new: str, name: str) -> None:
-        """Within `write_transaction`: let a space replace another and take its name."""
+        """Replace a space by a new one, which takes its name, within `write_transaction`."""
         sql = f"SELECT 1 FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
         if not self._tables.execute(sql, {"name": new}):
             return
@@ -224,7 +224,7 @@ class VectorSpaces:
         self._update(new, "name = %(new)s", {"new": name})
 
     def compact(self, name: str, space: int) -> int:
-        """Within `write_transaction`: remove vectors of texts that are gone; return how many are left."""
+        """Remove vectors of texts that are gone, within `write_transaction`; return how many are left."""
         self._tables.execute(
             f"""DELETE FROM commonplace.index_vectors AS vectors WHERE {OWN_ROWS} AND space = %(space)s AND NOT EXISTS (
               SELECT 1 FROM commonplace.index_passages AS passages
@@ -401,8 +401,8 @@ def build_hnsw_index(database: Database, space: LargeSpace) -> bool:
     with database.admin_connection() as connection:
         if not _owns_tables(connection):
             return False
-        kept = {_hnsw_name(database.tenant, space.index_key, number) for number in used}
-        for obsolete in _obsolete_hnsw_indexes(connection, name.rpartition("_")[0] + "_", kept):
+        current_names = {_hnsw_name(database.tenant, space.index_key, number) for number in used}
+        for obsolete in _obsolete_hnsw_indexes(connection, name.rpartition("_")[0] + "_", current_names):
             drop = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS commonplace.{}")
             connection.execute(drop.format(sql.Identifier(obsolete)))
         connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (str(memory_kb),))
@@ -414,9 +414,9 @@ def _hnsw_name(tenant: str, index_key: str, space: int) -> str:
     return f"index_vectors_{lexeme_prefix(tenant, index_key)}_{space}"
 
 
-def _obsolete_hnsw_indexes(connection: Connection, prefix: str, kept: set[str]) -> list[str]:
+def _obsolete_hnsw_indexes(connection: Connection, prefix: str, current_names: set[str]) -> list[str]:
     rows = connection.execute(_HNSW_INDEXES, (prefix,)).fetchall()
-    return [name for name, valid, is_building in rows if not is_building and (not valid or name not in kept)]
+    return [name for name, valid, is_building in rows if not is_building and (not valid or name not in current_names)]
 
 
 def _owns_tables(connection: Connection) -> bool:
