@@ -15,25 +15,28 @@ from commonplace.server.notifications import ChangeFeed, ChangeFeeds, HomeWatche
 TIMEOUT_SECONDS = 20.0
 
 
-def test_a_feed_numbers_changes_and_resumes_after_any_that_it_remembers() -> None:
-    feed = ChangeFeed()
-    feed.add(PageChanges(("a.md", "b.md"), ("c.md",)))
-    assert [tuple(change) for change in feed.read_after(1)] == [(2, "b.md", "changed"), (3, "c.md", "removed")]
+def test_a_feed_numbers_changes_and_resumes_after_any_that_it_remembers(memory: Memory) -> None:
+    feed = ChangeFeed(memory)
+    feed.add(PageChanges(("memory/a.md", "memory/b.md"), ("memory/c.md",)))
+    assert [tuple(change) for change in feed.read_after(1)] == [
+        (2, "memory/b.md", "changed"),
+        (3, "memory/c.md", "removed"),
+    ]
     assert feed.reaches(0)
     assert list(feed.read_after(3)) == []
 
 
-def test_a_feed_knows_what_it_has_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_feed_knows_what_it_has_forgotten(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(notifications, "FEED_CHANGES", 2)
-    feed = ChangeFeed()
-    feed.add(PageChanges(("a.md", "b.md", "c.md"), ()))
+    feed = ChangeFeed(memory)
+    feed.add(PageChanges(("memory/a.md", "memory/b.md", "memory/c.md"), ()))
     assert not feed.reaches(0)
     assert feed.reaches(1)
 
 
-def test_a_feed_that_may_have_missed_changes_begins_a_new_run() -> None:
-    feed = ChangeFeed()
-    feed.add(PageChanges(("a.md",), ()))
+def test_a_feed_that_may_have_missed_changes_begins_a_new_run(memory: Memory) -> None:
+    feed = ChangeFeed(memory)
+    feed.add(PageChanges(("memory/a.md",), ()))
     before = feed.run
     feed.restart()
     assert feed.run != before
@@ -42,9 +45,9 @@ def test_a_feed_that_may_have_missed_changes_begins_a_new_run() -> None:
 
 
 @pytest.mark.asyncio
-async def test_a_reader_wakes_for_a_change_and_for_the_end() -> None:
-    feed = ChangeFeed()
-    for wake in (lambda: feed.add(PageChanges(("a.md",), ())), feed.close):
+async def test_a_reader_wakes_for_a_change_and_for_the_end(memory: Memory) -> None:
+    feed = ChangeFeed(memory)
+    for wake in (lambda: feed.add(PageChanges(("memory/a.md",), ())), feed.close):
         waiting = asyncio.create_task(feed.wait(TIMEOUT_SECONDS))
         await asyncio.sleep(0)
         wake()
@@ -73,3 +76,36 @@ def test_no_agent_hears_of_what_it_may_not_see(home: Path) -> None:
     assert Memory(home, "bob").home.visibility.may_see_page(page)
     assert not Memory(home, "ann").home.visibility.may_see_page(page)
     assert not Memory(home, "bob").home.visibility.may_see_page("outside.txt")
+
+
+@pytest.mark.asyncio
+async def test_the_numbers_of_a_feed_do_not_count_what_others_write(
+    home: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifications, "FEED_CHANGES", 2)
+    watchers = HomeWatchers()
+    feeds = ChangeFeeds(watchers)
+    mine = await feeds.start(memory)
+    theirs = await feeds.start(Memory(home, "bob"))
+    assert mine.run != theirs.run
+    hidden = tuple(f"agents/bob/memory/daily/2026-03-{day:02}.md" for day in range(1, 10))
+    await feeds.notify(memory.home.root, PageChanges(("memory/a.md",), ()), frozenset())
+    await feeds.notify(memory.home.root, PageChanges(hidden, ()), frozenset())
+    await feeds.notify(memory.home.root, PageChanges(("memory/b.md",), hidden[:1]), frozenset())
+    assert [(change.number, change.path) for change in mine.read_after(0)] == [(1, "memory/a.md"), (2, "memory/b.md")]
+    assert mine.reaches(0), "what others write pushes nothing out"
+    assert theirs.last == 12
+    watchers.close()
+
+
+@pytest.mark.asyncio
+async def test_feeds_are_dropped_when_too_many_agents_have_listened(
+    home: Path, memory: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(notifications, "MAX_FEEDS", 1)
+    watchers = HomeWatchers()
+    feeds = ChangeFeeds(watchers)
+    before = await feeds.start(memory)
+    await feeds.start(Memory(home, "bob"))
+    assert feeds.get(memory).run != before.run, "whoever read it has to read everything again"
+    watchers.close()

@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import socket
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -102,19 +104,33 @@ def test_a_token_that_can_not_be_kept_is_told(tmp_path: Path) -> None:
     assert "set XDG_STATE_HOME to another folder" in done.stderr
 
 
+def wait_for(file: Path, process: subprocess.Popen[str]) -> str:
+    """What another process writes into a file."""
+    while not (file.exists() and file.read_text()):
+        assert process.poll() is None
+    return file.read_text()
+
+
 def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> None:
     opened = tmp_path / "opened"
-    browser = f"{sys.executable} -c \"import sys; open(r'{opened}', 'w').write(sys.argv[1])\" %s"
-    with server(tmp_path / "home", command="web", told=2, BROWSER=browser) as one:
-        while not (opened.exists() and opened.read_text()):
-            assert one.process.poll() is None
-        address = opened.read_text()
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\ntr "\\0" "\\n" < /proc/$$/cmdline > {opened}.tmp && mv {opened}.tmp {opened}\n')
+    browser.chmod(0o700)
+    with server(tmp_path / "home", command="web", told=2, BROWSER=f"{browser} %s") as one:
+        arguments = wait_for(opened, one.process)
+        page = Path(unquote(urlsplit(arguments.split()[-1]).path))
+        assert stat.S_IMODE(page.stat().st_mode) == 0o600
+        assert stat.S_IMODE(page.parent.stat().st_mode) == 0o700
+        address = re.search(r'url=(\S+)"', page.read_text())[1]  # type: ignore[index]
         code = address.partition("#code=")[2]
         assert address.startswith(f"http://127.0.0.1:{one.port}/#code=")
+        assert len(code) > 20
+        assert code not in arguments, "everybody on the machine can read it"
         sent = {"Content_Type": "application/json"}
         answer = one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **sent)
         key = json.loads(answer.read())["key"]
         assert one.ask("/v1/status", key).status == 200
+        assert not page.parent.exists(), "the code was used"
         assert one.ask("/v1/session", "", "POST", json.dumps({"code": code}), **sent).status == 403
         one.process.send_signal(signal.SIGTERM)
         assert one.process.stderr
@@ -241,3 +257,48 @@ def test_the_page_has_a_strict_policy(tmp_path: Path, method: str) -> None:
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
         assert answer.headers["cross-origin-opener-policy"] == "same-origin"
+
+
+def test_the_file_that_opens_the_page_goes_with_the_server(tmp_path: Path) -> None:
+    opened = tmp_path / "opened"
+    browser = f"{sys.executable} -c \"import sys; open(r'{opened}', 'w').write(sys.argv[1])\" %s"
+    with server(tmp_path / "home", command="web", told=2, BROWSER=browser) as one:
+        page = Path(unquote(urlsplit(wait_for(opened, one.process)).path))
+        assert page.exists()
+        one.process.send_signal(signal.SIGTERM)
+        one.process.wait(PATIENCE)
+        assert not page.parent.exists()
+
+
+@pytest.mark.parametrize(
+    ("flags", "remote"),
+    [((), "127.0.0.1"), (("--trust-proxy", "10.0.0.0/8"), "127.0.0.1"), (("--trust-proxy", "127.0.0.1"), "6.6.6.6")],
+)
+def test_only_a_trusted_proxy_says_who_asks(tmp_path: Path, flags: tuple[str, ...], remote: str) -> None:
+    home = tmp_path / "home"
+    with server(home, *flags, COMMONPLACE_TOKEN=TOKEN) as one:
+        assert one.ask("/v1/status", X_Forwarded_For="6.6.6.6", X_Real_IP="6.6.6.6").status == 200
+    assert [json.loads(line)["remote"] for line in (home / LOG_FILE).read_text().splitlines()] == [remote]
+
+
+def test_a_proxy_is_an_address(tmp_path: Path) -> None:
+    for name in ("*", "proxy.example"):
+        done = run("--home", str(tmp_path / "home"), "serve", "--trust-proxy", name)
+        assert (done.returncode, "--trust-proxy takes an address" in done.stderr) == (2, True)
+
+
+def test_the_id_of_a_change_does_not_count_what_others_write(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    Memory(home)
+    _, secret = create_token(open_tokens(str(home)), datetime.now(UTC), agents=["ann"], role="read")
+    with server(home) as one:
+        lines = lines_of(one.ask("/v1/changes", secret))
+        began = event(lines, "ready")["id"]
+        bob = Memory(home, "bob")
+        for number in range(3):
+            bob.call("write_memory", {"key": f"k{number}", "content": "private"})
+        Memory(home, "ann").call("write_memory", {"key": "own", "content": "mine"})
+        first = event(lines, "change")["id"]
+        assert (began.partition("-")[2], first.partition("-")[2]) == ("0", "1")
+        again = event(lines_of(one.ask("/v1/changes", secret, Last_Event_ID=began)), "change")
+        assert again["id"] == first

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import stat
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -33,12 +35,16 @@ def opener(tmp_path: Path) -> Path:
 
 
 def opened(opener: Path) -> str:
+    """The address that the opened file leads to."""
     pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
     try:
         assert select.select([pipe], [], [], PATIENCE / 1000)[0], "nothing was opened"
-        return os.read(pipe, 4096).decode()
+        page = os.read(pipe, 4096).decode()
     finally:
         os.close(pipe)
+    assert "code" not in page, "what is opened stands in the list of processes"
+    text = Path(unquote(urlsplit(page).path)).read_text()
+    return re.search(r'url=(\S+)"', text)[1]  # type: ignore[index]
 
 
 @pytest.fixture(scope="module")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
+from ..formats.transcripts import render_lines
 from ..home import Home
 from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
@@ -71,20 +72,28 @@ def looks_like_change_id(name: str) -> bool:
 
 
 def read_both_sides(home: Home, change: Change) -> tuple[str, str]:
-    """Return a page before and after a change, as text."""
+    """Return a page before and after a change, as text for people."""
     history = home.storage.history
     before = as_text(history.read_version(change.path, change.before))
     after = as_text(history.read_version(change.path, change.version))
-    return before, after
+    return readable_text(home, change.path, before), readable_text(home, change.path, after)
+
+
+def readable_text(home: Home, path: str, text: str) -> str:
+    """Return the text of a page for people: of a session, what was said in it, without secrets."""
+    place = home.layout.place(path)
+    if place is None or place.kind != "session":
+        return text
+    return "\n".join(render_lines(text.split("\n")))
 
 
 def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> str:
-    """Return a page as it was at a time; PageNotFound when it did not exist then."""
+    """Return a page as it was at a time, as text for people; PageNotFound when it did not exist then."""
     path = _require_history(home, path, everyone=everyone)
     data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
-    return as_text(data)
+    return readable_text(home, path, as_text(data))
 
 
 def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:

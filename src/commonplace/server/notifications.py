@@ -1,7 +1,8 @@
 """Notifications of changed pages, whoever changed them: an agent, another process, a person with an editor.
 
 A home is watched for as long as a listener wants it. Listeners are the MCP subscriptions and the change feeds of HTTP,
-which number changes so that a client can resume. Each listener reports a page only to agents that may see it.
+which number changes so that a client can resume. Each listener reports a page only to agents that may see it; a feed
+counts only what its agent may see, so that its numbers say nothing of what others write.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ MAX_WATCHED_HOMES = 32  # the least recently requested are stopped
 WATCH_START_TIMEOUT_SECONDS = 5.0
 FEED_CHANGES = 1000  # changes that a feed remembers
 MAX_FEED_READERS = 500
+MAX_FEEDS = 1000  # one for each agent that listens; the least recently used are dropped
 
 
 class ChangeListener(Protocol):
@@ -135,9 +137,11 @@ class NumberedChange(NamedTuple):
 
 
 class ChangeFeed:
-    """The latest changes of one home, numbered. `run` tells these numbers from those before a gap or a restart."""
+    """The latest changes that one agent may see, numbered. `run` tells these numbers from those before a gap or a
+    restart."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: Memory) -> None:
+        self.memory = memory
         self.run = secrets.token_hex(4)
         self.last = 0
         self.is_closed = False
@@ -145,13 +149,17 @@ class ChangeFeed:
         self._waiting: set[asyncio.Event] = set()
 
     def add(self, changes: PageChanges) -> None:
+        before = self.last
         for path in changes.changed:
             self._append(path, "changed")
         for path in changes.removed:
             self._append(path, "removed")
-        self._wake()
+        if self.last > before:
+            self._wake()
 
     def _append(self, path: str, kind: Literal["changed", "removed"]) -> None:
+        if not self.memory.home.visibility.may_see_page(path):
+            return
         self.last += 1
         self._changes.append(NumberedChange(self.last, path, kind))
 
@@ -190,11 +198,11 @@ class ChangeFeed:
 
 
 class ChangeFeeds:
-    """The change feeds of all homes that were ever asked for: those homes stay watched."""
+    """The change feeds of the agents that were asked for, by home and agent: those homes stay watched."""
 
     def __init__(self, watchers: HomeWatchers) -> None:
         self._watchers = watchers
-        self._feeds: dict[str, ChangeFeed] = {}
+        self._feeds: OrderedDict[tuple[str, str], ChangeFeed] = OrderedDict()
         self.readers = 0
         watchers.add_listener(self)
 
@@ -203,25 +211,33 @@ class ChangeFeeds:
         return self.readers >= MAX_FEED_READERS
 
     def list_homes(self) -> set[str]:
-        return {*self._feeds}
+        return {root for root, _ in self._feeds}
 
     async def notify(self, home: str, changes: PageChanges, added: frozenset[str]) -> None:
-        if feed := self._feeds.get(home):
-            feed.add(changes)
+        for (root, _), feed in self._feeds.items():
+            if root == home:
+                feed.add(changes)
 
     def get(self, memory: Memory) -> ChangeFeed:
-        """Return the feed of a home, and keep the home watched."""
+        """Return the feed of an agent, and keep its home watched."""
         root = memory.home.root
-        feed = self._feeds.get(root)
-        is_new_watch = self._watchers.watch(memory)
-        if feed is None:
-            feed = self._feeds[root] = ChangeFeed()
-        elif is_new_watch:  # nobody watched for a while
-            feed.restart()
+        if self._watchers.watch(memory):  # nobody watched for a while
+            self._restart(root)
+        key = (root, memory.home.agent)
+        feed = self._feeds.setdefault(key, ChangeFeed(memory))
+        feed.memory = memory  # with the settings that are current
+        self._feeds.move_to_end(key)
+        if len(self._feeds) > MAX_FEEDS:
+            self._feeds.popitem(last=False)
         return feed
 
+    def _restart(self, root: str) -> None:
+        for (home, _), feed in self._feeds.items():
+            if home == root:
+                feed.restart()
+
     async def start(self, memory: Memory) -> ChangeFeed:
-        """Return the feed of a home once no change is missed any more."""
+        """Return the feed of an agent once no change is missed any more."""
         feed = self.get(memory)
         await self._watchers.wait_until_started(memory.home.root)
         return feed

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 from asyncio import TimerHandle, Transport
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import h11
@@ -65,8 +65,17 @@ def _close_at_end(app: Starlette, service: MemoryService) -> None:
     app.router.lifespan_context = lifespan
 
 
-def serve_http(options: ServerOptions, rules: AccessRules, listener: socket.socket, keys: SignInKeys) -> None:
-    """Serve until told to stop. Open streams do not delay the end."""
+def serve_http(
+    options: ServerOptions,
+    rules: AccessRules,
+    listener: socket.socket,
+    keys: SignInKeys,
+    proxies: Sequence[str] = (),
+) -> None:
+    """Serve until told to stop. Open streams do not delay the end.
+
+    `proxies`: the addresses whose X-Forwarded headers say who asks; from everybody else they are ignored.
+    """
     service = MemoryService(options)
     config = uvicorn.Config(
         _build(service, rules, keys),
@@ -74,6 +83,8 @@ def serve_http(options: ServerOptions, rules: AccessRules, listener: socket.sock
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
         limit_concurrency=MAX_CONNECTIONS,
         h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,
     )

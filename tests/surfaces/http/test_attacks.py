@@ -65,8 +65,9 @@ def test_a_name_that_is_not_ours_gets_nothing(asked: Api, path: str, host: str) 
     ["https://evil.example", "http://localhost:9999", "https://localhost.evil.example", "null", "http://127.0.0.1"],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "OPTIONS"])
-def test_pages_of_other_sites_and_other_ports_are_refused(asked: Api, origin: str, method: str) -> None:
-    answer = asked.client.request(method, "/v1/status", headers={"Origin": origin})
+@pytest.mark.parametrize("path", ["/v1/status", "/mcp", "/mcp/"])
+def test_pages_of_other_sites_and_other_ports_are_refused(asked: Api, path: str, origin: str, method: str) -> None:
+    answer = asked.client.request(method, path, headers={"Origin": origin})
     assert answer.status_code == 403
     assert "access-control-allow-origin" not in answer.headers
 
@@ -80,6 +81,7 @@ def test_our_own_page_is_let_in(asked: Api) -> None:
 def test_what_a_browser_sends_for_another_site_is_refused_without_an_origin_too(asked: Api, site: str) -> None:
     """An image or a form of another site carries no Origin; the browser says where it comes from."""
     assert asked.client.get("/v1/export", headers={"Sec-Fetch-Site": site}).status_code == 403
+    assert asked.client.get("/mcp", headers={"Sec-Fetch-Site": site}).status_code == 403
     assert asked.client.get("/", headers={"Sec-Fetch-Site": site}).status_code == 200, "a link to the page is a link"
 
 
@@ -129,6 +131,28 @@ def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
     assert asked.send("POST", "undo", json={"changes": [change]}).status_code == 404
     assert asked.send("POST", "restore", json={"path": str(theirs), "when": change}).status_code == 403
     assert asked.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
+
+
+def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None:
+    """Nor what the index, history, permissions and settings of others say of them."""
+    ann = guarded.as_(token(full, "ann"))
+    ann.get("search", q="tea")
+    hidden = full / "agents/bob/memory/hidden.md"
+    hidden.write_text("# A page that the index has not seen\n")
+    hidden.chmod(0o644)
+    (full / "agents/bob/memory/HIDDEN.md").write_text("another\n")
+    (full / "agents/bob/agent.yaml").write_text("memory: [\n")
+    (full / "agents/bob/memory/link.md").symlink_to("/etc/hostname")
+    shown = ann.send("GET", "health").text
+    assert "bob" not in shown
+    assert "hidden" not in shown.lower()
+    person = guarded.as_(token(full)).get("health")["findings"]
+    assert any("agents/bob" in finding["what"] for finding in person if finding["check"] == "index")
+
+
+def test_how_long_a_search_took_is_said_to_none_but_who_may_be_every_agent(guarded: Api, full: Path) -> None:
+    assert "took_ms" not in guarded.as_(token(full, "ann")).get("search", q="tea")
+    assert guarded.as_(token(full)).get("search", q="tea")["took_ms"] > 0
 
 
 @pytest.mark.parametrize("given", [("main", "admin"), ("", "write"), ("", "read")])

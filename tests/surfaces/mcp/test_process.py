@@ -205,7 +205,7 @@ def request(port: int, method: str = "POST", path: str = "/mcp", **headers: str)
 def test_pages_of_other_sites_get_nothing(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         assert request(port).status == 200
-        assert request(port, Origin=f"http://localhost:{port}").status == 200
+        assert request(port, Origin=f"http://127.0.0.1:{port}").status == 200
         for origin in ("https://evil.example", "http://localhost.evil.example", "null", "http://127.0.0.1.nip.io"):
             assert request(port, Origin=origin).status == 403, origin
         for host in ("evil.example", f"evil.example:{port}", "", "127.0.0.1.evil.example", "[::1", "a b"):

@@ -78,12 +78,14 @@ def examine(
     agent: str = MAIN,
     *,
     fix: bool = False,
+    is_for_agent: bool = False,
     clock: Clock = utc_now,
     now: Callable[[], float] = time.time,
 ) -> Report:
     """Examine a whole memory, all agents; with `fix`, fix what needs no guessing.
 
-    `now` is the system's time, which file times are compared with; `agent` signs the fixes.
+    `now` is the system's time, which file times are compared with; `agent` signs the fixes. With `is_for_agent`, only
+    what this agent may know is examined.
     """
     backend = backend_of(address)
     setup_problems = backend.diagnose(address)
@@ -95,7 +97,7 @@ def examine(
         problem = file_checks.settings_problem(backend.absolute_address(address), error)
         return Report((_make_finding("settings", problem),), {})
     try:
-        survey = survey_home(home, now())
+        survey = survey_home(home, now(), is_for_agent=is_for_agent)
         findings = sorted(_find_all(survey), key=_display_order)
         return Report(tuple(_fix_all(home, findings) if fix else findings), _count(survey))
     finally:

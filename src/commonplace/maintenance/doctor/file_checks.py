@@ -230,7 +230,16 @@ def find_index_problems(survey: Survey) -> Iterator[Problem]:
         advice = "the next search that notices makes it anew; --fix does it now. Nothing is lost by it"
         yield Problem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
     elif inspection.state == "ok":
-        yield from _compare_index(survey, inspection)
+        yield from _compare_index(survey, _only_known(survey, inspection))
+
+
+def _only_known(survey: Survey, inspection: IndexInspection) -> IndexInspection:
+    """Return what the index has, without the pages that the survey may not name."""
+    return inspection._replace(
+        stamps={page: stamp for page, stamp in inspection.stamps.items() if survey.may_know(page)},
+        versions={page: version for page, version in inspection.versions.items() if survey.may_know(page)},
+        warnings={page: warning for page, warning in inspection.warnings.items() if survey.may_know(page)},
+    )
 
 
 def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Problem]:

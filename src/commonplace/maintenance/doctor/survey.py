@@ -1,9 +1,12 @@
-"""One walk over the folders of a memory and one reading of each page: what the checks look at."""
+"""One walk over the folders of a memory and one reading of each page: what the checks look at.
+
+A survey for one agent holds only what that agent may know: what the checks find does not depend on anything else.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -82,11 +85,15 @@ class Claim(NamedTuple):
 
 @dataclass
 class Survey:
-    """A memory as it was found. The first part is there at once, the second grows while pages are read."""
+    """A memory as it was found. The first part is there at once, the second grows while pages are read.
+
+    `is_for_agent`: of the home's agent alone, without what others keep and without internal folders.
+    """
 
     home: Home
     now: float  # the system's clock, which file times are compared with
     folders: list[Folder]
+    is_for_agent: bool = False
     versions: dict[str, str] = field(default_factory=dict)  # of pages that search may return; "": unreadable
     notes: list[Claim] = field(default_factory=list)
     records: list[Claim] = field(default_factory=list)
@@ -94,11 +101,18 @@ class Survey:
 
     @cached_property
     def scope(self) -> IndexScope:
-        return self.home.index.scope
+        scope = self.home.index.scope
+        return replace(scope, extra=self.home.search_settings.extra_paths) if self.is_for_agent else scope
+
+    def may_know(self, path: str) -> bool:
+        """Return whether a finding may name a path."""
+        return not self.is_for_agent or self.home.visibility.may_know(path)
 
     @cached_property
     def agents(self) -> list[str]:
-        """All agents that have a folder, and the main one, which need not have one."""
+        """All agents that have a folder, and the main one, which need not have one; or the home's own alone."""
+        if self.is_for_agent:
+            return [self.home.agent]
         names = self.home.storage.pages.list_folders(self.home.layout.path("agents"))
         return [*dict.fromkeys([MAIN, *names])]
 
@@ -134,10 +148,12 @@ class Survey:
         return self.home.storage.page_reader([entry.path for entry, _ in self.page_entries()])
 
 
-def survey_home(home: Home, now: float) -> Survey:
-    survey = Survey(home, now, [])
+def survey_home(home: Home, now: float, *, is_for_agent: bool = False) -> Survey:
+    survey = Survey(home, now, [], is_for_agent)
     list_folder = home.storage.tree.folder_lister()
-    survey.folders += _walk(home, survey.scope, list_folder)
+    survey.folders += (_only_known(survey, each) for each in _walk(survey, list_folder))
+    if is_for_agent:
+        return survey
     for name in INTERNAL_FOLDERS:
         entry = home.storage.tree.entry(name)
         listing = list_folder(name) if entry and entry.kind != "link" else None
@@ -146,9 +162,17 @@ def survey_home(home: Home, now: float) -> Survey:
     return survey
 
 
-def _walk(home: Home, scope: IndexScope, list_folder: ListFolder) -> Iterator[Folder]:
+def _only_known(survey: Survey, folder: Folder) -> Folder:
+    """Return a folder without the entries that the survey may not name."""
+    entries = tuple(entry for entry in folder.entries if survey.may_know(entry.path))
+    extra = tuple(entry for entry in folder.extra if survey.may_know(entry.path))
+    return folder._replace(entries=entries, extra=extra)
+
+
+def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[Folder]:
     """Yield every folder that memory is in or could be put into, each before those in it. No link is followed."""
-    roots = scope.roots()
+    home = survey.home
+    roots = survey.scope.roots()
     extra = {root.path for root in roots if root.pattern}
     ours = {root.path for root in roots if not root.pattern} | {home.layout.directives}
     if home.layout.base or home.settings.layout == "native":
@@ -164,7 +188,7 @@ def _walk(home: Home, scope: IndexScope, list_folder: ListFolder) -> Iterator[Fo
         is_ours = _is_below(listing.path, ours)
         yield Folder(listing.path, listing.mode, own, named, is_ours, listing.problem)
         folders = (entry for entry in listing.entries if entry.kind == "folder")
-        waiting += (entry.path for entry in folders if _enters(entry, ours | extra))
+        waiting += (entry.path for entry in folders if _enters(entry, ours | extra) and survey.may_know(entry.path))
 
 
 def _is_ours(entry: FileEntry, ours: set[str]) -> bool:

@@ -80,7 +80,7 @@ def diff_command(what: str, since: str | None, everyone: bool) -> None:
 def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Comparison:
     if since:
         path = timeline.list_changes(home, what, everyone=everyone)[-1].path
-        now = read_text(home.storage.pages, path)[0]
+        now = timeline.readable_text(home, path, read_text(home.storage.pages, path)[0])
         return _Comparison(path, timeline.read_page_as_of(home, path, since, everyone=everyone), now, since, "now")
     change = _find_change(home, what, everyone=everyone)
     before, after = timeline.read_both_sides(home, change)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -82,6 +82,12 @@ def _http_options(command: Any) -> Any:
         click.option("--tenants", is_flag=True, help="Serve all tenants of a database: the token names the tenant."),
         click.option("--read-only", is_flag=True, help="Refuse every change."),
         click.option("--allow-host", multiple=True, metavar="NAME", help="Another name of this server; repeatable."),
+        click.option(
+            "--trust-proxy",
+            multiple=True,
+            metavar="ADDRESS",
+            help="A proxy whose X-Forwarded-For says who asks, for the audit log; repeatable.",
+        ),
     ):
         command = option(command)
     return command
@@ -119,9 +125,11 @@ def _serve(
     tenants: bool,
     read_only: bool,
     allow_host: tuple[str, ...],
+    trust_proxy: tuple[str, ...],
     **given: Any,
 ) -> None:
     serving = _serving(**given)
+    _check_proxies(trust_proxy)
     secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if tenants:
         serving = _for_tenants(serving, is_open=opens_browser or is_open, secret=secret)
@@ -131,6 +139,7 @@ def _serve(
         from ..application import serve_http
         from ..http.auth import AccessRules
         from ..http.sign_in import SignInKeys
+        from .browser import open_browser
     except ImportError as error:
         raise NotInstalled("a server", "web" if opens_browser else "mcp") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
@@ -140,9 +149,9 @@ def _serve(
     if not is_open and not secret and not tenants:
         _announce_token(serving.home)
     keys = SignInKeys()
-    if opens_browser:
-        _open_browser(url, keys.create_code())
-    serve_http(serving, AccessRules(tuple(sorted(names)), secret, is_open, read_only), listener, keys)
+    rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only)
+    with open_browser(url, keys) if opens_browser else nullcontext():
+        serve_http(serving, rules, listener, keys, trust_proxy)
 
 
 def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
@@ -172,16 +181,15 @@ def _announce_token(home: str) -> None:
         click.echo(f"the token for it is in {file}, which only you can read", err=True)
 
 
-def _open_browser(url: str, code: str) -> None:
-    """Open the page with a one-time code: an address seen in a list of processes is of no use later."""
-    import webbrowser
-    from threading import Thread
+def _check_proxies(addresses: tuple[str, ...]) -> None:
+    """InvalidArgument for what is neither an IP address nor a network: everybody would be trusted, or nobody."""
+    from ipaddress import ip_network
 
-    def open_page() -> None:
-        if not webbrowser.open(f"{url}/#code={code}"):
-            click.echo(f"no browser could be opened: open {url}/ and give the token", err=True)
-
-    Thread(target=open_page, daemon=True).start()
+    for address in addresses:
+        try:
+            ip_network(address)
+        except ValueError as error:
+            raise InvalidArgument(f"--trust-proxy takes an address like 127.0.0.1 or 10.0.0.0/8: {error}") from error
 
 
 def _check_token(given: str) -> str:

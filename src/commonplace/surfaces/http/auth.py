@@ -165,11 +165,11 @@ class AuthMiddleware:
         return host.lower() in self._rules.hosts
 
     def _is_own_origin(self, scope: Scope, headers: Headers) -> bool:
-        """Return whether no page of another site sent this. Under /v1 even the port must be our own."""
+        """Return whether no page of another site sent this. Where memory is, even the port must be our own."""
         origins = [origin for origin in headers.getlist("origin") if origin]
         if not all(self._is_own_host(_parse_host(origin)) for origin in origins):
             return False
-        if not scope["path"].startswith("/v1"):
+        if not scope["path"].startswith(("/v1", MCP_PATH)):
             return True
         own = headers.get("host", "").lower()
         is_same = all(urlsplit(origin).netloc.lower() == own for origin in origins)

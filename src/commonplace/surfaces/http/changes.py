@@ -1,4 +1,7 @@
-"""Changes as they happen, as server-sent events: of pages that the caller's agent may see, whoever changes them."""
+"""Changes as they happen, as server-sent events: of pages that the caller's agent may see, whoever changes them.
+
+An event's id counts the events of this agent alone: it does not tell how much others write.
+"""
 
 from __future__ import annotations
 
@@ -55,14 +58,14 @@ async def _stream_events(
         yield _RETRY + (_RESET if position.has_gap else _format_ready(position))
         sent_at = time.monotonic()
         while not feed.is_closed and await dispatcher.is_still_allowed(request):
-            position, events = _read_events(feed, memory, position)
+            position, events = _read_events(feed, position)
             if not events and time.monotonic() - sent_at >= HEARTBEAT_SECONDS:
                 events = _HEARTBEAT
             if events:
                 sent_at = time.monotonic()
                 yield events
             await feed.wait(TOKEN_CHECK_SECONDS)
-            feeds.get(memory)  # starts another watcher if the last one ended
+            feed = feeds.get(memory)  # starts another watcher if the last one ended
     finally:
         feeds.readers -= 1
 
@@ -76,16 +79,15 @@ def _find_position(feed: ChangeFeed, last_event: str) -> Position:
     return Position(feed.run, feed.last, has_gap=bool(last_event))
 
 
-def _read_events(feed: ChangeFeed, memory: Memory, position: Position) -> tuple[Position, str]:
-    """Return the events after a position that an agent may see, and the position after them."""
+def _read_events(feed: ChangeFeed, position: Position) -> tuple[Position, str]:
+    """Return the events after a position, and the position after them."""
     events = ""
     if feed.run != position.run or not feed.reaches(position.number):
         position = Position(feed.run, feed.last)
         events = _RESET
     for change in feed.read_after(position.number):
         position = position._replace(number=change.number)
-        if memory.home.visibility.may_see_page(change.path):
-            events += _format_change(position.run, change)
+        events += _format_change(position.run, change)
     return position, events
 
 

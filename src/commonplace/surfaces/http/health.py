@@ -42,7 +42,7 @@ def get_health(request: ApiRequest) -> dict[str, Any]:
     notes: list[str] = []
     growth = measure_growth(home)
     return {
-        "findings": _list_findings(home, notes),
+        "findings": _list_findings(request, notes),
         "index": limit_counts(request, home.index_status()),
         "sizes": _limit_sizes(request, measure_sizes(home, growth))._asdict(),
         "growth": [day._asdict() for day in growth],
@@ -51,10 +51,12 @@ def get_health(request: ApiRequest) -> dict[str, Any]:
     }
 
 
-def _list_findings(home: Home, notes: list[str]) -> list[dict[str, Any]]:
-    """Return what doctor finds, as far as this agent may know of it."""
+def _list_findings(request: ApiRequest, notes: list[str]) -> list[dict[str, Any]]:
+    """Return what doctor finds, as far as this agent may know of it. A caller who may be only some agents is told
+    nothing of files that hold other agents' pages too."""
+    home = request.home
     try:
-        report = examine(home.address, home.agent, clock=home.clock)
+        report = examine(home.address, home.agent, is_for_agent=request.grant.agents is not None, clock=home.clock)
     except Refused as error:
         notes.append(str(error))
         return []

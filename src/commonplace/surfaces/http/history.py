@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
@@ -12,7 +13,7 @@ from ...storage.base import ABSENT
 from ...storage.history import Change
 from ...storage.merge import diff_lines
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import require_writable
+from .page_access import is_session, refuse_session, require_writable
 
 DEFAULT_LIMIT = 100
 CONTEXT_LINES = 3  # shown before and after a change
@@ -119,21 +120,24 @@ def undo_changes(request: ApiRequest) -> dict[str, Any]:
     home = request.home
     timeline.record_outside_edits(home)
     requested = [_find_change(request, name) for name in dict.fromkeys(request.body["changes"])]
+    for change in requested:
+        refuse_session(home, change.path)
     chosen = [
         change
         for change in timeline.include_same_calls(home, requested)
         if timeline.may_see(home, change.path) and _may_see_file(request, change.path)
     ]
-    rows = [
-        {
-            "path": page.path,
-            "changes": [change.id for change in page.changes],
-            "done": not page.problem,
-            "problem": page.problem,
-        }
-        for page in timeline.undo(home, chosen)
-    ]
+    sessions = {change.path for change in chosen if is_session(home, change.path)}
+    results = timeline.undo(home, [change for change in chosen if change.path not in sessions])
+    rows = [_describe_undo(page.path, page.changes, page.problem) for page in results]
+    for path in sorted(sessions):
+        changes = [change for change in chosen if change.path == path]
+        rows.append(_describe_undo(path, changes, f"{path} is what was said in a session: it stays"))
     return {"undone": rows}
+
+
+def _describe_undo(path: str, changes: Sequence[Change], problem: str) -> dict[str, Any]:
+    return {"path": path, "changes": [change.id for change in changes], "done": not problem, "problem": problem}
 
 
 def restore_page(request: ApiRequest) -> dict[str, Any]:

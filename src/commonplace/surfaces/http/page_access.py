@@ -41,11 +41,21 @@ def resolve_page(home: Home, path: str) -> ResolvedPage:
 def require_writable(home: Home, path: str) -> ResolvedPage:
     """Return what a path means, for a write; Refused for sessions and for pages that belong to other programs."""
     page = resolve_page(home, path)
-    if page.kind == "session":
-        raise Refused(f"{path} is what was said in a session: it is read, not written")
+    refuse_session(home, path)
     if page.scope.kind == "extra":
         raise Refused(f"{path} is managed by another program: change it there")
     return page
+
+
+def refuse_session(home: Home, path: str) -> None:
+    """Raise Refused for the path of a session: over HTTP a transcript is read, whatever would change it."""
+    if is_session(home, path):
+        raise Refused(f"{path} is what was said in a session: it is read, not written")
+
+
+def is_session(home: Home, path: str) -> bool:
+    place = home.layout.place(path)
+    return place is not None and place.kind == "session"
 
 
 def read_page(home: Home, path: str) -> Page:

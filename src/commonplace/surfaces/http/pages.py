@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from ...errors import BrokenFrontMatter, InvalidArgument, NotFound, PageNotFound, Refused, StaleVersion
 from ...formats import frontmatter
 from ...formats.html import find_links, render_html
-from ...formats.transcripts import render_lines
 from ...home import Home, modified_timestamp
 from ...maintenance import timeline
 from ...model import Page, Record
@@ -122,7 +121,7 @@ def get_page(request: ApiRequest) -> Reply:
     headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
     if _matches_etag(page.version, request.headers.get("if-none-match", "")):
         return Reply(b"", 304, headers, MARKDOWN)
-    page = page._replace(text=_readable_text(page.text, resolved))
+    page = page._replace(text=timeline.readable_text(request.home, path, page.text))
     if not _wants_json(request):
         return Reply(page.text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
     body = _describe_page(request.home, page, resolved)
@@ -131,17 +130,12 @@ def get_page(request: ApiRequest) -> Reply:
 
 def _get_page_as_of(request: ApiRequest, resolved: ResolvedPage) -> Reply:
     when = request.parameters["at"]
-    text = _readable_text(timeline.read_page_as_of(request.home, resolved.path, when), resolved)
+    text = timeline.read_page_as_of(request.home, resolved.path, when)
     headers = {"Vary": "Accept"}
     if not _wants_json(request):
         return Reply(text, headers=headers, media=f"{MARKDOWN}; charset=utf-8")
     body = _describe_page(request.home, Page(resolved.path, text, ABSENT), resolved)
     return Reply({**body, "as_of": when}, headers=headers)
-
-
-def _readable_text(text: str, resolved: ResolvedPage) -> str:
-    """Return the text of a page; of a session, what was said in it."""
-    return "\n".join(render_lines(text.split("\n"))) if resolved.kind == "session" else text
 
 
 def _wants_json(request: ApiRequest) -> bool:
@@ -297,7 +291,7 @@ def merge_page(request: ApiRequest) -> dict[str, Any]:
 
 def merge_texts(home: Home, path: str, base_version: str, text: str) -> MergedPage:
     """Merge a text with the page as it is now, where both were made from one version of it."""
-    resolve_page(home, path)
+    require_writable(home, path)  # there is nothing to merge into what is only read
     base = as_text(home.storage.history.read_version(path, base_version)) if base_version != ABSENT else ""
     home.storage.pages.record_outside_edits([path])  # what is returned here is the base of the next merge
     try:

@@ -1,7 +1,7 @@
 """Signing in from the browser: a one-time code in the address is exchanged for a session key.
 
-`commonplace web` puts the code into the address it opens. Others may see it there or in a list of processes, but it
-works once and for a minute. Codes and keys are kept as hashes, for as long as the server runs.
+`commonplace web` opens a private file that leads to an address with the code. A code works once and for a minute.
+Codes and keys are kept as hashes, for as long as the server runs.
 """
 
 from __future__ import annotations
@@ -27,12 +27,19 @@ CODE_LIFETIME_SECONDS = 60.0
 MAX_KEYS = 1000
 
 
+def _do_nothing() -> None:
+    """For whoever does not need to know that a code was used."""
+
+
 class SignInKeys:
+    """`on_exchange` is called when a code was used."""
+
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
         self._codes: dict[str, float] = {}  # hash of a code -> when it expires
         self._keys: dict[str, str] = {}  # hash of a key -> its name in the audit log
         self._lock = Lock()
+        self.on_exchange: Callable[[], None] = _do_nothing
 
     def create_code(self) -> str:
         code = secrets.token_urlsafe(32)
@@ -48,7 +55,8 @@ class SignInKeys:
                 return None
             key = KEY_PREFIX + secrets.token_urlsafe(32)
             self._keys[hash_secret(key)] = f"page {len(self._keys) + 1}"
-            return key
+        self.on_exchange()
+        return key
 
     def _take_code(self, digest: str) -> float | None:
         match = next((each for each in self._codes if hmac.compare_digest(each, digest)), "")

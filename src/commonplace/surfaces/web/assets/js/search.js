@@ -127,7 +127,7 @@ function Results({ asked, found, filtered }) {
   const said = !data
     ? ""
     : data.hits.length
-      ? `${plural(data.hits.length, "hit")} in ${number(Math.round(data.took_ms ?? 0))} ms`
+      ? plural(data.hits.length, "hit") + (data.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`)
       : "No hit";
   return html`<section aria-label="Hits" aria-busy=${busy}>
     <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted"> · ${data.provider === "none" ? "by words alone" : `by words and meaning (${data.provider})`}</span>`}</p>
