@@ -6,7 +6,9 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -136,13 +138,13 @@ def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
 def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None:
     """Nor what the index, history, permissions and settings of others say of them."""
     ann = guarded.as_(token(full, "ann"))
-    ann.get("search", q="tea")
-    hidden = full / "agents/bob/memory/hidden.md"
-    hidden.write_text("# A page that the index has not seen\n")
-    hidden.chmod(0o644)
+    (full / "agents/bob/memory/hidden.md").write_text("by bob\n")
     (full / "agents/bob/memory/HIDDEN.md").write_text("another\n")
-    (full / "agents/bob/agent.yaml").write_text("memory: [\n")
     (full / "agents/bob/memory/link.md").symlink_to("/etc/hostname")
+    ann.get("search", q="tea")
+    (index,) = full.glob(".index/words-*.sqlite")
+    with closing(sqlite3.connect(index)) as words, words:
+        words.execute("UPDATE pages SET version = 'another' WHERE path LIKE 'agents/bob/%'")
     shown = ann.send("GET", "health").text
     assert "bob" not in shown
     assert "hidden" not in shown.lower()

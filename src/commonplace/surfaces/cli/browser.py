@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from pathlib import Path
@@ -41,6 +42,7 @@ def open_browser(url: str, keys: SignInKeys) -> Iterator[None]:
     expiry = Timer(CODE_LIFETIME_SECONDS, remove_page)
     expiry.daemon = True
     expiry.start()
+    _run_before_signals_end(remove_page)
     try:
         page = _write_page(folder, f"{url}/#code={keys.create_code()}")
         Thread(target=_show_page, args=(url, page), daemon=True).start()
@@ -48,6 +50,19 @@ def open_browser(url: str, keys: SignInKeys) -> Iterator[None]:
     finally:
         expiry.cancel()
         remove_page()
+
+
+def _run_before_signals_end(run: Callable[[], None]) -> None:
+    """Call a function before a signal ends this process: that runs no `finally`."""
+
+    def end(number: int, _frame: object) -> None:
+        run()
+        signal.signal(number, signal.SIG_DFL)
+        signal.raise_signal(number)
+
+    for name in ("SIGTERM", "SIGHUP"):
+        if hasattr(signal, name):
+            signal.signal(getattr(signal, name), end)
 
 
 def _write_page(folder: str, address: str) -> Path:
