@@ -23,7 +23,7 @@ LATER = "2999-01-01"
 def captured(full: Path) -> None:
     """The session as a client's hook stores it, with its history, and searched."""
     (full / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
-    with Memory(full) as memory, memory.home.writer.session("capture"):
+    with Memory(full) as memory, memory.home.writer.call("capture"):
         memory.home.writer.append(SESSION, json.dumps({"role": "user", "content": f"once more: {KEY}"}) + "\n")
 
 
@@ -59,7 +59,7 @@ def test_a_session_is_neither_undone_nor_restored(asked: Api, change: str, full:
 
 def test_an_undo_of_more_leaves_the_session_as_it_is(asked: Api, full: Path) -> None:
     memory = Memory(full)
-    with memory.home.writer.session("import"):
+    with memory.home.writer.call("import"):
         memory.home.writer.write("memory/imported.md", "imported\n")
         memory.home.writer.write("agents/main/sessions/imported.jsonl", '{"role": "user", "content": "hi"}\n')
     (page,) = asked.get("history", what="memory/imported.md")["changes"]
