@@ -135,21 +135,28 @@ def test_nobody_sees_the_pages_of_another_agent(asked: Api, full: Path) -> None:
     assert asked.send("POST", "merge", json={"path": str(theirs), "base": "", "text": ""}).status_code == 403
 
 
+def spoil_index(home: Path) -> None:
+    """Let the index say of bob's pages what they do not say."""
+    (index,) = home.glob(".index/words-*.sqlite")
+    with closing(sqlite3.connect(index)) as words, words:
+        words.execute("UPDATE pages SET version = 'another' WHERE path LIKE 'agents/bob/%'")
+
+
 def test_health_names_no_page_of_another_agent(guarded: Api, full: Path) -> None:
     """Nor what the index, history, permissions and settings of others say of them."""
-    ann = guarded.as_(token(full, "ann"))
+    person, ann = guarded.as_(token(full)), guarded.as_(token(full, "ann"))
     (full / "agents/bob/memory/hidden.md").write_text("by bob\n")
     (full / "agents/bob/memory/HIDDEN.md").write_text("another\n")
     (full / "agents/bob/memory/link.md").symlink_to("/etc/hostname")
-    ann.get("search", q="tea")
-    (index,) = full.glob(".index/words-*.sqlite")
-    with closing(sqlite3.connect(index)) as words, words:
-        words.execute("UPDATE pages SET version = 'another' WHERE path LIKE 'agents/bob/%'")
-    shown = ann.send("GET", "health").text
-    assert "bob" not in shown
-    assert "hidden" not in shown.lower()
-    person = guarded.as_(token(full)).get("health")["findings"]
-    assert any("agents/bob" in finding["what"] for finding in person if finding["check"] == "index")
+    shown = ""
+    while "agents/bob" not in shown:  # what was just written is read again, and mends the index
+        person.get("search", q="tea")
+        spoil_index(full)
+        shown = str([each["what"] for each in person.get("health")["findings"] if each["check"] == "index"])
+    spoil_index(full)
+    told = ann.send("GET", "health").text
+    assert "bob" not in told
+    assert "hidden" not in told.lower()
 
 
 def test_how_long_a_search_took_is_said_to_none_but_who_may_be_every_agent(guarded: Api, full: Path) -> None:
