@@ -130,6 +130,12 @@ def template(server: str) -> str:
 @pytest.fixture
 def url(server: str, template: str) -> Iterator[str]:
     """An empty database, migrated."""
+    with empty_database(server, template) as url:
+        yield url
+
+
+@contextmanager
+def empty_database(server: str, template: str) -> Iterator[str]:
     import psycopg
 
     name = f"commonplace_test_{secrets.token_hex(6)}"

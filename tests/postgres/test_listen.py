@@ -66,3 +66,43 @@ def test_where_no_notice_arrives_it_is_asked(database: Database, opened: Callabl
         with database.transaction() as connection:  # as if its notice had been lost on the way
             connection.execute("INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', 7)")
         assert told.get(timeout=10) == 7
+
+
+@pytest.mark.parametrize(
+    "payload",
+    ["abc", "", "999999999999", "-1", "0", "1e9", "\u0661", "1" * 5000, "null", "{}", "7; DROP", "\n", "x" * 7999],
+)
+def test_a_forged_notice_neither_kills_mutes_nor_fools_who_listens(
+    pages: PostgresPages, url: str, opened: Callable[..., Database], payload: str
+) -> None:
+    import psycopg
+
+    told: queue.Queue[int] = queue.Queue()
+    with listen(opened(), told.put), psycopg.connect(url, autocommit=True) as forger:
+        assert told.get(timeout=10) == 0
+        for number in (1, 2, 3):
+            forger.execute("SELECT pg_notify(%s, %s)", (channel_name("acme"), payload))
+            pages.write("memory/a.md", f"text {number}")
+            assert told.get(timeout=10) == number
+    assert told.empty()
+
+
+def test_forged_notices_do_not_slow_down_who_gets_no_others(url: str, opened: Callable[..., Database]) -> None:
+    """Only a notice of a write shows that notices arrive: until then it is asked every second."""
+    import psycopg
+
+    told: queue.Queue[int] = queue.Queue()
+    listener = opened()
+    with listen(listener, told.put), psycopg.connect(url, autocommit=True) as forger:
+        assert told.get(timeout=10) == 0
+        for number in range(1, 4):
+            for _ in range(200):
+                forger.execute("SELECT pg_notify(%s, '999')", (channel_name("acme"),))
+            with opened().transaction() as connection:  # a write whose notice is lost
+                connection.execute(
+                    "INSERT INTO commonplace.tenants (tenant, seq) VALUES ('acme', %s)"
+                    " ON CONFLICT (tenant) DO UPDATE SET seq = excluded.seq",
+                    (number,),
+                )
+            assert told.get(timeout=4) == number
+    assert told.empty()

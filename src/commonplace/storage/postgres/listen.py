@@ -1,6 +1,7 @@
 """Change notifications: LISTEN/NOTIFY where it works, polling where it does not (behind some poolers).
 
-A notification is only a hint that carries the tenant's sequence number; what changed is read from the pages.
+A notification is only a hint to look: any login of the database can send one, with any payload. What a listener
+reports is what the tables say. The payload is for older programs, which read the sequence number from it.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from contextlib import contextmanager, suppress
 from ...errors import StorageError
 from .connection import Database
 
-_POLL_SECONDS = 1.0  # until a notification has proved that notifications arrive
+_POLL_SECONDS = 1.0  # until a notification of a write has proved that they arrive
 _SLOW_POLL_SECONDS = 5.0  # afterwards
 _STOP_CHECK_SECONDS = 0.2
+_PAUSE_SECONDS = 0.05  # after a notification without a write, so that a flood of them costs few queries
 
 
 def channel_name(tenant: str) -> str:
@@ -72,23 +74,28 @@ class _Listener:
         with self._database.admin_connection() as connection:
             connection.execute(f"LISTEN {channel_name(self._database.tenant)}".encode())
             last_poll = 0.0
+            is_notified = False
             while not self.stop.is_set():
-                if time.monotonic() - last_poll >= self._poll_seconds:
-                    self._poll()
+                if is_notified or time.monotonic() - last_poll >= self._poll_seconds:
+                    has_grown = self._poll(is_notified=is_notified)
                     last_poll = time.monotonic()
-                for notification in connection.notifies(timeout=_STOP_CHECK_SECONDS, stop_after=1):
-                    self._poll_seconds = _SLOW_POLL_SECONDS
-                    self._report(int(notification.payload))
+                    if is_notified and not has_grown:
+                        self.stop.wait(_PAUSE_SECONDS)
+                # All that arrive together count as one.
+                is_notified = bool([*connection.notifies(timeout=_STOP_CHECK_SECONDS, stop_after=1)])
 
-    def _poll(self) -> None:
+    def _poll(self, *, is_notified: bool) -> bool:
+        """Report growth, and return whether there was any.
+
+        How it was noticed says whether notifications arrive; one without growth proves nothing.
+        """
         statement = "SELECT seq FROM commonplace.tenants WHERE tenant = %(tenant)s"
         rows = self._database.query(statement, {"tenant": self._database.tenant})
         seq = rows[0][0] if rows else 0
-        if self._seq >= 0 and seq > self._seq:  # no notification arrived for this change
-            self._poll_seconds = _POLL_SECONDS
-        self._report(seq)
-
-    def _report(self, seq: int) -> None:
-        if seq > self._seq:
-            self._seq = seq
-            self._on_change(seq)
+        if seq <= self._seq:
+            return False
+        if self._seq >= 0:
+            self._poll_seconds = _SLOW_POLL_SECONDS if is_notified else _POLL_SECONDS
+        self._seq = seq
+        self._on_change(seq)
+        return True
