@@ -22,6 +22,9 @@ from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout
 from .storage.names import require_valid_name
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
+from .trust import Trust, require_owner
+from .user_config import ProviderChoice, choose_provider, is_self_contained
+from .user_config import load as load_config
 from .visibility import Visibility, format_modified
 from .writing import Writer
 
@@ -39,17 +42,32 @@ def utc_now() -> datetime:
 
 
 class Home:
-    def __init__(self, root: str, agent: str = MAIN, clock: Clock = utc_now, session: str = "") -> None:
+    def __init__(
+        self,
+        root: str,
+        agent: str = MAIN,
+        clock: Clock = utc_now,
+        session: str = "",
+        *,
+        is_found: bool = False,
+        is_shared: bool = False,
+    ) -> None:
+        """Open a memory. One that `is_found` was not named by the user, and counts as far as they trust it; one that
+        `is_shared` is one of many on a server, and uses only the providers that the server offers.
+        """
         require_valid_name("home", root)
         require_valid_name("agent", agent)
         require_valid_name("session", session)
         self.agent = agent
         self.clock = clock
         self.session = session
+        self.is_found = is_found
         self.writer = Writer(self)
         self.storage: Storage = open_storage(root, clock, self.writer.note_write)
         self.address = root
         self.root = self.storage.name
+        require_owner(self.storage.local_folder)
+        self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
         self.settings = self.storage.settings
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         self.has_memory = self._read_has_memory()
@@ -75,11 +93,25 @@ class Home:
         """Return the agent's embedders. The first search opens them and loads their libraries."""
         from .index.embedding_service import EmbeddingService
 
-        return EmbeddingService(self.search_settings)
+        choice = self.provider_choice
+        if not choice.refusal:
+            return EmbeddingService(choice.search)
+        packaged = choice.search._replace(provider=SearchSettings().provider, model="")
+        return EmbeddingService(packaged, refusal=choice.refusal)
 
     @property
     def search_settings(self) -> SearchSettings:
-        return self.settings.search_for(self.agent)
+        return self.provider_choice.search
+
+    @cached_property
+    def provider_choice(self) -> ProviderChoice:
+        """Return the agent's search settings, as far as the user's own configuration lets the memory decide."""
+        search = self.settings.search_for(self.agent)
+        if is_self_contained(search):
+            return ProviderChoice(search._replace(base_url="", api_key_env=""))
+        settings_file = self.storage.read_bytes(settings_of.FILE) or b""
+        is_trusted = self.trust.allows_file(settings_of.FILE, settings_file)
+        return choose_provider(search, load_config(), is_trusted=is_trusted, is_shared=self.trust.is_shared)
 
     @cached_property
     def zone(self) -> tzinfo:

@@ -21,10 +21,22 @@ class Memory:
     """One memory, as one agent sees it. Cheap to open, and safe to share between threads and between processes."""
 
     def __init__(
-        self, home: str | os.PathLike[str], agent: str = MAIN, *, clock: Clock = utc_now, session: str = ""
+        self,
+        home: str | os.PathLike[str],
+        agent: str = MAIN,
+        *,
+        clock: Clock = utc_now,
+        session: str = "",
+        is_found: bool = False,
+        is_shared: bool = False,
     ) -> None:
-        """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation."""
-        self.home = Home(os.fspath(home), agent, clock, session)
+        """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation.
+
+        A memory that you name is yours. `is_found`: the user did not name it, so its rules, its providers and its
+        tokens count only as far as they trust it (`commonplace trust`). `is_shared`: it is one of many on a server,
+        and uses only the providers that the server's configuration names.
+        """
+        self.home = Home(os.fspath(home), agent, clock, session, is_found=is_found, is_shared=is_shared)
         self.home.write_default_directive()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
@@ -129,7 +141,7 @@ class Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as an address: a copy, or another process, opens the same memory again."""
         home = self.home
-        return _open, (home.address, home.agent, home.clock, home.session)
+        return _open, (home.address, home.agent, home.clock, home.session, home.is_found, home.trust.is_shared)
 
     def __enter__(self) -> Memory:
         return self
@@ -138,5 +150,5 @@ class Memory:
         self.close()
 
 
-def _open(home: str, agent: str, clock: Clock, session: str) -> Memory:
-    return Memory(home, agent, clock=clock, session=session)
+def _open(home: str, agent: str, clock: Clock, session: str, is_found: bool, is_shared: bool) -> Memory:  # noqa: FBT001
+    return Memory(home, agent, clock=clock, session=session, is_found=is_found, is_shared=is_shared)

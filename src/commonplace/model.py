@@ -85,6 +85,9 @@ class Skill(NamedTuple):
     path: str = ""
     warning: str = ""
 
+    def is_visible_to(self, user: str | None) -> bool:
+        return self.owner in ("global", user)
+
 
 class Passage(NamedTuple):
     """A few lines of a page, the unit of search.

@@ -15,14 +15,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import HoldsSecret
+from .errors import HoldsSecret, Refused
 from .secrets import Secret, find, redact, warning
-from .storage.history import Author, WriteContext, current_write, write_as
+from .storage.history import (
+    ABSENT,
+    UNAPPROVED_ORIGINS,
+    Author,
+    WriteContext,
+    current_origin,
+    current_write,
+    write_as,
+)
 
 if TYPE_CHECKING:
     from .index.handle import IndexHandle
     from .settings import Settings
     from .storage.base import Storage
+    from .storage.layout import Layout
+    from .trust import Trust
 
 Values = Mapping[str, Any]
 MAX_INDEXED_BYTES = 64_000  # a larger page is indexed by the next search, not by the write
@@ -35,6 +45,8 @@ class _Home(Protocol):
     session: str
     settings: Settings
     storage: Storage
+    layout: Layout
+    trust: Trust
 
     @property
     def index(self) -> IndexHandle: ...
@@ -52,15 +64,24 @@ class Writer:
 
     @contextmanager
     def call(
-        self, tool: str, *, session: str = "", why: str = "", call_id: str = "", defer_index: bool = False
+        self,
+        tool: str,
+        *,
+        session: str = "",
+        why: str = "",
+        call_id: str = "",
+        origin: str = "",
+        defer_index: bool = False,
     ) -> Iterator[WriteContext]:
         """Make every write inside the block one call of `tool`, then update the index of the pages written.
 
         The block's value collects warnings and conflicts. `session` names the conversation, if not the home's own;
-        `why` goes into history. `call_id` continues a call that was interrupted. `defer_index` leaves the index to the
-        next call or search, for writes in bulk.
+        `why` goes into history. `call_id` continues a call that was interrupted. `origin` says by which way
+        the call came, if not the one in force (`coming_from`). `defer_index` leaves the index to the next call or
+        search, for writes in bulk.
         """
-        author = Author(tool, self._home.agent, session or self._home.session, why, call_id)
+        session = session or self._home.session
+        author = Author(tool, self._home.agent, session, why, call_id, origin or current_origin())
         try:
             with write_as(author) as context:
                 yield context
@@ -101,6 +122,7 @@ class Writer:
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
+            self._require_may_remove(path)
             self._home.storage.pages.remove(path, if_version)
 
     def append_transcript(self, path: str, items: Iterable[Any]) -> None:
@@ -135,17 +157,42 @@ class Writer:
         with self._ensure_call():
             self._home.storage.tree.move(old, new)
 
+    def _require_may_remove(self, path: str) -> None:
+        """Raise Refused when a caller for single agents would remove rules that bind everybody."""
+        if _kind(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
+            return
+        changes = self._home.storage.history.changes(path)
+        if any(_kind(change.origin) not in UNAPPROVED_ORIGINS for change in changes) or not changes:
+            problem = f"{path} holds rules for every agent, and a token for single agents cannot remove them"
+            raise Refused(problem, advice="propose another text, or ask the owner")
+
     def note_write(self, path: str, size: int) -> None:
         """Remember that the index of a page must be updated. The storage calls this after every write."""
         if size <= MAX_INDEXED_BYTES:
             self._unindexed.append(path)
         else:
             self._invalidate_index()
+        if not self._home.trust.is_own and size and self._home.layout.is_instruction(path):
+            self._trust_own_rule(path)
 
     def _invalidate_index(self) -> None:
         """Leave the index to the next search. One that is not open looks at all pages anyway."""
         if index := self._home.index_if_open:
             index.invalidate()
+
+    def _trust_own_rule(self, path: str) -> None:
+        """Let a rule count that the user's own process wrote in a memory that is not trusted as a whole.
+
+        Not on top of what somebody else wrote there: nobody has looked at that.
+        """
+        history = self._home.storage.history
+        changes = history.changes(path)
+        if not changes or changes[-1].origin:
+            return
+        before = changes[-1].before
+        old = None if before == ABSENT else history.read_version(path, before)
+        if old is None or self._home.trust.allows_file(path, old):
+            self._home.trust.approve({path: self._home.storage.read_bytes(path) or b""})
 
     def update_index(self) -> None:
         """Update the index of the pages written since the last update."""
@@ -163,6 +210,10 @@ class Writer:
             return
         with self.call("library"):
             yield
+
+
+def _kind(origin: str) -> str:
+    return origin.partition(":")[0]
 
 
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:

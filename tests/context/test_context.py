@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from commonplace import Memory
+from commonplace.context.sections import DATA_RULE
 from commonplace.errors import InvalidArgument
 from commonplace.framing import TITLES, estimate_tokens
 from commonplace.testing import FrozenClock
@@ -96,7 +97,7 @@ def test_the_same_memory_and_clock_give_the_same_bytes(memory: Memory, home: Pat
 def test_an_empty_memory_has_only_directives(memory: Memory, home: Path) -> None:
     assert sections(str(memory.context())) == ["Directives"]
     (home / "directives/memory.md").write_text(" \n")
-    assert str(memory.context()) == ""
+    assert str(memory.context()) == f"## Directives\n\n{DATA_RULE}\n"
 
 
 def test_directives_are_the_homes_then_the_agents_by_name(memory: Memory, home: Path) -> None:
@@ -110,7 +111,7 @@ def test_directives_are_the_homes_then_the_agents_by_name(memory: Memory, home: 
     }.items():
         (home / path).parent.mkdir(parents=True, exist_ok=True)
         (home / path).write_text(text)
-    assert str(memory.context()) == "## Directives\n\nfirst\n\nsecond\n\nthird\n"
+    assert str(memory.context()) == f"## Directives\n\n{DATA_RULE}\n\nfirst\n\nsecond\n\nthird\n"
 
 
 def test_the_channels_value_wins_and_other_channels_stay_out(memory: Memory) -> None:

@@ -48,6 +48,8 @@ from commonplace.search.pipeline import run_query
 from commonplace.search.scoring import WEIGHTS
 from commonplace.settings import SearchSettings
 
+from ..providers import offer_folder
+
 MODEL, TOKENIZER = b"a model of a few bytes", b"its tokenizer"
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "green", "tea", "##s", "ship", "绿", "茶"]
 
@@ -624,6 +626,7 @@ def test_a_question_in_a_script_that_no_larger_model_reads_is_weighed_as_if_ther
     texts = ["저는 매일 아침 녹차를 마십니다", "변호사 시험에 합격했어요", "집세가 올랐습니다", *ENGLISH]
     for number, text in enumerate(texts):
         (tmp_path / "home" / "memory" / f"{number}.md").write_text(f"{text}\n", encoding="utf-8")
+    offer_folder(Path(models))
     found = []
     for search in ("provider: static", f"provider: local\n  model: {models}"):
         (tmp_path / "home" / "commonplace.yaml").write_text(f"memorySearch:\n  {search}\n")
@@ -651,6 +654,7 @@ def test_token_by_token_finds_more_of_our_own_notes_than_words_or_whole_vectors_
     told = json.loads((Path(__file__).parent.parent / "search/sample.json").read_text("utf-8"))
     notes = {note["name"]: note["text"] for note in told["notes"] if note["text"].isascii()}
     (tmp_path / "memory/world").mkdir(parents=True)
+    offer_folder(Path(models))
     (tmp_path / "commonplace.yaml").write_text(f"memorySearch: {{provider: local, model: {json.dumps(models)}}}\n")
     for name, text in notes.items():
         (tmp_path / "memory/world" / f"{name}.md").write_text(f"{text}\n")

@@ -331,7 +331,7 @@ def test_an_answer_that_always_breaks_off_is_an_outage(bench: Bench) -> None:
 def test_a_server_that_does_not_answer_is_given_up(bench: Bench) -> None:
     bench.server.otherwise = hang
     reason = refusal(bench.openai(searching=RetryPolicy(tries=2, seconds=10, timeout=0.05)))
-    assert "cannot be reached (no answer in time): check memorySearch.baseUrl" in reason
+    assert "cannot be reached (no answer in time): check baseUrl in your config.yaml" in reason
     assert len(bench.server.seen) == 2
 
 
@@ -360,7 +360,7 @@ def test_a_refusal_is_not_asked_again(bench: Bench, status: int) -> None:
 @pytest.mark.parametrize(
     ("status", "step"),
     [
-        (400, "check memorySearch.baseUrl and memorySearch.model"),
+        (400, "check baseUrl in your config.yaml and memorySearch.model"),
         (401, "set the environment variable THE_KEY to a valid one"),
         (403, "use another in THE_KEY, or another memorySearch.model"),
         (404, "has no model text-embedding-3-small"),
@@ -387,7 +387,7 @@ def test_neither_key_nor_texts_follow_a_redirect_to_another_host(bench: Bench, s
     other = bench.start()
     for place in (other.url, f"http://localhost:{bench.server.server_port}", f"https://{KEY}@elsewhere.example/?{KEY}"):
         bench.server.script = [fail(status, Location=f"{place}/v1/embeddings")]
-        assert "set memorySearch.baseUrl to where it really is" in refusal(bench.openai())
+        assert "set baseUrl in your config.yaml to where it really is" in refusal(bench.openai())
     assert other.seen == []
     assert len(bench.server.seen) == 3
 
@@ -464,7 +464,9 @@ def test_whatever_comes_back_is_a_vector_or_a_reason(bench: Bench, provider: str
 
 
 def test_nobody_listening_is_an_outage(bench: Bench) -> None:
-    assert "cannot be reached (connection refused): check memorySearch.baseUrl" in refusal(bench.openai(closed_port()))
+    assert "cannot be reached (connection refused): check baseUrl in your config.yaml" in refusal(
+        bench.openai(closed_port())
+    )
     assert len(bench.standing.slept) == 1
 
 

@@ -26,10 +26,13 @@ LAYERS = [
     "index",
     "search",
     "framing",
+    "user_config",
+    "trust",
     "writing",
     "directive",
     "visibility",
     "home",
+    "instructions",
     "maintenance",
     "context",
     "tools",
@@ -188,8 +191,8 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_only_surfaces_read_the_environment_and_arguments() -> None:
-    """But for the key of a provider, and where fetched weights are kept."""
-    excepted = {SOURCE / "embedding" / "remote.py", SOURCE / "embedding" / "model_files.py"}
+    """But for the key of a provider, where fetched weights are kept, and the user's own configuration."""
+    excepted = {SOURCE / path for path in ("embedding/remote.py", "embedding/model_files.py", "user_config.py")}
     for module in modules():
         if layer_of(module) != "surfaces":
             text = module.read_text()

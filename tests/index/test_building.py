@@ -21,6 +21,7 @@ from commonplace.index.base import ignore_progress
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, running, serve
+from ..providers import offer_server
 
 BUSY = "another process is indexing many pages: the answer may miss some until it is done"
 
@@ -200,7 +201,8 @@ def slow(handler: Handler) -> None:
 
 def slowly_embedded(home: Path, server: Server) -> None:
     home.mkdir()
-    settings = f"memorySearch:\n  provider: openai\n  model: m\n  baseUrl: {server.url}\n  apiKeyEnv: NO_SUCH_KEY\n"
+    offer_server("openai", server.url, "NO_SUCH_KEY")
+    settings = "memorySearch:\n  provider: openai\n  model: m\n"
     (home / "commonplace.yaml").write_text(settings)
     put_many(home, "page", 100)
     server.otherwise = slow

@@ -29,6 +29,7 @@ from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, bag, running, serve
 from ..examples import examples
+from ..providers import offer_server
 from .tiny import TinyEmbedder
 
 ME = Viewer("main")
@@ -90,9 +91,8 @@ def server() -> Iterator[Server]:
 
 def use(home: Path, server: Server, model: str = "m") -> None:
     home.mkdir(exist_ok=True)
-    (home / "commonplace.yaml").write_text(
-        f"memorySearch:\n  provider: openai\n  model: {model}\n  baseUrl: {server.url}\n  apiKeyEnv: NO_SUCH_KEY\n"
-    )
+    offer_server("openai", server.url, "NO_SUCH_KEY")
+    (home / "commonplace.yaml").write_text(f"memorySearch:\n  provider: openai\n  model: {model}\n")
 
 
 def built(memory: Memory) -> list[tuple[int, int]]:

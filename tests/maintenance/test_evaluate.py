@@ -28,6 +28,8 @@ from commonplace.maintenance.evaluate import (
     turns_of,
 )
 
+from ..providers import offer_server
+
 ROOT = Path(__file__).parents[2]
 PEOPLE = "memory/world/people.md"
 SERVERS = "memory/world/servers.md"
@@ -235,7 +237,8 @@ def test_without_an_embedder_search_is_words_alone(filled: Home, file: Path) -> 
 
 @pytest.mark.thorough
 def test_an_embedder_that_does_not_serve_is_told_not_hidden(filled: Home, file: Path) -> None:
-    settings = "memorySearch:\n  provider: ollama\n  baseUrl: http://127.0.0.1:9\n"
+    offer_server("ollama", "http://127.0.0.1:9")
+    settings = "memorySearch:\n  provider: ollama\n"
     Path(filled.root, "commonplace.yaml").write_text(settings)
     report = ask(Home(filled.root), file, {"question": "rooibos", "evidence": [PEOPLE]})
     assert report.fallback

@@ -287,12 +287,14 @@ def test_an_import_that_was_interrupted_is_run_again(home: Path, clock: FrozenCl
     furnish(home, clock)
     data = exported(home, history=True)
     new = home.parent / "new"
-    for number, (path, file) in enumerate(tree(home, history=True).items()):
+    whole = home.parent / "whole"
+    imported(whole, data)
+    for number, (path, file) in enumerate(tree(whole, history=True).items()):
         if number % 2:  # written, but not given its time and rights
             put(new, path, file.data)
             os.utime(new / path)
     assert imported(new, data).replaced == ()
-    assert tree(new, history=True) == tree(home, history=True)
+    assert tree(new, history=True) == tree(whole, history=True)
 
 
 def test_a_link_in_the_home_is_not_written_through(home: Path, clock: FrozenClock) -> None:

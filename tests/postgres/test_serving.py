@@ -11,7 +11,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
-from commonplace.server.sessions import Caller, MemoryPool
+from commonplace.server.sessions import Caller, MemoryPool, ServerOptions
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.postgres.backend import PostgresStorage
 from commonplace.storage.postgres.url import with_tenant
@@ -153,7 +153,7 @@ def wait_for(asked: Web, text: str) -> None:
 
 
 def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    memories, caller = MemoryPool(), Caller(url)
+    memories, caller = MemoryPool(ServerOptions(url)), Caller(url)
     assert memories.find_open(caller) is None
     memory = memories.open(caller)
     looks: list[str] = []
@@ -171,7 +171,7 @@ def test_settings_of_a_database_are_not_looked_at_with_every_request(url: str, m
 def test_a_look_at_settings_that_fails_closes_nothing(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from commonplace.errors import ConnectionLost
 
-    memories, caller = MemoryPool(), Caller(url)
+    memories, caller = MemoryPool(ServerOptions(url)), Caller(url)
     memory = memories.open(caller)
 
     def fails() -> object:

@@ -28,6 +28,7 @@ from commonplace.settings import SearchSettings
 from commonplace.testing import FrozenClock
 
 from ..embedding.server import Handler, Server, fail, running, serve
+from ..providers import offer_server
 
 TODAY = datetime(2026, 3, 14, 9, tzinfo=UTC)
 
@@ -134,7 +135,8 @@ def server() -> Iterator[Server]:
 
 
 def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, clock: FrozenClock, nobody: str) -> None:
-    set_to(home, provider="openai", model="m", baseUrl=nobody)
+    offer_server("openai", nobody)
+    set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
     told = reply(memory)
     assert (told["mode"], told["provider"], told["model"], told["fallback"]) == ("keyword", "openai", "m", True)
@@ -146,7 +148,8 @@ def test_a_failure_is_remembered_and_not_waited_for_again(home: Path, clock: Fro
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
-        set_to(home, provider="openai", model="m", baseUrl=address)
+        offer_server("openai", address)
+        set_to(home, provider="openai", model="m")
         memory = write(Memory(home, clock=clock), FACTS)
         assert reply(memory)["fallback"] is True
         listener.listen()
@@ -162,14 +165,16 @@ def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
     home: Path, clock: FrozenClock, server: Server
 ) -> None:
     server.otherwise = fail(503)
-    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    offer_server("openai", server.url)
+    set_to(home, provider="openai", model="m")
     told = reply(write(Memory(home, clock=clock), FACTS))
     assert (told["mode"], told["fallback"]) == ("keyword", True)
     assert len(server.seen) <= SEARCHING.tries
 
 
 def test_others_write_while_a_question_waits_for_a_slow_server(home: Path, clock: FrozenClock, server: Server) -> None:
-    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    offer_server("openai", server.url)
+    set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
     assert reply(memory)["mode"] == "hybrid"
     asked, go_on = threading.Event(), threading.Event()
@@ -192,7 +197,8 @@ def test_others_write_while_a_question_waits_for_a_slow_server(home: Path, clock
 
 
 def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, clock: FrozenClock, server: Server) -> None:
-    set_to(home, provider="openai", model="m", baseUrl=server.url)
+    offer_server("openai", server.url)
+    set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
     assert reply(memory)["mode"] == "hybrid"
     server.otherwise = fail(400, "no more questions")

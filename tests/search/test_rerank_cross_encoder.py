@@ -15,6 +15,7 @@ from commonplace.search.rerank import CROSS_ENCODER_HITS
 from commonplace.testing import FrozenClock
 
 from ..embedding.test_local import ENGLISH, models  # noqa: F401  the real weights, where they can be had
+from ..providers import offer_server
 from .test_hybrid import FACTS, set_to, write
 
 QUESTION = "where does the cat sleep all day"
@@ -80,7 +81,8 @@ def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path,
     """Two things are missing: the answer names both."""
     pytest.importorskip("onnxruntime")
     plain(home, clock)
-    set_to(home, rerank="true", provider="openai", model="m", baseUrl="http://127.0.0.1:9")
+    offer_server("openai", "http://127.0.0.1:9")
+    set_to(home, rerank="true", provider="openai", model="m")
     reply = Memory(home, clock=clock).call("memory_search", {"query": "passport"})
     assert reply["results"][0]["path"] == "memory/world/passport.md"
     assert (reply["mode"], reply["fallback"]) == ("keyword", True)

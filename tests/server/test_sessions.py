@@ -56,7 +56,7 @@ def test_a_request_chooses_a_memory_only_in_the_folder_of_memories(tmp_path: Pat
 
 
 def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
-    pool = MemoryPool()
+    pool = MemoryPool(ServerOptions(str(home)))
     caller = Caller(str(home))
     assert pool.find_open(caller) is None
     memory = pool.open(caller)
@@ -71,7 +71,7 @@ def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
 
 def test_the_least_recently_used_memory_is_closed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "MAX_OPEN_MEMORIES", 2)
-    pool = MemoryPool()
+    pool = MemoryPool(ServerOptions(str(home)))
     first, second, third = (Caller(str(home), agent) for agent in ("ann", "bob", "cat"))
     pool.open(first)
     pool.open(second)

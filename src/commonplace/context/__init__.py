@@ -35,10 +35,13 @@ class _FittedSection:
     section: Section
     parts: list[tuple[ContextItem, str]] = field(default_factory=list)
     cut: list[dict[str, Any]] = field(default_factory=list)
+    is_heading_paid: bool = False
 
     @property
     def text(self) -> str:
-        return "\n\n".join([*self._heading(), *(text for _, text in self.parts)]) if self.parts else ""
+        if not self.parts and not self.is_heading_paid:
+            return ""
+        return "\n\n".join([*self._heading(), *(text for _, text in self.parts)])
 
     def _heading(self) -> list[str]:
         title = f"## {self.section.title}" if self.section.title else ""
@@ -46,8 +49,14 @@ class _FittedSection:
 
     def cost_of(self, text: str) -> float:
         """Return the tokens that one more part adds, with the heading if it is the first."""
-        parts = [text] if self.parts else [*self._heading(), text]
+        parts = [text] if self.parts or self.is_heading_paid else [*self._heading(), text]
         return sum(weigh_tokens(part + "\n\n") for part in parts)
+
+    def pay_heading(self, left: float) -> float:
+        """Take the cost of a heading that is shown by itself out of the budget, and return what is left."""
+        cost = sum(weigh_tokens(part + "\n\n") for part in self._heading())
+        self.is_heading_paid = self.section.has_own_words and cost <= left
+        return left - cost if self.is_heading_paid else left
 
 
 ARGUMENTS: dict[str, Schema] = {
@@ -90,6 +99,7 @@ def _fit(sections: list[Section], budget: int | None) -> list[_FittedSection]:
     fitted = [_FittedSection(section) for section in sections]
     left = float("inf") if budget is None else float(budget)
     for each in sorted(fitted, key=_priority, reverse=True):
+        left = each.pay_heading(left)
         each.cut += [{"source": source, "tokens": 0, "reason": why} for source, why in each.section.left_out]
         for item in each.section.items:
             shown = item.render()

@@ -27,12 +27,12 @@ class OllamaEmbedder(RemoteEmbedder):
 
     def describe_failure(self, failure: Failure) -> str:
         if failure.refused:
-            todo = "start it with `ollama serve`, or set memorySearch.baseUrl to where it runs"
+            todo = "start it with `ollama serve`, or set baseUrl in your config.yaml to where it runs"
             return f"Ollama is not running at {self.url}: {todo}"
         if failure.status == 404 and self.model in failure.reason:
             return f"Ollama at {self.url} does not have {self.model}: run `ollama pull {self.model}`"
         if failure.status == 404:
-            todo = "update Ollama, or set memorySearch.baseUrl to its address alone, without /v1"
+            todo = "update Ollama, or set baseUrl in your config.yaml to its address alone, without /v1"
             return f"{self.url} has no {self.path}: {todo}"
         return super().describe_failure(failure)
 

@@ -39,7 +39,7 @@ class OpenAIEmbedder(RemoteEmbedder):
                 todo = f"use another in {self.key_variable}, or another memorySearch.model"
                 return f"the key may not use {self.model} at {self.url} ({failure.reason}): {todo}"
             case 404:
-                todo = "check memorySearch.model, and memorySearch.baseUrl, which often ends in /v1"
+                todo = "check memorySearch.model, and baseUrl in your config.yaml, which often ends in /v1"
                 return f"{self.url} has no model {self.model}, or no embeddings ({failure.reason}): {todo}"
             case 429 if not failure.transient:
                 return f"{self.url} serves no more on this account ({failure.reason}): check its plan and billing"
@@ -49,6 +49,8 @@ class OpenAIEmbedder(RemoteEmbedder):
 def open_embedders(settings: SearchSettings) -> tuple[Embedder, ...]:
     embedder = OpenAIEmbedder(settings)
     if not settings.base_url and not embedder.has_key:
-        todo = f"set the environment variable {embedder.key_variable}, or memorySearch.baseUrl for a server of your own"
+        todo = (
+            f"set the environment variable {embedder.key_variable}, or baseUrl in your config.yaml for your own server"
+        )
         raise Unavailable(f"openai needs a key: {todo}")
     return (embedder,)

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _MAX_REQUEST_TEXTS = 64
 _MAX_REQUEST_CHARACTERS = 100_000
 _MAX_TEXT_BYTES = 8_000  # a token has at least one byte, so this fits the usual limit of 8,192 tokens
-_CHECK_SETTINGS = "check memorySearch.baseUrl and memorySearch.model"
+_CHECK_SETTINGS = "check baseUrl in your config.yaml and memorySearch.model"
 _MAX_RESPONSE_BYTES = 64 * 2**20
 _REDIRECT_STATUSES = frozenset({301, 302, 303, 307, 308})
 _TRANSIENT_STATUSES = frozenset({429, 500, 502, 503, 504})
@@ -134,9 +134,9 @@ class RemoteEmbedder:
         """Return a sentence that says what failed, and the next step."""
         reason = failure.reason
         if failure.status == 0:
-            return f"{self.url} cannot be reached ({reason}): check memorySearch.baseUrl and the network"
+            return f"{self.url} cannot be reached ({reason}): check baseUrl in your config.yaml and the network"
         if failure.status in _REDIRECT_STATUSES:
-            return f"{self.url} is not the place ({reason}): set memorySearch.baseUrl to where it really is"
+            return f"{self.url} is not the place ({reason}): set baseUrl in your config.yaml to where it really is"
         if failure.status in _TRANSIENT_STATUSES:
             return f"{self.url} cannot serve now ({reason}): try again later"
         if failure.status == 200:
@@ -264,7 +264,7 @@ class Endpoint:
         try:
             self._origin, self._path, self._query = _split_url(url)
         except ValueError as error:
-            raise Unavailable(f"memorySearch.baseUrl {error}") from None
+            raise Unavailable(f"baseUrl in your config.yaml: {error}") from None
         self.url = _redact_url(url)
         self._site = "{}://{}".format(*urlsplit(url))
         self._key = key

@@ -154,7 +154,9 @@ def _write(
     bulk = home.storage.bulk
     with (
         bulk.import_run(_hash(kind, source)) as call,
-        home.writer.call("import", why=f"from {kind}", call_id=call, defer_index=True) as writing,
+        home.writer.call(
+            "import", why=f"from {kind}", call_id=call, origin=f"import:{kind}", defer_index=True
+        ) as writing,
     ):
         batch = PageBatch(pages, spool, import_log=unlogged)
         failures = bulk.put(batch, skip_failed=True, progress=report)

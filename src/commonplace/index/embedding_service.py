@@ -57,8 +57,10 @@ class ActiveEmbedders(NamedTuple):
 class EmbeddingService:
     """The embedders of one setting. Safe to share between threads."""
 
-    def __init__(self, settings: SearchSettings) -> None:
+    def __init__(self, settings: SearchSettings, refusal: str = "") -> None:
+        """`refusal` says why the embedder that a memory asked for is not used; `settings` name the one in its place."""
         self.settings = settings
+        self._refusal = refusal
         self._opened: tuple[Embedder, ...] | None = None
         self._packaged: EmbeddingService | None = None
         self._reranker: Reranker | None = None
@@ -84,7 +86,9 @@ class EmbeddingService:
         self._is_ready = all(embedder.is_fast or _is_covered(index, embedder) for embedder in embedders)
         if self._is_ready:
             model = settings.model or ", ".join(embedder.model for embedder in embedders)
-            return ActiveEmbedders(embedders, self._secondary(index), settings.provider, model)
+            secondary = self._secondary(index)
+            has_failed = bool(self._refusal)
+            return ActiveEmbedders(embedders, secondary, settings.provider, model, has_failed, self._refusal)
         return self._fall_back(index, embedders)
 
     def embedders(self) -> tuple[Embedder, ...]:

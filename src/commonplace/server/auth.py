@@ -12,9 +12,10 @@ from threading import Lock
 from ..errors import CommonplaceError, Refused
 from ..home import utc_now
 from ..model import Clock
-from ..storage.backends import backend_of, open_tokens
+from ..storage.backends import backend_of
 from ..storage.base import TokenStore
 from ..storage.tokens import Grant, parse_tenant, verify_token
+from ..trust import open_trusted_tokens
 from .sessions import Caller, ServerOptions
 
 GRANT = "commonplace.grant"  # the key in an ASGI scope under which a request carries its grant
@@ -24,7 +25,9 @@ MAX_OPEN_STORES = 64
 class TokenStores:
     """The tokens and audit logs of the homes in use, kept open."""
 
-    def __init__(self) -> None:
+    def __init__(self, found_home: str = "") -> None:
+        """`found_home`: a home that the user did not name, whose tokens count only as far as they trust it."""
+        self._found_home = found_home
         self._open: dict[str, TokenStore] = {}
         self._lock = Lock()
 
@@ -33,7 +36,7 @@ class TokenStores:
             if home not in self._open:
                 while len(self._open) >= MAX_OPEN_STORES:
                     self._open.pop(next(iter(self._open))).close()
-                self._open[home] = open_tokens(home)
+                self._open[home] = open_trusted_tokens(home, is_found=home == self._found_home)
             return self._open[home]
 
     def close(self) -> None:

@@ -51,10 +51,10 @@ class MemoryService:
 
     def __init__(self, options: ServerOptions) -> None:
         self.options = options
-        self.memories = MemoryPool()
+        self.memories = MemoryPool(options)
         self.watchers = HomeWatchers()
         self.feeds = ChangeFeeds(self.watchers)
-        self._stores = TokenStores()
+        self._stores = TokenStores(options.home if options.is_found else "")
         self.authenticator = Authenticator(options, self._stores)
         self.audit = AuditLog(self._stores)
 

@@ -50,7 +50,7 @@ class ServerOptions(NamedTuple):
 
     `homes`: a folder of memories, of which a request may choose one by name. `tenants`: `home` is a database, and the
     token of a request says which tenant is meant. `answers`: whether a tool's answer is structured content with a
-    short text beside it, or text alone for clients that read nothing else.
+    short text beside it, or text alone for clients that read nothing else. `is_found`: the user did not name `home`.
     """
 
     home: str
@@ -60,6 +60,12 @@ class ServerOptions(NamedTuple):
     homes: str = ""
     answers: Answers = "auto"
     tenants: bool = False
+    is_found: bool = False
+
+    def open_memory(self, home: str, agent: str) -> Memory:
+        """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""
+        is_own = home == self.home and not self.tenants
+        return Memory(home, agent, is_found=self.is_found and is_own, is_shared=not is_own)
 
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED
@@ -138,7 +144,8 @@ class _OpenMemory(NamedTuple):
 class MemoryPool:
     """Open memories by home and agent, with current settings. The least recently used are closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, options: ServerOptions) -> None:
+        self._options = options
         self._open: OrderedDict[tuple[str, str], _OpenMemory] = OrderedDict()
         self._lock = Lock()
 
@@ -162,7 +169,7 @@ class MemoryPool:
         key = (caller.home, caller.agent)
         with self._lock:
             before = self._open.get(key)
-        memory = before.memory if before and _has_current_settings(before.memory) else Memory(*key)
+        memory = before.memory if before and _has_current_settings(before.memory) else self._options.open_memory(*key)
         unused: list[Memory] = []
         with self._lock:
             entry = self._open.pop(key, None)

@@ -114,6 +114,10 @@ class Pages(PageWriter, Protocol):
         """Record in history the present state of pages that were changed by other programs."""
         ...
 
+    def reaffirm(self, path: str) -> None:
+        """Record the page in history once more, as it is: its present author stands behind it."""
+        ...
+
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         """Return the sorted paths of the pages in a folder; empty when there is no such folder."""
         ...

@@ -57,6 +57,21 @@ class WriteContext:
 
 
 _current: ContextVar[WriteContext | None] = ContextVar("write_context", default=None)
+_origin: ContextVar[str] = ContextVar("write_origin", default="")
+
+
+@contextmanager
+def coming_from(origin: str) -> Iterator[None]:
+    """Make `origin` that of every call inside the block: see `ORIGINS`."""
+    token = _origin.set(origin)
+    try:
+        yield
+    finally:
+        _origin.reset(token)
+
+
+def current_origin() -> str:
+    return _origin.get()
 
 
 @contextmanager

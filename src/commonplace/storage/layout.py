@@ -247,6 +247,16 @@ class Layout:
         rules.append((rf"{re.escape(self.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
         return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
 
+    def is_instruction(self, path: str) -> bool:
+        """Return whether a page holds rules for a prompt: a directive, or the instructions of a skill."""
+        return self._instructions.fullmatch(path) is not None
+
+    @cached_property
+    def _instructions(self) -> re.Pattern[str]:
+        directive = rf"(?:{re.escape(self.path('agents'))}/[^/]+/)directives/[^/.][^/]*\.md"
+        shared = rf"{re.escape(self.directives)}/[^/.][^/]*\.md"
+        return re.compile(rf"{shared}|{directive}|{re.escape(self.skills)}/[^/]+/SKILL\.md", re.DOTALL)
+
     def under(self, folder: str) -> Layout:
         """Return the same layout below a folder of the home."""
         return replace(self, base="/".join(part for part in (folder, self.base) if part))

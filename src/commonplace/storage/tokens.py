@@ -68,10 +68,18 @@ class Grant(NamedTuple):
     agents: tuple[str, ...] | None = None
     role: Role = "admin"
     is_read_only_server: bool = False  # the server allows nobody more than reading, whatever their token says
+    is_person: bool = False  # somebody who signed in to the web page
 
     @property
     def may_write(self) -> bool:
         return self.role in ("write", "admin")
+
+    @property
+    def origin(self) -> str:
+        """Return by which way the caller's writes come, as history records it."""
+        if self.is_person or not self.token:
+            return "person" if self.is_person else ""
+        return f"token:{self.token}" if self.agents is None else f"agent-token:{self.token}"
 
     def may_be(self, agent: str) -> bool:
         return self.agents is None or agent in self.agents

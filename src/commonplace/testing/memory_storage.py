@@ -81,6 +81,7 @@ class MemoryPages(TextPages):
     def __init__(self, contents: MemoryContents, history: MemoryHistory, clock: Clock, on_write: OnWrite) -> None:
         super().__init__(ConflictDetector(history))
         self._contents = contents
+        self._history = history
         self._clock = clock
         self._on_write = on_write
 
@@ -97,6 +98,10 @@ class MemoryPages(TextPages):
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Do nothing: no other program can edit these pages."""
+
+    def reaffirm(self, path: str) -> None:
+        data = self.read(path).text.encode()
+        self._history.record_change(path, data, data, current_write().author)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         require_inside(path)

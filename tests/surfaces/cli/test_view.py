@@ -11,6 +11,7 @@ import pytest
 
 from commonplace.testing import FrozenClock
 
+from ...providers import offer_server
 from ...search.test_filters import BY_WORDS, CHANNELS, DAYS, EXTRA, GLOBAL, SESSION, SHARED, SKILL, WORLD, fill
 from .shell import Shell, on_a_terminal
 
@@ -268,7 +269,8 @@ def test_a_damaged_index_is_made_anew(own: Shell, action: str) -> None:
 
 
 def test_an_embedder_that_does_not_serve_is_told_by_the_index(own: Shell) -> None:
-    settings = "memorySearch:\n  provider: openai\n  model: m\n  baseUrl: http://127.0.0.1:9\n"
+    offer_server("openai", "http://127.0.0.1:9")
+    settings = "memorySearch:\n  provider: openai\n  model: m\n"
     (own.folder / ".commonplace/commonplace.yaml").write_text(settings)
     assert own.json("index", "status", "--json")["provider"] == "openai"
     done = own.run("search", "cat")

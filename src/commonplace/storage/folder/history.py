@@ -243,7 +243,9 @@ class FolderHistory:
         return Head(line.change.version, line.depth, line.change.author, line.change.at)
 
     def _lines(self, path: str) -> list[Line]:
-        return [line for line in parse_lines(self._raw(slot_of(path))) if line.change.path == path]
+        field = _path_field(path)
+        mine = b"\n".join(line for line in self._raw(slot_of(path)).split(b"\n") if field in line)
+        return [line for line in parse_lines(mine) if line.change.path == path]
 
     def _find_ids(self, slot: str, name: str) -> Iterator[Change]:
         return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
@@ -277,9 +279,14 @@ def _group_by_page(lines: Iterable[Line]) -> dict[str, list[Line]]:
     return pages
 
 
+def _path_field(path: str) -> bytes:
+    """Return how a line names its page. Quotes inside of text are escaped, so nothing but the field looks like it."""
+    return f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
+
+
 def _find_last_line(raw: bytes, path: str) -> Line | None:
-    """Find the last whole line of a page. Quotes inside of text are escaped, so this only matches the field."""
-    field = f'"path":{json.dumps(path, ensure_ascii=False)},'.encode()
+    """Find the last whole line of a page."""
+    field = _path_field(path)
     at = len(raw)
     while (at := raw.rfind(field, 0, at)) >= 0:
         start = raw.rfind(b"\n", 0, at) + 1

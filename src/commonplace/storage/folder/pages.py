@@ -104,6 +104,13 @@ class FolderPages(TextPages):
                 return old, new
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
+    def reaffirm(self, path: str) -> None:
+        place = self._locate(path)
+        with storage_errors(path), self._lock("page", path):
+            data = read_bytes(place, path)
+            self._record_outside_edit(path, data, place)
+            self._conflicts.record_change(path, data, data)
+
     def remove(self, path: str, if_version: str | None = None) -> None:
         file_path = self._locate(path)
         with storage_errors(path), self._lock("page", path):

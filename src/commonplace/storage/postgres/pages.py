@@ -129,6 +129,10 @@ class PostgresPages(TextPages):
         self._conflicts.mark_read(path, outcome.version)
         return outcome.version
 
+    def reaffirm(self, path: str) -> None:
+        data = self.read(path).text.encode()
+        self.history.record_change(normalize_path(path), data, data, current_write().author)
+
     def remove(self, path: str, if_version: str | None = None) -> None:
         path = normalize_path(path)
 

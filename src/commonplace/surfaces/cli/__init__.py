@@ -48,6 +48,8 @@ COMMANDS = {
     "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
     "serve": ("server", "Serve memory over HTTP."),
     "web": ("server", "View memory in your browser."),
+    "trust": ("trust", "Show what a found memory brings, and let it count."),
+    "proposals": ("trust", "List the rules that wait for your approval; approve or reject them."),
     "token": ("server", "Create, list and revoke access tokens for HTTP, and show who called."),
     "install": ("setup", "Connect this memory to Claude Code, Codex, Cursor and others."),
     "hook": ("hook", "For clients: what a session starts with, and its transcript at the end."),

@@ -66,6 +66,18 @@ def home_path() -> str:
     return os.path.expanduser(named or find_home(current_folder(), os.environ))
 
 
+def is_found_home() -> bool:
+    """Return whether the home was found on the way up, and neither named nor the user's own."""
+    if get_options().get("home") or os.environ.get("COMMONPLACE_HOME"):
+        return False
+    return is_found(home_path())
+
+
+def is_found(home: str) -> bool:
+    """Return whether a home that nobody named is another than the one in the user's folder."""
+    return os.path.abspath(home) != os.path.join(os.path.expanduser("~"), FOLDER)
+
+
 def current_folder() -> str:
     """Return the working directory, or raise StorageError if it was deleted."""
     try:
@@ -101,13 +113,19 @@ def open_memory(*, to_write: bool = False) -> Memory:
     """Open the memory with its tools. Only a command that writes may create a new one."""
     from ...memory import Memory  # imports every tool, which not every command needs
 
-    return Memory(_usable_home(to_write=to_write), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
+    home = _usable_home(to_write=to_write)
+    session = os.environ.get("COMMONPLACE_SESSION", "")
+    memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
+    warn_untrusted(memory.home)
+    return memory
 
 
 def open_existing_home() -> Home:
     """Open the memory without its tools, which takes half the time. It must exist."""
-    home = Home(_usable_home(to_write=False), agent_name(), session=os.environ.get("COMMONPLACE_SESSION", ""))
+    session = os.environ.get("COMMONPLACE_SESSION", "")
+    home = Home(_usable_home(to_write=False), agent_name(), session=session, is_found=is_found_home())
     home.write_default_directive()
+    warn_untrusted(home)
     return home
 
 
@@ -115,7 +133,17 @@ def open_home() -> Home:
     """Open the home without creating anything. One that does not exist reads as empty."""
     home = home_path()
     require_usable_home(home)
-    return Home(home, agent_name())
+    return Home(home, agent_name(), is_found=is_found_home())
+
+
+def warn_untrusted(home: Home) -> None:
+    """Say in one sentence what of a memory that was only found does not count until the user trusts it."""
+    if home.trust.is_own:
+        return
+    from ...maintenance.review import describe_untrusted
+
+    if left_out := describe_untrusted(home):
+        warn(f"{home.root} is not trusted, and {left_out} left out: `commonplace trust` shows and approves it")
 
 
 def _usable_home(*, to_write: bool) -> str:

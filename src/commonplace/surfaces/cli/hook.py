@@ -16,7 +16,16 @@ import click
 
 from ...errors import InvalidArgument
 from ...home import Home
-from .common import agent_name, find_home, get_options, global_options, home_exists, warn
+from .common import (
+    agent_name,
+    find_home,
+    get_options,
+    global_options,
+    home_exists,
+    is_found,
+    warn,
+    warn_untrusted,
+)
 
 DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
 _INPUT_TIMEOUT_SECONDS = 2.0
@@ -92,8 +101,11 @@ def _open_home(event: dict[str, Any]) -> Home:
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
     if not isinstance(start, str) or not start:
         start = _current_folder()
-    home = os.path.expanduser(get_options().get("home") or find_home(start, os.environ))
-    return Home(home, agent_name())
+    named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
+    path = os.path.expanduser(named or find_home(start, os.environ))
+    home = Home(path, agent_name(), is_found=not named and is_found(path))
+    warn_untrusted(home)
+    return home
 
 
 def _current_folder() -> str:

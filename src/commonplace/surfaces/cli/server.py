@@ -15,12 +15,13 @@ from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...formats.timestamps import format_timestamp
 from ...home import utc_now
 from ...server.sessions import ServerOptions
-from ...storage.backends import backend_of, display_name, open_tokens
+from ...storage.backends import backend_of, display_name
 from ...storage.base import TokenStore
 from ...storage.layout import stem
 from ...storage.names import file_name
 from ...storage.tokens import ROLES, Role, Token, create_token, hash_secret
 from ...tools.catalog import EVERYDAY
+from ...trust import open_trusted_tokens
 from ..http import LOOPBACK
 from .common import (
     absolute_home,
@@ -28,6 +29,7 @@ from .common import (
     global_options,
     home_exists,
     home_path,
+    is_found_home,
     parse_toolsets,
     print_reply,
     print_table,
@@ -167,7 +169,11 @@ def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> Serve
 
 
 def _require_token_if_public(home: str, host: str, secret: str, *, is_open: bool) -> None:
-    if host in LOOPBACK or secret or (not is_open and open_tokens(home).list_tokens()):
+    if (
+        host in LOOPBACK
+        or secret
+        or (not is_open and open_trusted_tokens(home, is_found=is_found_home()).list_tokens())
+    ):
         return
     raise InvalidArgument(
         f"others can reach {host}: give a --token, or set COMMONPLACE_TOKEN, or run `commonplace token create`, to let "
@@ -225,6 +231,7 @@ def _serving(user: str | None, channel: str | None, homes: str | None, answers: 
         parse_toolsets(tools),
         os.path.abspath(homes) if homes else "",
         answers,
+        is_found=is_found_home(),
     )
 
 
@@ -300,7 +307,7 @@ def audit_command(limit: int, name: str | None) -> None:
 def _open_access() -> Iterator[TokenStore]:
     home = home_path()
     require_usable_home(home)
-    access = open_tokens(home)
+    access = open_trusted_tokens(home, is_found=is_found_home())
     try:
         yield access
     finally:
@@ -322,7 +329,7 @@ def _as_json(token: Token) -> dict[str, Any]:
 def first_token_file(home: str, environment: Mapping[str, str] = os.environ) -> str:
     """Create a token if the memory has none, and return the private file it is in; empty if others made the tokens."""
     file = _first_token_path(home, environment)
-    access = open_tokens(home)
+    access = open_trusted_tokens(home, is_found=is_found_home())
     try:
         if tokens := access.list_tokens():
             return file if any(token.note == _FIRST_START_NOTE for token in tokens) and os.path.exists(file) else ""

@@ -14,6 +14,7 @@ from ...errors import InvalidArgument, SettingsError
 from ...home import Home
 from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
+from ...trust import record_made
 from ..install import files, plan
 from ..install.clients import CLIENTS, Client, Where, config_file
 from ..install.files import CannotEdit
@@ -49,6 +50,8 @@ def init_command(folder: str | None) -> None:
     backend_of(home).create(address)
     memory.write_default_directive()
     memory.close()
+    if not existed and memory.storage.local_folder:
+        record_made(memory.storage.local_folder)
     done = "There is a memory" if existed else "Made a memory"
     print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")
 

@@ -21,6 +21,7 @@ from ...formats.json_text import round_trip
 from ...schema import check
 from ...server.auth import GRANT
 from ...server.service import MemoryService
+from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
 from .endpoints import JSON, MARKDOWN, ApiRequest, Endpoint, Reply, parse_parameters
@@ -57,7 +58,8 @@ class Dispatcher:
         """Return the answer of an endpoint; errors become problem details, and every call is recorded."""
         outcome: Outcome = "abandoned"
         try:
-            response = await self._run(endpoint, request)
+            with coming_from(grant_of(request).origin):
+                response = await self._run(endpoint, request)
             outcome = "ok" if response.status_code < 400 else "error"
             return response
         except (Problem, CommonplaceError) as error:

@@ -69,7 +69,7 @@ class SignInKeys:
         digest = hash_secret(secret)
         with self._lock:
             name = next((self._keys[each] for each in self._keys if hmac.compare_digest(each, digest)), "")
-        return Grant(name) if name else None
+        return Grant(name, is_person=True) if name else None
 
 
 async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:

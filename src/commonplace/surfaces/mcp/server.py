@@ -34,6 +34,7 @@ from ...memory import Memory
 from ...server.auth import GRANT
 from ...server.service import MemoryService
 from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
+from ...storage.history import coming_from
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
 from . import resources, tools
@@ -102,7 +103,8 @@ class McpServer:
         async def run(context: Context, params: Params) -> Result:
             outcome: Outcome = "abandoned"
             try:
-                result = await handler(context, params)
+                with coming_from(_grant_of(context).origin):
+                    result = await handler(context, params)
                 outcome = "error" if getattr(result, "is_error", False) else "ok"
                 return result
             except Exception as error:

@@ -1,0 +1,125 @@
+"""Rules that a model must follow: directives, and the instructions of skills. Which of them are in force?
+
+A rule counts once its owner stands behind it. What an import brought, or a caller whose token is for single agents
+wrote, is a proposal: it stays out of every prompt until a person approves it, and the version approved last stays in
+force meanwhile. In a memory that was only found, a rule is in force as far as the user trusts it (`trust.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import NamedTuple
+
+from . import directive
+from .errors import CommonplaceError, NotFound, PageNotFound
+from .home import Home
+from .storage.history import ABSENT, UNAPPROVED_ORIGINS, Change, as_text, version_of
+from .storage.skills import PAGE as SKILL_PAGE
+
+APPROVE = "approve"  # the tool that history names for an approval
+
+
+class Rule(NamedTuple):
+    """A page of rules. `text` is what is in force, empty for nothing; `proposal` what waits for a person, or empty."""
+
+    path: str
+    text: str
+    proposal: str = ""
+    change: Change | None = None  # the proposal's last change, where history knows it
+
+
+def list_instructions(home: Home) -> list[str]:
+    """Return the paths of all pages of rules: shared directives, those of each agent, and skills."""
+    pages = home.storage.pages
+    agents = home.layout.path("agents")
+    folders = [home.layout.directives, *(f"{agents}/{name}/directives" for name in pages.list_folders(agents))]
+    directives = [path for folder in folders for path in pages.list(folder)]
+    skills = home.layout.skills
+    named = [f"{skills}/{name}/{SKILL_PAGE}" for name in pages.list_folders(skills)]
+    return [*directives, *(path for path in named if home.storage.exists(path))]
+
+
+def read_rule(home: Home, path: str, text: str) -> Rule:
+    """Return what is in force of a page of rules that says `text` now."""
+    data = text.encode()
+    if text == directive.TEXT:  # ours, wherever it came from
+        return Rule(path, text)
+    if not home.trust.is_own:
+        return Rule(path, text) if home.trust.allows_file(path, data) else Rule(path, "", text)
+    changes = home.storage.history.changes(path) if _may_be_proposal(home, path) else []
+    approved, is_pending = _last_approved(changes)
+    if not is_pending or approved == version_of(data):
+        return Rule(path, text)
+    return Rule(path, _read_version(home, path, approved), text, changes[-1])
+
+
+def _may_be_proposal(home: Home, path: str) -> bool:
+    """Return whether the whole history of a page is worth reading: most pages have one author, who is the owner."""
+    head = home.storage.history.head(path)
+    return head is not None and bool(head.by.origin or head.by.tool)
+
+
+def _last_approved(changes: Iterable[Change]) -> tuple[str, bool]:
+    """Return the version that was approved last, and whether anything that is not approved came after it.
+
+    An agent that edits a proposal does not approve it; a person who edits it does.
+    """
+    approved = ABSENT
+    is_pending = False
+    for change in changes:
+        if _kind(change) in UNAPPROVED_ORIGINS:
+            is_pending = True
+        elif not is_pending or change.tool in ("", APPROVE) or _kind(change) == "person":
+            approved = change.version
+            is_pending = False
+    return approved, is_pending
+
+
+def _kind(change: Change) -> str:
+    return change.origin.partition(":")[0]
+
+
+def _read_version(home: Home, path: str, version: str) -> str:
+    with suppress(NotFound):
+        return as_text(home.storage.history.read_version(path, version))
+    return ""
+
+
+def list_proposals(home: Home) -> list[Rule]:
+    """Return the rules of which something waits for a person."""
+    rules: list[Rule] = []
+    for path in list_instructions(home):
+        with suppress(CommonplaceError):
+            rule = read_rule(home, path, home.storage.pages.read(path).text)
+            if rule.proposal:
+                rules.append(rule)
+    return rules
+
+
+def find_proposal(home: Home, path: str) -> Rule:
+    """Return the proposal on a page; NotFound when nothing waits there."""
+    for rule in list_proposals(home):
+        if rule.path == path:
+            return rule
+    raise NotFound(f"nothing waits for approval at {path}: `commonplace proposals` lists what does")
+
+
+def approve(home: Home, path: str) -> None:
+    """Put the rules of a page in force as they are, and record it in history."""
+    rule = find_proposal(home, path)
+    with home.writer.call(APPROVE, why="approved by a person"):
+        home.storage.pages.reaffirm(path)
+    home.trust.approve({path: rule.proposal.encode()})
+
+
+def reject(home: Home, path: str) -> None:
+    """Put back what was in force before a proposal; remove the page when nothing was."""
+    rule = find_proposal(home, path)
+    with home.writer.call("reject", why="rejected by a person"):
+        if rule.text:
+            home.writer.write(path, rule.text)
+            home.storage.pages.reaffirm(path)
+        else:
+            with suppress(PageNotFound):
+                home.writer.remove(path)

@@ -1,0 +1,167 @@
+"""What of a memory needs the user's trust: settings that open connections, rules, and access tokens.
+
+`commonplace trust` shows it and approves it; until then a memory that was only found goes without.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import NamedTuple
+
+from .. import settings, user_config
+from ..directive import TEXT as DEFAULT_DIRECTIVE
+from ..errors import CommonplaceError, Conflict
+from ..formats.yaml_nodes import compose
+from ..home import Home
+from ..instructions import list_instructions
+from ..settings import SearchSettings
+from ..storage.files import write_file
+from ..storage.tokens import Token
+from ..trust import HomeRecord, read_record, update_record
+
+
+class Review(NamedTuple):
+    """What a memory brings that counts only once it is trusted. `is_allowed` is True where it counts already."""
+
+    settings_file: bytes  # empty when there is none, or when it asks for nothing
+    rules: dict[str, bytes]
+    tokens: tuple[Token, ...]
+
+
+def review_home(home: Home) -> Review:
+    """Return what waits for the user's trust; nothing, of the user's own memory."""
+    if home.trust.is_own:
+        return Review(b"", {}, ())
+    data = home.storage.read_bytes(settings.FILE) or b""
+    waits = _asks_for_connection(home) and not home.trust.allows_file(settings.FILE, data)
+    rules = {path: text for path in list_instructions(home) if (text := _waiting_rule(home, path)) is not None}
+    tokens: tuple[Token, ...] = ()
+    with suppress(CommonplaceError):
+        every = home.storage.tokens.list_tokens()
+        tokens = tuple(token for token in every if not home.trust.allows_token(token.digest))
+    return Review(data if waits else b"", rules, tokens)
+
+
+def _asks_for_connection(home: Home) -> bool:
+    every = (home.settings.search, *dict(home.settings.agents).values())
+    return any(not user_config.is_self_contained(search) or search.base_url for search in every)
+
+
+def _waiting_rule(home: Home, path: str) -> bytes | None:
+    data = home.storage.read_bytes(path) or b""
+    is_ours = data == DEFAULT_DIRECTIVE.encode()
+    return data if data.strip() and not is_ours and not home.trust.allows_file(path, data) else None
+
+
+def describe_untrusted(home: Home) -> str:
+    """Return what is left out of a memory that is not trusted, such as `2 directives and 1 token are`; or ""."""
+    waiting = review_home(home)
+    skills = sum(path.endswith("/SKILL.md") for path in waiting.rules)
+    counts = [(len(waiting.rules) - skills, "directive"), (skills, "skill"), (len(waiting.tokens), "token")]
+    parts = [f"{count} {what}{'s' * (count > 1)}" for count, what in counts if count]
+    if waiting.settings_file:
+        parts.insert(0, f"its provider {home.settings.search_for(home.agent).provider}")
+    if not parts:
+        return ""
+    words = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    is_one = len(parts) == 1 and (parts[0].startswith("1 ") or bool(waiting.settings_file))
+    return f"{words} {'is' if is_one else 'are'}"
+
+
+def trust_home(home: Home) -> Review:
+    """Approve everything that waits, as it is now, and return it."""
+    waiting = review_home(home)
+    files = dict(waiting.rules)
+    if waiting.settings_file:
+        files[settings.FILE] = waiting.settings_file
+    home.trust.approve(files, [token.digest for token in waiting.tokens])
+    return waiting
+
+
+def untrust(folder: str) -> bool:
+    """Forget what the user approved of a folder; False when there was nothing."""
+    had_record = read_record(folder) != HomeRecord()
+    update_record(folder, _remove)
+    return had_record
+
+
+def _remove(_record: HomeRecord) -> None:
+    return None
+
+
+def migrate_endpoints(home: Home) -> tuple[str, list[str]]:
+    """Move the servers and model folders that a memory's settings name to the user's own configuration.
+
+    Return the path of that file, and what was moved. Conflict when it already says something else.
+    """
+    path = user_config.config_path()
+    text = settings.read_file(path) or ""
+    config = user_config.load()
+    added = [*_missing_endpoints(home, config)]
+    folders = [*_missing_folders(home, config)]
+    block = _format_config(added, folders)
+    if not block:
+        return path, []
+    lines = "\n".join(line for part in block.values() for line in part)
+    if any(f"{key}:" in text for key in block):
+        raise Conflict(f"{path} has entries of its own", advice=f"add these lines to it by hand:\n{lines}")
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+    before = f"{text}\n" if text and not text.endswith("\n") else text
+    write_file(path, f"{before}{lines}\n".encode())
+    _remove_endpoint_lines(home)
+    return path, [*(name for name, _ in added), *folders]
+
+
+def _missing_endpoints(home: Home, config: user_config.UserConfig) -> Iterator[tuple[str, SearchSettings]]:
+    """Yield the providers whose server only the memory's settings name, each once."""
+    names: set[str] = set()
+    for search in (home.settings.search, *dict(home.settings.agents).values()):
+        has_server = bool(search.base_url or search.api_key_env)
+        if has_server and search.provider not in names and config.endpoint(search.provider) is None:
+            names.add(search.provider)
+            yield search.provider, search
+
+
+def _missing_folders(home: Home, config: user_config.UserConfig) -> Iterator[str]:
+    for search in (home.settings.search, *dict(home.settings.agents).values()):
+        folder = os.path.realpath(os.path.expanduser(search.model)) if search.model else ""
+        if not user_config.is_self_contained(search) and os.path.isdir(folder) and folder not in config.model_folders:
+            yield folder
+
+
+def _format_config(endpoints: list[tuple[str, SearchSettings]], folders: list[str]) -> dict[str, list[str]]:
+    """Return the lines to add to the user's configuration, by their key."""
+    block: dict[str, list[str]] = {}
+    if endpoints:
+        block["providers"] = ["providers:"]
+    for name, search in endpoints:
+        block["providers"] += [f"  {name}:"]
+        block["providers"] += [f"    baseUrl: {search.base_url}"] if search.base_url else []
+        block["providers"] += [f"    apiKeyEnv: {search.api_key_env}"] if search.api_key_env else []
+    if folders:
+        block["modelFolders"] = ["modelFolders:", *(f"  - {folder}" for folder in dict.fromkeys(folders))]
+    return block
+
+
+def _remove_endpoint_lines(home: Home) -> None:
+    """Remove `baseUrl` and `apiKeyEnv` from the settings of a folder, where each has a line of its own."""
+    if not home.storage.local_folder:
+        return
+    path = os.path.join(home.storage.local_folder, settings.FILE)
+    text = settings.read_file(path) or ""
+    numbers = {*_endpoint_lines(compose(text))}
+    lines = text.split("\n")
+    kept = [line for number, line in enumerate(lines) if number not in numbers]
+    write_file(path, "\n".join(kept).encode())
+
+
+def _endpoint_lines(node: object) -> Iterator[int]:
+    """Yield the numbers of the lines, from 0, that hold nothing but an endpoint."""
+    pairs = getattr(node, "value", None) if getattr(node, "id", "") == "mapping" else None
+    for key, value in pairs or ():
+        if key.value in ("baseUrl", "apiKeyEnv") and value.id == "scalar" and not getattr(node, "flow_style", False):
+            yield key.start_mark.line
+        else:
+            yield from _endpoint_lines(value)

@@ -1,0 +1,194 @@
+"""The commands for trust: `trust` approves what a found memory brings, `proposals` approves single rules."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from typing import Any
+
+import click
+
+from ...errors import InvalidArgument, NotFound
+from ...home import Home
+from ...instructions import Rule, approve, find_proposal, list_proposals, reject
+from ...maintenance.review import Review, migrate_endpoints, review_home, trust_home, untrust
+from ...trust import HomeRecord, list_trusted, read_record, update_record
+from .common import agent_name, global_options, home_path, open_existing_home, print_reply, print_table, print_text
+
+_SHOWN_LINES = 12  # of a rule, before it is approved
+
+
+@click.command("trust")
+@click.argument("folder", required=False, metavar="[FOLDER]")
+@click.option("--yes", is_flag=True, help="Approve without asking.")
+@click.option("--list", "lists", is_flag=True, help="List the memories you trust.")
+@click.option("--revoke", is_flag=True, help="Trust FOLDER no longer.")
+@click.option("--migrate", is_flag=True, help="Move a server's address from the memory's settings to your own.")
+@global_options
+def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migrate: bool) -> None:
+    """Show what a memory brings that you did not make, and let it count: rules, a provider's server, tokens.
+
+    A memory that you made, that is in ~/.commonplace, or that you name with --home is yours already.
+    """
+    if lists:
+        _print_trusted()
+        return
+    path = os.path.abspath(os.path.expanduser(folder or home_path()))
+    if not os.path.isdir(path):
+        raise NotFound(f"there is no memory at {path}: name the folder of one")
+    if revoke:
+        done = untrust(path)
+        print_reply({"home": path, "revoked": done}, f"{path} is {'no longer' if done else 'not'} trusted.")
+    elif migrate:
+        _migrate(path)
+    else:
+        _trust(path, yes=yes)
+
+
+def _print_trusted() -> None:
+    rows = [
+        [folder, "made by you" if record.made else "approved", str(len(record.files)), str(len(record.tokens))]
+        for folder, record in list_trusted()
+    ]
+    reply = {"homes": [{"home": folder, **_record_as_json(record)} for folder, record in list_trusted()]}
+    print_reply(reply, partial(print_table, ["memory", "trust", "files", "tokens"], rows) if rows else "None yet.")
+
+
+def _record_as_json(record: HomeRecord) -> dict[str, Any]:
+    return {"made": bool(record.made), "files": sorted(record.files), "tokens": len(record.tokens)}
+
+
+def _trust(path: str, *, yes: bool) -> None:
+    owner = _other_owner(path)
+    if owner is not None and read_record(path).owner != owner:
+        _confirm(f"{path} belongs to another user ({owner}). Open it all the same?", yes=yes)
+        update_record(path, lambda record: record._replace(owner=owner))
+    home = Home(path, agent_name(), is_found=True)
+    waiting = review_home(home)
+    reply = {
+        "home": path,
+        "settings": bool(waiting.settings_file),
+        "rules": sorted(waiting.rules),
+        "tokens": [token.id for token in waiting.tokens],
+    }
+    if not any((waiting.settings_file, waiting.rules, waiting.tokens)):
+        print_reply({**reply, "trusted": True}, f"{path} has nothing that waits for your approval.")
+        return
+    if not yes:
+        _print_review(home, waiting)
+        _confirm("Let all of this count?", yes=yes)
+    trust_home(home)
+    print_reply({**reply, "trusted": True}, f"{path} is trusted as it is now. What changes later is asked about again.")
+
+
+def _other_owner(path: str) -> int | None:
+    owner = os.stat(path).st_uid
+    return owner if hasattr(os, "geteuid") and owner != os.geteuid() else None
+
+
+def _confirm(question: str, *, yes: bool) -> None:
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise InvalidArgument("nothing was approved: look at it, then run this with --yes")
+    click.confirm(question, abort=True)
+
+
+def _print_review(home: Home, waiting: Review) -> None:
+    if waiting.settings_file:
+        for search in {home.settings.search, *dict(home.settings.agents).values()}:
+            print_text(f"provider {search.provider} {search.model}".rstrip(), bold=True)
+    for path, data in waiting.rules.items():
+        print_text(path, bold=True)
+        _print_start(data.decode("utf-8", "replace"))
+    for token in waiting.tokens:
+        print_text(f"token {token.id}: {token.role}, {token.note or 'no note'}", bold=True)
+
+
+def _print_start(text: str) -> None:
+    lines = text.strip("\n").split("\n")
+    for line in lines[:_SHOWN_LINES]:
+        print_text(f"  {line}")
+    if len(lines) > _SHOWN_LINES:
+        print_text(f"  … and {len(lines) - _SHOWN_LINES} more lines")
+
+
+def _migrate(path: str) -> None:
+    config, moved = migrate_endpoints(Home(path, agent_name()))
+    done = f"Moved {', '.join(moved)} to {config}." if moved else f"The settings of {path} name no server."
+    print_reply({"home": path, "config": config, "moved": moved}, done)
+
+
+@click.group("proposals", invoke_without_command=True)
+@click.pass_context
+@global_options
+def proposals_command(ctx: click.Context) -> None:
+    """List the rules that wait for your approval: they came by an import, or from a token for single agents."""
+    if ctx.invoked_subcommand is None:
+        home = open_existing_home()
+        waiting = list_proposals(home)
+        rows = [
+            [rule.path, rule.change.by if rule.change else "found", rule.change.at[:16] if rule.change else ""]
+            for rule in waiting
+        ]
+        reply = {"proposals": [_proposal_as_json(rule) for rule in waiting]}
+        headers = ["page", "by", "when"]
+        print_reply(reply, partial(print_table, headers, rows) if rows else "Nothing waits for approval.")
+
+
+def _proposal_as_json(rule: Rule) -> dict[str, Any]:
+    change = rule.change
+    return {
+        "path": rule.path,
+        "by": change.by if change else "found",
+        "at": change.at if change else "",
+        "text": rule.proposal,
+        "in_force": rule.text,
+    }
+
+
+@proposals_command.command("show")
+@click.argument("path")
+@global_options
+def show_command(path: str) -> None:
+    """Show what a proposal says, and what is in force now."""
+    home = open_existing_home()
+    rule = find_proposal(home, path)
+    print_reply(_proposal_as_json(rule), rule.proposal.removesuffix("\n"))
+
+
+@proposals_command.command("approve")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--all", "every", is_flag=True, help="Approve all of them.")
+@global_options
+def approve_command(paths: tuple[str, ...], every: bool) -> None:
+    """Put rules in force as they are. History records it."""
+    home = open_existing_home()
+    chosen = _choose(home, paths, every=every)
+    for path in chosen:
+        approve(home, path)
+    print_reply({"approved": chosen}, f"Approved {', '.join(chosen)}." if chosen else "Nothing waits for approval.")
+
+
+@proposals_command.command("reject")
+@click.argument("paths", nargs=-1, metavar="PATH...")
+@click.option("--all", "every", is_flag=True, help="Reject all of them.")
+@global_options
+def reject_command(paths: tuple[str, ...], every: bool) -> None:
+    """Put back what was in force before, or remove a rule that is new. History keeps the proposal."""
+    home = open_existing_home()
+    chosen = _choose(home, paths, every=every)
+    for path in chosen:
+        reject(home, path)
+    print_reply({"rejected": chosen}, f"Rejected {', '.join(chosen)}." if chosen else "Nothing waits for approval.")
+
+
+def _choose(home: Home, paths: tuple[str, ...], *, every: bool) -> list[str]:
+    if bool(paths) == every:
+        raise InvalidArgument("name the pages of `commonplace proposals`, or say --all")
+    waiting = [rule.path for rule in list_proposals(home)]
+    for path in paths:
+        if path not in waiting:
+            find_proposal(home, path)
+    return waiting if every else list(paths)

@@ -1,0 +1,176 @@
+"""Which memories this user trusts: as with `git safe.directory`, a folder that is only found is data until then.
+
+A memory that the user names, made with `init`, or keeps in `~/.commonplace` is the user's own, and everything in it
+counts. Of a memory that was found on the way up, settings that open connections, rules and tokens count only as far as
+the user approved them: by path, and by the hash of what they say. The record lies outside of every memory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .errors import Refused, StorageError
+from .storage.backends import open_tokens
+from .storage.file_locks import lock
+from .storage.files import read_bytes_or_none, storage_errors, write_file
+from .user_config import config_folder
+
+if TYPE_CHECKING:
+    from .storage.base import TokenStore
+    from .storage.tokens import Call, Token
+
+RECORD_FILE = "trust.json"
+_LOCKS_FOLDER = ".locks"
+
+
+class HomeRecord(NamedTuple):
+    """What the user approved of one folder. `made`: the inode of a folder that `init` made; `owner`: a user id other
+    than the user's own whose folder may be opened."""
+
+    made: int = 0
+    owner: int | None = None
+    files: Mapping[str, str] = {}
+    tokens: tuple[str, ...] = ()
+
+
+def hash_file(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def read_record(folder: str) -> HomeRecord:
+    """Return what the user approved of a folder; nothing, where there is no record."""
+    return _parse(_read_all().get(os.path.realpath(folder), {}))
+
+
+def update_record(folder: str, change: Callable[[HomeRecord], HomeRecord | None]) -> None:
+    """Change what the user approved of a folder; None removes it."""
+    place = os.path.realpath(folder)
+    with storage_errors(_path()), lock(os.path.join(config_folder(), _LOCKS_FOLDER), "page", RECORD_FILE):
+        homes = _read_all()
+        record = change(_parse(homes.pop(place, {})))
+        if record is not None:
+            homes[place] = {**record._asdict(), "files": dict(record.files)}
+        write_file(_path(), (json.dumps({"homes": homes}, indent=1, sort_keys=True) + "\n").encode())
+
+
+def record_made(folder: str) -> None:
+    """Record that this user made the memory in a folder."""
+    inode = os.stat(folder).st_ino
+    update_record(folder, lambda record: record._replace(made=inode))
+
+
+def list_trusted() -> list[tuple[str, HomeRecord]]:
+    """Return every folder that the user has approved something of, by path."""
+    return [(folder, _parse(each)) for folder, each in sorted(_read_all().items())]
+
+
+def require_owner(folder: str) -> None:
+    """Raise Refused for a folder that belongs to another user, unless this user trusts it."""
+    if not hasattr(os, "geteuid"):  # Windows
+        return
+    try:
+        owner = os.stat(folder).st_uid
+    except OSError:
+        return
+    if owner != os.geteuid() and read_record(folder).owner != owner:
+        problem = f"{folder} belongs to another user, and what it says is not opened without your word"
+        raise Refused(problem, advice=f"look at it, then run `commonplace trust {folder}`")
+
+
+class Trust:
+    """How far this user trusts one opened memory. `folder` is empty for one that is not a folder of this machine."""
+
+    def __init__(self, folder: str = "", *, is_found: bool = False, is_shared: bool = False) -> None:
+        self.folder = folder
+        self.is_shared = is_shared  # one of many memories on a server: it may use only what the server offers
+        self._record = read_record(folder) if folder and is_found else HomeRecord()
+        self.is_own = not folder or not is_found or _is_made_by_user(folder, self._record)
+
+    def allows_file(self, path: str, data: bytes) -> bool:
+        """Return whether a settings file or a rule counts as it is."""
+        return self.is_own or self._record.files.get(path) == hash_file(data)
+
+    def allows_token(self, digest: str) -> bool:
+        return self.is_own or digest in self._record.tokens
+
+    def approve(self, files: Mapping[str, bytes], tokens: Iterable[str] = ()) -> None:
+        """Let files count as they are, and tokens. Of the user's own memory everything counts anyway."""
+        if self.is_own:
+            return
+        hashes = {path: hash_file(data) for path, data in files.items()}
+
+        def add(record: HomeRecord) -> HomeRecord:
+            kept = dict.fromkeys([*record.tokens, *tokens])
+            return record._replace(files={**record.files, **hashes}, tokens=tuple(kept))
+
+        update_record(self.folder, add)
+        self._record = read_record(self.folder)
+
+
+class TrustedTokens:
+    """The access tokens of a found memory, without those that the user neither made nor approved."""
+
+    def __init__(self, store: TokenStore, trust: Trust) -> None:
+        self._store = store
+        self._trust = trust
+        self.tenant = store.tenant
+
+    def list_tokens(self) -> list[Token]:
+        return [token for token in self._store.list_tokens() if self._trust.allows_token(token.digest)]
+
+    def add(self, token: Token) -> None:
+        self._store.add(token)
+        self._trust.approve({}, [token.digest])
+
+    def revoke(self, name: str, at: str) -> Token:
+        return self._store.revoke(name, at)
+
+    def record_call(self, call: Call) -> None:
+        self._store.record_call(call)
+
+    def recent_calls(self, last: int) -> list[Call]:
+        return self._store.recent_calls(last)
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def open_trusted_tokens(address: str, *, is_found: bool) -> TokenStore:
+    """Open the access tokens of a memory, as far as the user trusts it."""
+    store = open_tokens(address)
+    trust = Trust(address, is_found=True) if is_found else Trust()
+    return store if trust.is_own else TrustedTokens(store, trust)
+
+
+def _is_made_by_user(folder: str, record: HomeRecord) -> bool:
+    place = os.path.realpath(folder)
+    if place == os.path.realpath(os.path.join(os.path.expanduser("~"), ".commonplace")):
+        return True
+    try:
+        return bool(record.made) and os.stat(place).st_ino == record.made
+    except OSError:
+        return False
+
+
+def _path() -> str:
+    return os.path.join(config_folder(), RECORD_FILE)
+
+
+def _read_all() -> dict[str, Any]:
+    data = read_bytes_or_none(_path(), RECORD_FILE)
+    if data is None:
+        return {}
+    try:
+        homes = json.loads(data)["homes"]
+        return {str(folder): dict(each) for folder, each in homes.items()}
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise StorageError("not as `commonplace trust` writes it", path=_path(), advice="remove it") from error
+
+
+def _parse(values: dict[str, Any]) -> HomeRecord:
+    known = {name: value for name, value in values.items() if name in HomeRecord._fields}
+    return HomeRecord(**{**known, "tokens": tuple(known.get("tokens", ()))})
