@@ -488,7 +488,7 @@ def test_an_address_that_is_not_ollama_says_so(bench: Bench) -> None:
 
 @pytest.mark.parametrize("url", ["http://", "http://host:port", "http://[::1", "ftp://host", "http://a b/"])
 def test_an_address_that_is_none_says_so(bench: Bench, url: str) -> None:
-    with pytest.raises(Unavailable, match=r"memorySearch\.baseUrl is not a web address"):
+    with pytest.raises(Unavailable, match=r"baseUrl in your config.yaml: is not a web address"):
         bench.openai(url)
 
 
@@ -513,7 +513,9 @@ def test_the_line_break_at_the_end_of_a_key_is_nothing(bench: Bench, monkeypatch
 
 def test_openai_itself_needs_a_key_before_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
-    with pytest.raises(Unavailable, match=r"set the environment variable OPENAI_API_KEY, or memorySearch\.baseUrl"):
+    with pytest.raises(
+        Unavailable, match=r"set the environment variable OPENAI_API_KEY, or baseUrl in your config.yaml"
+    ):
         open_embedders(SearchSettings(provider="openai"))
 
 

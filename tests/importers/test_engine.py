@@ -82,7 +82,7 @@ def test_undo_takes_a_whole_import_back_and_it_can_come_again(home: Path, notes:
     brought(home, notes, "markdown")
     opened = Home(str(home), clock=FrozenClock())
     last = timeline.list_changes(opened)[-1:]
-    assert last[0].by == "main (import)"
+    assert last[0].by == "import (markdown)"
     assert last[0].why == "from markdown"
     done = timeline.undo(opened, timeline.include_same_calls(opened, last))
     assert [each.problem for each in done] == ["", "", ""]

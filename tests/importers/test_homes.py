@@ -10,6 +10,7 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import Conflict, InvalidArgument
 from commonplace.importers import open_in_place
+from commonplace.instructions import approve
 
 from .sources import brought, pages, put, whys
 
@@ -55,6 +56,8 @@ def test_a_home_of_openclaw_is_copied_to_where_things_belong_here(home: Path, op
     ]
     assert "instructions for OpenClaw" in whys(done)["workspace/SOUL.md"]
     memory = Memory(home)
+    assert "Brews tea" not in str(memory.context())
+    approve(memory.home, "skills/brew/SKILL.md")
     assert "Brews tea" in str(memory.context())
     assert "The garden." in memory.call("recall", {})["content"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from commonplace.testing import FrozenClock
+from commonplace.trust import record_made
 
 from ...providers import offer_server
 from ...search.test_filters import BY_WORDS, CHANNELS, DAYS, EXTRA, GLOBAL, SESSION, SHARED, SKILL, WORLD, fill
@@ -270,6 +271,7 @@ def test_a_damaged_index_is_made_anew(own: Shell, action: str) -> None:
 
 def test_an_embedder_that_does_not_serve_is_told_by_the_index(own: Shell) -> None:
     offer_server("openai", "http://127.0.0.1:9")
+    record_made(str(own.folder / ".commonplace"))
     settings = "memorySearch:\n  provider: openai\n  model: m\n"
     (own.folder / ".commonplace/commonplace.yaml").write_text(settings)
     assert own.json("index", "status", "--json")["provider"] == "openai"

@@ -18,7 +18,7 @@ from ...storage.base import Sentences
 from ...storage.bulk import Spool, any_covers
 from ...storage.files import open_atomic, remove_leftovers
 from .archive import FORMATS, HISTORY_ROOT, Format, Limits, backup_scope, is_archive, read_archive, write_archive
-from .restore import carry_out, compare
+from .restore import carry_out, compare, mark_rules_as_imported
 
 __all__ = [
     "FORMATS",
@@ -132,7 +132,7 @@ def import_from(
     """
     home.storage.check()
     with Spool() as spool:
-        files = read_archive(stream, spool, limits or Limits())
+        files = mark_rules_as_imported(home, read_archive(stream, spool, limits or Limits()), spool)
         plan = compare(home, files, spool)
         warnings = [] if dry_run else carry_out(home, plan, files, spool, overwrite=overwrite)
         size = sum(file.size for file in files.values())

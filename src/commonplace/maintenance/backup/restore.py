@@ -15,9 +15,11 @@ from ...settings import Settings
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
-from ...storage.history import version_of
+from ...storage.history import format_line, parse_line, version_of
 from .archive import HISTORY_ROOT, backup_scope
 
+ORIGIN = "import:archive"
+_DEFAULT_VERSION = version_of(directive.TEXT.encode())
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
 
@@ -31,6 +33,29 @@ class RestorePlan(NamedTuple):
     warnings: tuple[str, ...]
     seen: dict[str, str]
     versions: dict[str, str]
+
+
+def mark_rules_as_imported(home: Home, files: Files, spool: Spool) -> Files:
+    """Return the files of an archive with a history that says of every rule that an import brought it.
+
+    Nobody here has approved these rules, whatever the archive says.
+    """
+    marked = {path: _mark_history(home, file, spool) for path, file in files.items() if is_history_file(path)}
+    return {**files, **marked}
+
+
+def _mark_history(home: Home, file: SpooledFile, spool: Spool) -> SpooledFile:
+    data = spool.read(file)
+    lines = [_mark_line(home, line) for line in data.split(b"\n")]
+    new = b"\n".join(lines)
+    return file if new == data else spool.add(file.mode, file.modified, [new])
+
+
+def _mark_line(home: Home, text: bytes) -> bytes:
+    line = parse_line(text) if text else None
+    if line is None or not home.layout.is_instruction(line.change.path) or line.change.version == _DEFAULT_VERSION:
+        return text
+    return format_line(line._replace(change=line.change._replace(origin=ORIGIN))).strip(b"\n")
 
 
 def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
@@ -62,7 +87,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
     """Whether a page is the default directive of a new home, which nobody has edited yet."""
-    return path == f"{home.layout.directives}/memory.md" and version == version_of(directive.TEXT.encode())
+    return path == f"{home.layout.directives}/memory.md" and version == _DEFAULT_VERSION
 
 
 def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) -> None:
@@ -101,11 +126,8 @@ def carry_out(home: Home, plan: RestorePlan, files: Files, spool: Spool, *, over
         IncomingPage(path, plan.versions[path], plan.seen[path], files[path]) for path in (*plan.new, *plan.different)
     ]
     unchanged = {path: files[path] for path in plan.same}
-    with home.writer.call("import", origin="import:archive", defer_index=True) as writing:
+    with home.writer.call("import", origin=ORIGIN, defer_index=True) as writing:
         home.storage.bulk.put(PageBatch(pages, spool, unchanged))
-        for page in pages:
-            if home.layout.is_instruction(page.path):  # whatever its history says: nobody here has approved it
-                home.storage.pages.reaffirm(page.path)
     home.index.invalidate()
     return [*dict.fromkeys(writing.warnings)]
 

@@ -14,6 +14,7 @@ import click
 
 from ...errors import CommonplaceError, Conflict, InvalidArgument, NotFound, StorageError
 from ...home import Home
+from ...instructions import list_proposals
 from ...maintenance.backup import (
     FORMATS,
     ExportResult,
@@ -142,10 +143,19 @@ def import_command(
     max_bytes = None if max_size is None else int(max_size * (1 << 30))
     if kind == _ARCHIVE or (not kind and _is_archive(source)):
         _import_archive(source, max_bytes, dry_run=dry_run, overwrite=overwrite)
-        return
-    if overwrite:
+    elif overwrite:
         raise InvalidArgument("--overwrite is for archives: an import from another system never replaces pages")
-    _import_other(source, kind or "", max_bytes, dry_run=dry_run, again=again)
+    else:
+        _import_other(source, kind or "", max_bytes, dry_run=dry_run, again=again)
+    if not dry_run:
+        _warn_of_proposals()
+
+
+def _warn_of_proposals() -> None:
+    """Say how many rules of this memory wait for approval: those that an import brought do."""
+    if waiting := len(list_proposals(open_home())):
+        subject = "1 rule waits" if waiting == 1 else f"{waiting} rules wait"
+        warn(f"{subject} for your approval, and no prompt has them before: `commonplace proposals` lists them")
 
 
 def _is_archive(source: str) -> bool:
