@@ -116,3 +116,12 @@ def test_links_lead_somewhere(page: Path) -> None:
 def test_the_changelog_knows_the_version() -> None:
     text = (ROOT / "CHANGELOG.md").read_text()
     assert "## Unreleased" in text or f"## {commonplace.__version__}" in text
+
+
+def test_the_threat_model_names_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "threat-model.md").read_text()
+    promises = text.partition("## What is promised")[2].partition("\n## ")[0]
+    named = [name for line in promises.splitlines() for name in re.findall(r"`([\w/]+(?:\.py|/))`", line)]
+    assert len(named) > 12
+    missing = [name for name in named if not (ROOT / "tests" / name).exists()]
+    assert missing == []

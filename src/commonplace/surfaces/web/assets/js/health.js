@@ -1,7 +1,7 @@
 // How memory is: what is wrong and what to do, the index, sizes and growth, what is recalled and what never is.
 
 import { html } from "../vendor/preact.js";
-import { get } from "./api.js";
+import { get, post } from "./api.js";
 import { useMe } from "./me.js";
 import { toPage } from "./router.js";
 import {
@@ -43,9 +43,27 @@ export function Health() {
       <button type="button" onClick=${again}>Look again</button></div></header>
     <${Trouble} problem=${problem} again=${again} />
     ${!data && !problem && html`<${Busy} what="Looking at every page" />`}
+    ${me.status.may_export && html`<${Proposals} />`}
     ${data && html`<${Figures} health=${data} /><${Findings} findings=${data.findings ?? []} notes=${data.notes} />
       <${Growth} growth=${data.growth ?? []} /><${Recalled} recalled=${data.recalled} />`}
   </div>`;
+}
+
+// Rules that came by an import, or from a token for single agents: in no prompt until somebody decides.
+function Proposals() {
+  const { data, problem, again } = useAsked((signal) => get("proposals", {}, signal), []);
+  const decide = (path, decision) => post("proposals", { path, decision }).then(again, again);
+  const waiting = data?.proposals ?? [];
+  if (!waiting.length && !problem) return null;
+  return html`<section aria-label="Rules that wait for you"><h2>Rules that wait for you</h2>
+    <${Trouble} problem=${problem} again=${again} />
+    ${waiting.map((rule) => html`<article class="card" key=${rule.path}>
+      <h3><a href=${toPage(rule.path)}>${rule.path}</a></h3>
+      <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}No prompt has it until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
+      <pre>${rule.text}</pre>
+      <div class="row"><button type="button" onClick=${() => decide(rule.path, "approve")}>Approve</button>
+        <button type="button" onClick=${() => decide(rule.path, "reject")}>Reject</button></div>
+    </article>`)}</section>`;
 }
 
 function Figures({ health }) {

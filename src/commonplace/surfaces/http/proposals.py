@@ -1,0 +1,66 @@
+"""Rules that wait for a person: listed, approved or rejected by somebody who may speak for all agents."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...errors import Refused
+from ...instructions import Rule, approve, list_proposals, reject
+from ...schema import TEXT, array, closed_object, object_of, one_of
+from .endpoints import PAGE, ApiRequest, Endpoint, ResponseSpec
+
+
+def get_proposals(request: ApiRequest) -> dict[str, Any]:
+    _require_owner(request)
+    return {"proposals": [describe_proposal(rule) for rule in list_proposals(request.home)]}
+
+
+def decide_proposal(request: ApiRequest) -> dict[str, Any]:
+    _require_owner(request)
+    path = request.body["path"]
+    decide = approve if request.body["decision"] == "approve" else reject
+    decide(request.home, path)
+    return {"path": path, "decision": request.body["decision"]}
+
+
+def describe_proposal(rule: Rule) -> dict[str, Any]:
+    """Return a proposal as JSON: what it says, what is in force now, and who wrote it when, if history knows."""
+    change = rule.change
+    return {
+        "path": rule.path,
+        "text": rule.proposal,
+        "in_force": rule.text,
+        "by": change.by if change else "",
+        "at": change.at if change else "",
+    }
+
+
+def _require_owner(request: ApiRequest) -> None:
+    if request.grant.agents is not None:
+        raise Refused("rules bind all agents, and this token is for some of them: use one for all of them")
+
+
+_PROPOSAL = object_of({"path": TEXT, "text": TEXT, "in_force": TEXT, "by": TEXT, "at": TEXT})
+_DECISION = closed_object({"path": PAGE, "decision": one_of("approve", "reject")})
+ENDPOINTS = [
+    Endpoint(
+        "GET",
+        "/v1/proposals",
+        get_proposals,
+        "The rules that wait for approval, with what is in force meanwhile.",
+        needs="admin",
+        responses={200: ResponseSpec("Every proposal.", object_of({"proposals": array(_PROPOSAL)}))},
+        tag="access",
+    ),
+    Endpoint(
+        "POST",
+        "/v1/proposals",
+        decide_proposal,
+        "Approve a rule as it is, or put back what was in force before.",
+        needs="admin",
+        body=_DECISION,
+        responses={200: ResponseSpec("What was decided.", object_of({"path": TEXT, "decision": TEXT}))},
+        problems=[404],
+        tag="access",
+    ),
+]
