@@ -2,7 +2,7 @@
 
 markdown-it renders with HTML off, then nh3 lets through only allowed tags: no scripts, no styles, nothing loaded from
 anywhere. An image becomes its text and its address. Heading ids begin with `note-`, so that a note cannot pose as a
-part of the application around it.
+part of the application around it. What a page has beyond a limit of markup is plain text, so that none takes long.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from html import escape
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote, unquote
 
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
     from markdown_it.rules_inline import StateInline
     from markdown_it.token import Token
 
-MAX_RENDERED_CHARS = 1_000_000  # of a page; the rest is left out
+MAX_SHOWN_CHARS = 1_000_000  # of a page; the rest is left out
+MAX_RENDERED_CHARS = 400_000  # as Markdown; the rest is shown as plain text
+_MAX_MARKUP_CHARS = 20_000  # in what is rendered as Markdown: each costs the renderer up to 30 microseconds
+_MARKUP = re.compile(r"[\[\]!|*_`<>&#~\\\n-]")
 _MAX_CACHED_CHARS = 64_000  # of a page whose HTML is cached
 _ID_PREFIX = "note-"
 _TAGS = frozenset(f"h{level}" for level in range(1, 7)) | {
@@ -41,7 +45,7 @@ FindPage = Callable[[str], str]  # the path of the page a wikilink means, or ""
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|]{1,300})(?:\|([^\[\]\n]{1,300}))?\]\]")
 
 _WIKILINK_TARGET = re.compile(r"\[\[([^\[\]\n|#]{1,300})(?:#[^\[\]\n|]*)?(?:\|([^\[\]\n]{1,300}))?\]\]")
-_FENCED = re.compile(r"^(`{3,}|~{3,})[^\n]*\n.*?(?:^\1[`~]*[ \t]*$|\Z)", re.DOTALL | re.MULTILINE)
+_FENCED = re.compile(r"^(`{3,}+|~{3,}+)[^\n]*+\n.*?(?:^\1[`~]*+[ \t]*+$|\Z)", re.DOTALL | re.MULTILINE)
 _BACKTICKS = re.compile("`+")
 _INLINE_LINK = re.compile(r"(?<!!)\[([^\[\]\n]{0,300})\]\(<?([^()\s<>]{1,1000})>?(?:\s+\"[^\"\n]*\")?\)")
 _EXTERNAL = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:|//|#")
@@ -72,10 +76,11 @@ def _render(text: str, path: str, find: FindPage) -> str:
         import nh3
     except ImportError as error:
         raise NotInstalled("showing pages as HTML", "web") from error
-    _, body = frontmatter.split(text[:MAX_RENDERED_CHARS])
+    _, body = frontmatter.split(text[:MAX_SHOWN_CHARS])
     body = _FOOTER.sub("", body)
-    rendered = _renderer().render(body, {"path": path, "find": find, "ids": {}})
-    return nh3.clean(
+    end = _find_rendered_end(body)
+    rendered = _renderer().render(body[:end], {"path": path, "find": find, "ids": {}})
+    cleaned: str = nh3.clean(
         rendered,
         tags=set(_TAGS),
         attributes=_ATTRIBUTES,
@@ -84,6 +89,26 @@ def _render(text: str, path: str, find: FindPage) -> str:
         link_rel="noopener noreferrer nofollow",
         strip_comments=True,
     )
+    return cleaned + _render_rest(body[end:], is_cut=len(text) > MAX_SHOWN_CHARS)
+
+
+def _find_rendered_end(body: str) -> int:
+    """Return up to where a page is rendered as Markdown: all of it, or the last line that fits within the limits."""
+    beyond = next(islice(_MARKUP.finditer(body), _MAX_MARKUP_CHARS, None), None)
+    limit = min(MAX_RENDERED_CHARS, beyond.start() if beyond else len(body))
+    if len(body) <= limit:
+        return len(body)
+    line_end = body.rfind("\n", 0, limit) + 1
+    return line_end or limit
+
+
+def _render_rest(rest: str, *, is_cut: bool) -> str:
+    """Return what is not rendered as Markdown, under a line that says so."""
+    sentences = ["The rest of this page is shown as plain text."] if rest else []
+    if is_cut:
+        sentences.append(f"Only its first {MAX_SHOWN_CHARS:,} characters are shown.")
+    note = f"<hr>\n<p><em>This page is very long. {' '.join(sentences)}</em></p>\n" if sentences else ""
+    return note + (f"<pre>{escape(rest, quote=False)}</pre>\n" if rest else "")
 
 
 @cache

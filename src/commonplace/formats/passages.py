@@ -1,7 +1,8 @@
 """Pages split into passages, the unit of search: whole blocks, entries and paragraphs, with their line numbers.
 
-The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back. What the
-lines do not say but a search may ask for (the key, the headings above, the date) goes into `hint`.
+The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back; only a line
+that is far too long becomes several passages. What the lines do not say but a search may ask for (the key, the headings
+above, the date) goes into `hint`.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import date
+from itertools import chain
 
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
 from .daily import find_moment, is_day_or_time
+from .excerpts import MAX_TURN_CHARS, split_line
 from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
 from .timestamps import parse_day
 from .transcripts import parse_turns
@@ -22,6 +25,8 @@ _RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
 _FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
 NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
 TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
+MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
+_MAX_LINE_CHARS = 8_000  # of one line in one passage, and of a neighbour of a turn
 
 
 def split_page(text: str, name: str = "") -> list[Passage]:
@@ -31,7 +36,7 @@ def split_page(text: str, name: str = "") -> list[Passage]:
     headings: list[Mark] = []  # those above the current line, outermost first
     line = frontmatter.split(text)[0].count("\n") + 1
     end = len(lines) + 1
-    for first, after, landmark in [*_landmarks(text), (end, end, None)]:
+    for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
         titles = [mark.title for mark in headings]
         hint = " ".join([name, *titles]).strip()
         lead = " ".join(title for title in titles if not is_day_or_time(title))
@@ -42,6 +47,8 @@ def split_page(text: str, name: str = "") -> list[Passage]:
         elif landmark:
             headings = [*(mark for mark in headings if mark.level < landmark.level), landmark]
         line = after
+        if len(passages) > MAX_PASSAGES:
+            break  # one more than a page may have: the caller says so
     return passages
 
 
@@ -104,22 +111,21 @@ def split_skill(text: str, skill: Skill) -> list[Passage]:
 def split_transcript(text: str) -> tuple[list[Passage], list[int]]:
     """Return one passage per turn, with its neighbours, and the numbers of the lines that are not JSON."""
     turns, broken = parse_turns(text)
-    texts = [turn.text for turn in turns]
+    texts = [turn.text[:_MAX_LINE_CHARS] for turn in turns]
     passages = []
     for number, turn in enumerate(turns):
         before = texts[max(0, number - NEIGHBOUR_TURNS) : number]
         after = texts[number + 1 : number + 1 + NEIGHBOUR_TURNS]
-        passages.append(
-            Passage(
-                start=turn.line,
-                end=turn.line,
-                text=turn.text,
-                hint=turn.at,
-                around="\n".join(before + after),
-                lead=_day_in_words(turn.at),
-                at=turn.at,
-            )
+        passage = Passage(
+            start=turn.line,
+            end=turn.line,
+            text=turn.text[:MAX_TURN_CHARS],
+            hint=turn.at,
+            around="\n".join(before + after),
+            lead=_day_in_words(turn.at),
+            at=turn.at,
         )
+        passages += _split_long(passage)
     return passages, broken
 
 
@@ -150,7 +156,14 @@ def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
             size += length
     if pending:
         passages.append(_join_lines(lines, pending))
-    return [passage for passage in passages if _has_content(passage)]
+    return [part for passage in passages if _has_content(passage) for part in _split_long(passage)]
+
+
+def _split_long(passage: Passage) -> list[Passage]:
+    """Return a passage that is far too long as several: a long line would cost memory many times its length."""
+    if len(passage.text) <= _MAX_LINE_CHARS:
+        return [passage]
+    return [passage._replace(text=part) for part in split_line(passage.text, 2 * TARGET_CHARS) if part.strip()]
 
 
 def _join_lines(lines: list[str], numbers: list[int]) -> Passage:

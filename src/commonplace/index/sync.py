@@ -12,7 +12,8 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
-from ..formats.passages import split_page, split_record, split_skill, split_transcript
+from ..formats.excerpts import shorten_page, shorten_transcript
+from ..formats.passages import MAX_PASSAGES, split_page, split_record, split_skill, split_transcript
 from ..model import Page, Scope
 from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
@@ -195,7 +196,7 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
 def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
     """Parse a page into its entry: passages, a record if it is one, the scope, and a warning."""
     path = page.path
-    text, warning = _truncate(path, page.text)
+    text, warning = _shorten(path, page.text, place.kind)
     entry = Entry(path, stamp, page.version, place.kind, place.scope, place.source, [], None, warning)
     if place.kind == "record":
         record = parse(page.text, path, place, lambda: pages.modified_at(path))
@@ -213,7 +214,17 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
         return entry._replace(passages=split_skill(text, skill))
     if place.kind == "data":  # indexed with its skill's page; an entry of its own shows when it changes
         return entry
-    return entry._replace(passages=split_page(text, place.name.replace("-", " ")))
+    passages = split_page(text, place.name.replace("-", " "))
+    return _limit_passages(entry._replace(passages=passages), MAX_PASSAGES)
+
+
+def _limit_passages(entry: Entry, most: int) -> Entry:
+    """Return an entry without the passages that are too many: hundreds of thousands of headings on one page."""
+    if not entry.passages or len(entry.passages) <= most:
+        return entry
+    last = entry.passages[most - 1].end
+    warning = f"{entry.path} has too many headings and notes: only its first {last} lines are searched; split it up"
+    return entry._replace(passages=entry.passages[:most], warning=warning)
 
 
 def _broken_lines(path: str, broken: list[int]) -> str:
@@ -223,13 +234,18 @@ def _broken_lines(path: str, broken: list[int]) -> str:
     return f"{path}: line {shown} is not JSON and was left out"
 
 
-def _truncate(path: str, text: str) -> tuple[str, str]:
+def _shorten(path: str, text: str, kind: str) -> tuple[str, str]:
+    """Return what is searched of a page, and a sentence about what is not."""
     if len(text) <= MAX_PAGE_CHARACTERS:
         return text, ""
-    end = text.rfind("\n", 0, MAX_PAGE_CHARACTERS)
-    start = text[: end if end > 0 else MAX_PAGE_CHARACTERS]
-    line_count = start.count("\n") + 1
-    return start, f"{path} is too large: only its first {line_count} lines are searched; split it up"
+    if kind == "session":
+        start = shorten_transcript(text, MAX_PAGE_CHARACTERS)
+        lines = start.count("\n") + (not start.endswith("\n"))
+        is_whole = len(start) == len(text)
+        return start, "" if is_whole else f"{path} is too large: only its first {lines} lines are searched; split it up"
+    start, parts = shorten_page(text, MAX_PAGE_CHARACTERS)
+    what = "its longest part" if parts == 1 else f"its {parts} longest parts"
+    return start, f"{path} is too large: {what} can be found only by the beginning; split it up"
 
 
 def _with_path(path: str, error: Exception) -> str:
