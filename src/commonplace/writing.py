@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from .errors import HoldsSecret, Refused
 from .secrets import Secret, find, redact, warning
+from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
     UNAPPROVED_ORIGINS,
@@ -174,6 +175,11 @@ class Writer:
             self._invalidate_index()
         if not self._home.trust.is_own and size and self._home.layout.is_instruction(path):
             self._trust_own_rule(path)
+        if size > MAX_PAGE_CHARACTERS:
+            current_write().warnings.append(
+                f"{path} has {size / 1e6:.0f} MB: search reads {MAX_PAGE_CHARACTERS // 1_000_000} million characters "
+                "of a page, and only the beginning of its longest parts"
+            )
 
     def _invalidate_index(self) -> None:
         """Leave the index to the next search. One that is not open looks at all pages anyway."""

@@ -489,7 +489,7 @@ def test_large_pages_are_told(sick: Path, clock: FrozenClock) -> None:
     put(sick, "memory/large.md", "tea\n" * 20_000)
     put(sick, "memory/small.md", "tea\n" * 10_000)
     huge, large = found(sick, clock, "oversize")
-    assert f"only the first {MAX_PAGE_CHARACTERS} are searched" in huge.what
+    assert f"only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning" in huge.what
     assert "80 KB" in large.what
 
 

@@ -216,6 +216,24 @@ def test_history_stays_within_its_size_by_itself(tmp_path: Path, clock: FrozenCl
     assert texts(history, "a.md")[-1] == pages.read("a.md").text
 
 
+def test_below_its_limit_one_huge_version_drops_no_other(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock)
+    for text in ("one\n", "two\n", os.urandom(3_000_000).hex(), "four\n"):
+        clock.advance(seconds=1)
+        pages.write("a.md", text)
+    assert history.size() > slot_bytes(Retention())
+    assert [text[:4] for text in texts(history, "a.md")[:2]] == ["one\n", "two\n"]
+    assert len(texts(history, "a.md")) == 4
+
+
+def test_the_change_that_fills_history_can_be_undone(tmp_path: Path, clock: FrozenClock) -> None:
+    pages, history = opened(tmp_path, clock, Retention(size=1))
+    pages.write("a.md", "one\n")
+    clock.advance(seconds=1)
+    pages.write("a.md", os.urandom(300_000).hex())
+    assert texts(history, "a.md") == ["one\n", pages.read("a.md").text]
+
+
 def test_collecting_by_size_keeps_the_youngest(tmp_path: Path, clock: FrozenClock) -> None:
     pages, history = opened(tmp_path, clock)
     for number in range(20):

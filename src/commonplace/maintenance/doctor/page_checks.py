@@ -87,7 +87,7 @@ def _json_object_problem(text: str) -> str:
 def check_size(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
     length = len(page.text)
     if length > MAX_PAGE_CHARACTERS:
-        what = f"has {length} characters: only the first {MAX_PAGE_CHARACTERS} are searched"
+        what = f"has {length} characters: only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning"
         yield Problem(page.path, what, "split it up")
     elif page.size > MAX_INDEXED_BYTES and _kind(page) not in _APPEND_ONLY_KINDS:
         what = f"is large ({page.size // 1000} KB): each write copies all of it, and is found from the next search on"

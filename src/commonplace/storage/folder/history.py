@@ -55,7 +55,7 @@ class _SlotCache(NamedTuple):
 
 
 def slot_bytes(retention: Retention) -> int:
-    """Return how large one file may grow; a full one loses its older half."""
+    """Return how large one file may grow once all of them have reached their limit; it then loses its older half."""
     return max(1 << 18, retention.size // SLOTS)
 
 
@@ -178,11 +178,17 @@ class FolderHistory:
             self._replace(slot, data)
         return len(before) - len(after)
 
-    def _trim(self, slot: str) -> None:
-        """Drop the older half of a full slot."""
+    def _trim(self, slot: str, path: str) -> None:
+        """Drop the older half of a full slot. The latest change of `path` can still be undone."""
         sizes = [(line.change.at, len(format_line(line))) for line in parse_lines(self._raw(slot))]
         oldest = format_timestamp(self._clock() - timedelta(days=self._retention.days))
-        self._rewrite_slot(slot, keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2))))
+        keep = keep_since(max(oldest, oldest_that_fits(sizes, self._slot_bytes // 2)))
+
+        def choose(page: str, versions: Versions) -> Iterable[tuple[Change, bytes | None]]:
+            chosen = list(keep(page, versions))
+            return versions[-2:] if page == path and len(chosen) < 2 else chosen
+
+        self._rewrite_slot(slot, choose)
 
     def _replace(self, slot: str, data: bytes) -> None:
         if data:
@@ -216,8 +222,8 @@ class FolderHistory:
             os.close(handle)
         cache.heads[path] = head
         self._slot_caches[slot] = _SlotCache((info.st_ino, info.st_size), cache.heads)
-        if info.st_size > self._slot_bytes:
-            self._trim(slot)
+        if info.st_size > self._slot_bytes and self.size() > self._retention.size:
+            self._trim(slot, path)
 
     def _open_cache(self, slot: str) -> _SlotCache:
         """Return the cache of a slot, emptied if somebody else wrote to its file."""
