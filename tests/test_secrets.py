@@ -138,6 +138,7 @@ FAKES: list[tuple[str, str, str, str]] = [
     ("password", "The wifi password is ", "Summer" + "2024!", ""),
     ("password", "Passwort: ", "gR8$" + "kuchen", "."),
     ("password", 'config["password"] = "', "a:b=c4" + "D{e9,f", '"'),
+    ("password", "user (Password): ", "s3cr" + "3tP4ss", ""),
     ("password", "<password>", "s3cr" + "3tP4ss", "</password>"),
     ("password", "| password | ", "hT7" + "yU2kk", " |"),
     ("password", "Server=db;Pwd=", "q8W" + "e9Rt1", ";"),

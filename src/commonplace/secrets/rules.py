@@ -55,7 +55,7 @@ _IS = "(?:is|ist|lautet|es|est|é|è|jest|är)"
 _FEW_WORDS = r"(?: [^\s:=|\[\]]{1,20}){0,4}?"  # between a name and what follows it: `for the router`
 # What follows a name: `=`, `:`, `: str =`, `->`, `|`, `>`, `is`, in quotes, in brackets or in bold.
 _ASSIGNMENT = (
-    r"(?![A-Za-z0-9])(?:\\{0,3}[\"'`]\]?)?[*_]{0,2}(?: \([^()\[\]\n]{1,20}\))?[ \t]{0,4}"
+    r"(?![A-Za-z0-9])(?:\\{0,3}[\"'`]\]?|\))?[*_]{0,2}(?: \([^()\[\]\n]{1,20}\))?[ \t]{0,4}"
     rf"(?::[ \t]{{0,2}}[A-Za-z_]{{1,20}}(?: \| None)?[ \t]{{0,2}}=|=>|->|:=|[:=|>：＝]|{_IS}(?= )|是|为)"
     r"[*_]{0,2}\s{0,4}"
 )
