@@ -72,10 +72,12 @@ def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
     role = str(message.get("role") or event.get("role") or event.get("type") or "")
     if role not in _SPEAKERS:
         return None
-    content = _clean("\n".join(_text_parts(message.get("content", message.get("text")))).strip())
+    said = "\n".join(_text_parts(message.get("content", message.get("text")))).strip()
     name = _clean(str(message.get("name") or event.get("name") or ""))
     at = _clean(str(message.get("timestamp") or event.get("timestamp") or ""))
-    text = _escape_speakers(f"{_format_speaker(role, name)}: {content}")
+    prefix = f"{_format_speaker(role, name)}: "
+    content = _clean(prefix + said).removeprefix(prefix)  # with the name, which may announce a secret
+    text = _escape_speakers(prefix + content)
     return Turn(number, text, at, role, name, content) if content else None
 
 
