@@ -201,9 +201,14 @@ class Home:
         return parse_filters(named, self.today().toordinal())
 
     def status(self) -> dict[str, Any]:
-        """Return where the memory is, what it holds, and whether the index is up to date."""
+        """Return where the memory is, what it holds for this agent, and whether the index is up to date."""
         self.storage.check()
-        (pages, passages), view = self.index.query(lambda view: (view.index.size(), view))
+
+        def count(view: IndexView) -> tuple[int, int, IndexView]:
+            pages = self.visibility.filter_paths(view.index.stamps())
+            return len(pages), view.index.corpus_stats((), self.visibility.viewer()).passages, view
+
+        pages, passages, view = self.index.query(count)
         return {
             "home": self.root,
             "agent": self.agent,

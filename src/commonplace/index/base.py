@@ -206,8 +206,9 @@ class Retriever(Protocol):
         """Return the packed token vectors of single passages and of the neighbours of turns."""
         ...
 
-    def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        """Return mean and standard deviation of the cosine between passages; None while there are too few."""
+    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
+        """Return mean and standard deviation of the cosine between passages that the viewer may see; None if there
+        are too few."""
         ...
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
@@ -256,8 +257,11 @@ class Index(Retriever, Protocol):
         """Return the text before a passage on its page; empty for the first."""
         ...
 
-    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        """Return the next passages for a space to embed; None when it has seen all. Raises `IndexClosed`."""
+    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
+        """Return the next passages for a space to embed; None when it has seen all. Raises `IndexClosed`.
+
+        With a viewer, return the next of those that the viewer may see, ahead of their turn.
+        """
         ...
 
     def add_vectors(
@@ -270,7 +274,9 @@ class Index(Retriever, Protocol):
         """Return whether vectors with so many dimensions can be compared with those of a space."""
         ...
 
-    def coverage(self, space: str) -> Coverage: ...
+    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
+        """Return how far a space is: over all passages, or over those that a viewer may see."""
+        ...
 
     def spaces(self) -> list[str]: ...
 

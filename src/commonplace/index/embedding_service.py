@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..embedding.base import Embedder, TokenLevelEmbedder, open_embedders
 from ..errors import ConnectionLost, IndexClosed, LockTimeout, StorageError, Unavailable
+from ..model import Viewer
 from ..settings import SearchSettings
 from .base import (
     HasAnn,
@@ -72,24 +73,27 @@ class EmbeddingService:
         self._background: threading.Thread | None = None
         self._process = os.getpid()
 
-    def acquire(self, index: Index) -> ActiveEmbedders:
-        """Let the embedders catch up as far as a search can wait, and return those that can answer."""
+    def acquire(self, index: Index, viewer: Viewer | None = None) -> ActiveEmbedders:
+        """Let the embedders catch up as far as a search can wait, and return those that can answer.
+
+        With a viewer, it counts how far they are with passages that the viewer may see.
+        """
         settings = self.settings
         try:
             embedders = self.embedders()
             for embedder in embedders:
                 with suppress(LockTimeout):  # another process writes: the vectors that exist are used
-                    self._catch_up(index, embedder)
+                    self._catch_up(index, embedder, viewer)
         except Unavailable as error:
             self.mark_failed(error)
             return ActiveEmbedders((), None, settings.provider, settings.model, True, str(error))
-        self._is_ready = all(embedder.is_fast or _is_covered(index, embedder) for embedder in embedders)
+        self._is_ready = all(embedder.is_fast or _is_covered(index, embedder, viewer) for embedder in embedders)
         if self._is_ready:
             model = settings.model or ", ".join(embedder.model for embedder in embedders)
             secondary = self._secondary(index)
             has_failed = bool(self._refusal)
             return ActiveEmbedders(embedders, secondary, settings.provider, model, has_failed, self._refusal)
-        return self._fall_back(index, embedders)
+        return self._fall_back(index, embedders, viewer)
 
     def embedders(self) -> tuple[Embedder, ...]:
         with self._lock:
@@ -153,20 +157,22 @@ class EmbeddingService:
             if space not in used:
                 index.drop_space(space)
 
-    def _catch_up(self, index: Index, embedder: Embedder) -> None:
+    def _catch_up(self, index: Index, embedder: Embedder, viewer: Viewer | None) -> None:
         if embedder.is_fast:
             while embed_batch(index, embedder, embedder.batch_size):
                 if has_progress_listener():
                     report_progress(embedder.model, *index.coverage(embedder.space)[:2])
-        elif index.coverage(embedder.space).behind > _INTERACTIVE_PASSAGES or self._is_running():
+        elif (behind := index.coverage(embedder.space).behind) > _INTERACTIVE_PASSAGES or self._is_running():
+            if viewer and _has_few_of_many(index.coverage(embedder.space, viewer).behind, behind):
+                embed_batch(index, embedder, _INTERACTIVE_PASSAGES, interactive=True, viewer=viewer)
             self._start(index)
         else:
             embed_batch(index, embedder, _INTERACTIVE_PASSAGES, interactive=True)
 
-    def _fall_back(self, index: Index, embedders: Sequence[Embedder]) -> ActiveEmbedders:
+    def _fall_back(self, index: Index, embedders: Sequence[Embedder], viewer: Viewer | None) -> ActiveEmbedders:
         """Return the packaged model, which answers until a slower one has embedded everything."""
-        seen = sum(index.coverage(embedder.space).seen for embedder in embedders) // len(embedders)
-        total = index.coverage(embedders[0].space).passages
+        seen = sum(index.coverage(embedder.space, viewer).seen for embedder in embedders) // len(embedders)
+        total = index.coverage(embedders[0].space, viewer).passages
         reason = (
             f"{self.settings.provider} has embedded {seen} of {total} passages and catches up: until then the static "
             "model answers (`commonplace index` waits for it)"
@@ -225,10 +231,23 @@ class EmbeddingService:
             self._is_ready = False
 
 
-def embed_batch(index: Index, embedder: Embedder, limit: int, space: str = "", *, interactive: bool = False) -> bool:
+def _has_few_of_many(own: int, every: int) -> bool:
+    """Return whether a viewer's own passages can be embedded at once, while those of others take longer."""
+    return 0 < own <= _INTERACTIVE_PASSAGES and own < every
+
+
+def embed_batch(
+    index: Index,
+    embedder: Embedder,
+    limit: int,
+    space: str = "",
+    *,
+    interactive: bool = False,
+    viewer: Viewer | None = None,
+) -> bool:
     """Embed the next few passages; False when there are none."""
     space = space or embedder.space
-    pending = index.next_pending(space, limit)
+    pending = index.next_pending(space, limit, viewer)
     if pending is None:
         return False
     index.add_vectors(space, pending, _embed_pending(embedder, pending, interactive=interactive))
@@ -257,6 +276,8 @@ def _embed_query(embedder: Embedder, text: str) -> QueryEmbedding:
     return QueryEmbedding(embedder.embed_query(text))
 
 
-def _is_covered(index: Index, embedder: Embedder) -> bool:
-    seen, passages, _ = index.coverage(embedder.space)
-    return seen >= _MIN_COVERAGE * passages
+def _is_covered(index: Index, embedder: Embedder, viewer: Viewer | None) -> bool:
+    coverage = index.coverage(embedder.space)
+    if viewer and not coverage.whole:
+        coverage = index.coverage(embedder.space, viewer)
+    return coverage.seen >= _MIN_COVERAGE * coverage.passages

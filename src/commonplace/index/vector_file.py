@@ -7,6 +7,7 @@ number of valid rows and the passage of each row; what is in the file after the 
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,7 @@ Array = np.ndarray[Any, Any]
 _MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensions
 _ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
 _MIN_FILTERED_ROWS = 2_500
-_SAMPLE_ROWS = 64
-_MAX_DISTANCE = 65_535  # more than between any two rows
+_MAX_FILTERS = 4  # one for each set of visible owners; the least recently used are dropped
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -50,8 +50,8 @@ class VectorFile:
         self._rows: Array = np.zeros(0, self._type)
         self.count = 0
         self._exact_rows: Array = np.zeros((0, dims), np.float32)
-        self._filter: _SignFilter | None = None
-        self._similarity_stats: tuple[float, float] | None = None
+        self._owners: Array = np.zeros(0, np.int32)  # of each row, in an array of their own that is fast to scan
+        self._filters: OrderedDict[bytes, _SignFilter] = OrderedDict()  # by the owners whose rows they hold
 
     def write(self, start: int, rows: Array) -> None:
         """Write rows after the first `start` rows. They are on disk before the database counts them."""
@@ -89,12 +89,20 @@ class VectorFile:
         return self._rows.take(numbers)
 
     def nearest(self, query: Array, owners: Array, limit: int, rows: Array | None = None) -> tuple[Array, Array]:
-        """Return the rows most similar to a query, best first, and their cosines: of `rows`, or of these owners."""
-        if rows is None and self.count <= _MAX_EXACT_ROWS:
-            candidates, cosines = self._scan(query, owners)
+        """Return the rows most similar to a query, best first, and their cosines: of `rows`, or of these owners.
+
+        How rows are compared depends on those of these owners alone, whatever else is in the file.
+        """
+        if rows is not None:
+            candidates = rows
+            cosines = self.cosines(query, rows)
         else:
-            candidates = self._filter_rows(query, owners, limit) if rows is None else rows
-            cosines = self.cosines(query, candidates)
+            candidates = self._find_rows(owners)
+            if len(candidates) <= _MAX_EXACT_ROWS:
+                cosines = self._scan(query, candidates)
+            else:
+                candidates = self._filter_rows(query, owners, candidates, limit)
+                cosines = self.cosines(query, candidates)
         best = _largest(cosines, limit)
         best = best[np.argsort(-cosines[best], kind="stable")]
         return candidates[best], cosines[best]
@@ -105,19 +113,27 @@ class VectorFile:
         cosines: Array = np.vecdot(rows["values"].astype(np.float32), query) * rows["scale"]
         return cosines
 
-    def similarity_stats(self) -> tuple[float, float] | None:
-        """Return mean and deviation of the cosine between rows, by a sample; None if there are too few."""
-        if self.count < _SAMPLE_ROWS:
-            return None
-        if self._similarity_stats is None:
-            sample = self._rows[: self.count : self.count // _SAMPLE_ROWS][:_SAMPLE_ROWS]
-            vectors = _as_vectors(sample)
-            cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
-            self._similarity_stats = float(cosines.mean()), float(cosines.std())
-        return self._similarity_stats
+    def similarity_stats(self, numbers: Array) -> tuple[float, float]:
+        """Return mean and deviation of the cosine between these rows."""
+        vectors = _as_vectors(self._rows.take(numbers))
+        cosines = (vectors @ vectors.T)[np.triu_indices(len(vectors), 1)]
+        return float(cosines.mean()), float(cosines.std())
 
-    def _scan(self, query: Array, owners: Array) -> tuple[Array, Array]:
-        """Return every row of these owners, with its cosine. So few rows are kept in memory as floats."""
+    def _find_rows(self, owners: Array) -> Array:
+        """Return the numbers of all rows of these owners."""
+        start = len(self._owners) if len(self._owners) <= self.count else 0
+        if start < self.count:
+            self._owners = np.concatenate([self._owners[:start], self._rows["owner"][start : self.count]])
+        row_owners = self._owners[: self.count]
+        is_visible = np.zeros(int(max(row_owners.max(initial=0), owners.max(initial=0))) + 1, bool)
+        is_visible[owners] = True
+        return np.flatnonzero(is_visible[row_owners])
+
+    def _scan(self, query: Array, numbers: Array) -> Array:
+        """Return the cosine of each of these rows, computed with floats. A file of few rows is kept in memory so."""
+        if self.count > _MAX_EXACT_ROWS:
+            exact: Array = np.vecdot(_as_vectors(self._rows.take(numbers)), query)
+            return exact
         start = len(self._exact_rows)
         if start > self.count:
             self._exact_rows = self._exact_rows[:0]
@@ -125,16 +141,21 @@ class VectorFile:
         if start < self.count:
             new_rows = self._rows[start : self.count]
             self._exact_rows = np.concatenate([self._exact_rows, _as_vectors(new_rows)])
-        visible_rows = np.flatnonzero(np.isin(self._rows["owner"][: self.count], owners))
         # Not `@`: for so few vectors, starting BLAS threads takes longer than they save.
         cosines: Array = np.vecdot(self._exact_rows, query)
-        return visible_rows, cosines[visible_rows]
+        return cosines[numbers]
 
-    def _filter_rows(self, query: Array, owners: Array, limit: int) -> Array:
-        if self._filter is None or self._filter.count > self.count:
-            self._filter = _SignFilter(self._rows, self.dims)
-        self._filter.grow(self._rows, self.count)
-        return self._filter.nearest(query, owners, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))
+    def _filter_rows(self, query: Array, owners: Array, numbers: Array, limit: int) -> Array:
+        """Return those of these owners' rows that are worth comparing, by a filter that holds no other rows."""
+        key = np.sort(owners).tobytes()
+        rows = self._rows[: self.count]
+        if key not in self._filters or self._filters[key].count > len(numbers):
+            self._filters[key] = _SignFilter(rows.take(numbers), self.dims)
+        self._filters.move_to_end(key)
+        while len(self._filters) > _MAX_FILTERS:
+            self._filters.popitem(last=False)
+        self._filters[key].grow(rows, numbers)
+        return numbers[self._filters[key].nearest(query, max(_MIN_FILTERED_ROWS, _ROWS_PER_HIT * limit))]
 
 
 class _SignFilter:
@@ -146,38 +167,30 @@ class _SignFilter:
         self._mean = _as_vectors(sample).mean(axis=0)
         self._words = -(-dims // 64)
         self._bits: Array = np.zeros((self._words, 0), np.uint64)
-        self._owners: Array = np.zeros(0, np.int32)
-        self._known_owners = set[int]()
         self.count = 0
 
-    def grow(self, rows: Array, count: int) -> None:
-        """Add rows up to a count. Some space is allocated ahead, so that adding one row does not copy everything."""
+    def grow(self, rows: Array, numbers: Array) -> None:
+        """Add the rows with these numbers that are new. Some space is allocated ahead, so that adding one row does not
+        copy everything."""
+        count = len(numbers)
         if count == self.count:
             return
         if count > self._bits.shape[1]:
             capacity = count + count // 8 + 64
             new_bits = np.zeros((self._words, capacity - self._bits.shape[1]), np.uint64)
             self._bits = np.concatenate([self._bits, new_bits], 1)
-            self._owners = np.concatenate([self._owners, np.zeros(capacity - len(self._owners), np.int32)])
         for start in range(self.count, count, 16_384):
-            block = rows[start : min(count, start + 16_384)]
+            block = rows.take(numbers[start : start + 16_384])
             end = start + len(block)
             self._bits[:, start:end] = self._pack_bits(block["values"] > self._mean / block["scale"][:, None])
-            self._owners[start:end] = block["owner"]
-            self._known_owners.update(np.unique(block["owner"]).tolist())
         self.count = count
 
-    def nearest(self, query: Array, owners: Array, limit: int) -> Array:
-        """Return at least `limit` rows of these owners, those whose bits differ least from the query's."""
+    def nearest(self, query: Array, limit: int) -> Array:
+        """Return the places of at least `limit` rows, those whose bits differ least from the query's."""
         query_bits = self._pack_bits((query > self._mean)[None, :])
         distances = np.zeros(self.count, np.uint16)
         for word, bits in enumerate(self._bits[:, : self.count]):
             distances += np.bitwise_count(bits ^ query_bits[word, 0])
-        if not self._known_owners <= set(owners.tolist()):
-            row_owners = self._owners[: self.count]
-            is_visible = np.zeros(int(max(row_owners.max(initial=0), owners.max(initial=0))) + 1, bool)
-            is_visible[owners] = True
-            distances[~is_visible[row_owners]] = _MAX_DISTANCE
         return np.flatnonzero(distances <= self._distance_cutoff(distances, limit))
 
     def _distance_cutoff(self, distances: Array, limit: int) -> int:

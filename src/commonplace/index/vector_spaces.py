@@ -36,6 +36,9 @@ CREATE TABLE IF NOT EXISTS tokens(
   space INTEGER NOT NULL, owner INTEGER NOT NULL, hash BLOB NOT NULL, tokens BLOB NOT NULL,
   PRIMARY KEY(space, owner, hash));
 """
+_HAS_VECTOR = """EXISTS (SELECT 1 FROM vectors
+  WHERE vectors.space = ? AND vectors.owner = passages.owner AND vectors.hash = passages.hash)"""
+SAMPLE_SIZE = 64  # vectors that the similarity statistics are taken from
 _MAX_COPIES = 3  # passages with the same text that are worth finding
 _MAX_SQL_VALUES = 400  # in one statement
 _UNUSED_ROWS = 1_000  # that are not worth compacting a file for
@@ -105,7 +108,9 @@ class VectorSpaces:
         with self._lock:
             return [row[0] for row in self._db.execute("SELECT name FROM spaces ORDER BY id")]
 
-    def coverage(self, space: str) -> Coverage:
+    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
+        if viewer is not None:
+            return self._coverage_for(space, viewer)
         with self._lock:
             total = self._count_passages()
             row = self._db.execute("SELECT seen, rows FROM spaces WHERE name = ?", (space,)).fetchone()
@@ -114,15 +119,45 @@ class VectorSpaces:
             behind = self._db.execute("SELECT count(*) FROM passages WHERE id > ?", (row[0],)).fetchone()[0]
             return Coverage(total - behind, total, row[1])
 
-    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
+    def _coverage_for(self, space: str, viewer: Viewer) -> Coverage:
+        """Return what the space has passed, and what was embedded ahead for somebody who waited."""
+        with self._lock:
+            condition, values = render_sqlite(passage_condition(viewer, EVERYTHING))
+            total = self._db.execute(f"SELECT count(*) FROM passages WHERE {condition}", values).fetchone()[0]
+            number, seen = self._space_position(space)
+            sql = f"SELECT count(*) FROM passages WHERE id > ? AND {condition} AND NOT {_HAS_VECTOR}"
+            behind = self._db.execute(sql, (seen, *values, number)).fetchone()[0]
+            return Coverage(total - behind, total, total - behind)
+
+    def _space_position(self, space: str) -> tuple[int, int]:
+        """Return the number of a space, and the last passage that it has passed."""
+        row = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (space,)).fetchone()
+        return row or (0, 0)
+
+    def _pending_for(self, space: str, limit: int, viewer: Viewer) -> PendingBatch | None:
+        condition, values = render_sqlite(passage_condition(viewer, EVERYTHING))
+        sql = f"""
+            SELECT owner, hash, lead, text FROM passages
+            WHERE id > ? AND {condition} AND NOT {_HAS_VECTOR} ORDER BY id LIMIT ?"""
+        with self._lock:
+            self._require_open()
+            number, seen = self._space_position(space)
+            rows = self._db.execute(sql, (seen, *values, number, limit)).fetchall()
+        if not rows:
+            return None
+        texts = {(owner, hashed): embedding_text(lead, text) for owner, hashed, lead, text in rows}
+        return PendingBatch(seen, seen, texts, number)
+
+    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
+        if viewer is not None:
+            return self._pending_for(space, limit, viewer)
         sql = """
             SELECT passages.id, passages.owner, passages.hash, lead, text, vectors.row IS NULL FROM passages
             LEFT JOIN vectors ON vectors.space = ? AND vectors.owner = passages.owner AND vectors.hash = passages.hash
             WHERE passages.id > ? ORDER BY passages.id LIMIT ?"""
         with self._lock:
             self._require_open()
-            row = self._db.execute("SELECT id, seen FROM spaces WHERE name = ?", (space,)).fetchone()
-            number, seen = row or (0, 0)
+            number, seen = self._space_position(space)
             rows = self._db.execute(sql, (number, seen, limit)).fetchall()
         if not rows:
             return None
@@ -252,10 +287,20 @@ class VectorSpaces:
             WHERE passages.id IN ({placeholders(numbers)}) AND passages.source = 'session'"""
         return find_neighbour_turns(self._db.execute(sql, numbers).fetchall())
 
-    def similarity_stats(self, space: str) -> tuple[float, float] | None:
+    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
+        """Return the stats of the texts with the lowest hashes, which are as good as a random sample."""
+        sql = f"""
+            SELECT hash, owner, row FROM vectors WHERE space = ? AND owner = ? AND EXISTS (
+              SELECT 1 FROM passages WHERE passages.owner = vectors.owner AND passages.hash = vectors.hash)
+            ORDER BY hash LIMIT {SAMPLE_SIZE}"""
         with self._lock:
-            _, file = self._open_space(space)
-            return file.similarity_stats() if file else None
+            number, file = self._open_space(space)
+            if file is None:
+                return None
+            owners = visible_owners(self._db, viewer, EVERYTHING)
+            sample = [key for owner in owners for key in self._db.execute(sql, (number, owner))]
+            rows = [row for _, _, row in sorted(sample)[:SAMPLE_SIZE]]
+            return file.similarity_stats(_check_rows(file, rows)) if len(rows) == SAMPLE_SIZE else None
 
     def drop_space(self, space: str) -> None:
         with self.write_transaction():

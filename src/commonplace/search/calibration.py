@@ -8,7 +8,7 @@ estimate of them where there are fewer hits. Fitted by `bench/calibrate.py`, wit
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 
@@ -46,11 +46,13 @@ _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
 
 
-def scale_for(space: str, stats: tuple[float, float] | None = None) -> Scale:
-    """Return the scale of a vector space: measured for a known model, from the space's similarity stats for another."""
+def scale_for(space: str, measure: Callable[[], tuple[float, float] | None] | None = None) -> Scale:
+    """Return the scale of a vector space: fitted for a known model; for another, from the similarity stats that
+    `measure` returns."""
     known = next((scale for name, scale in _SPACES.items() if space.startswith(name)), None)
     if known:
         return known
+    stats = measure() if measure else None
     if stats is None:
         return _UNKNOWN_SPACE
     mean, deviation = stats

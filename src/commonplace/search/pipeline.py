@@ -226,7 +226,7 @@ def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
 
 def _embed_query(index: Index, query: Query, embedding: EmbeddingService) -> _QueryVectors:
     """Embed the query in the space of every embedder that can answer it."""
-    active = embedding.acquire(index)
+    active = embedding.acquire(index, query.viewer)
     embedders = [embedder for embedder in active.embedders if embedder.accepts(query.text)]
     if not active.secondary:
         embedders = embedders or list(active.embedders)
@@ -303,7 +303,7 @@ def _find_by_similarity(
     z_scores: dict[int, float] = {}
     for vector, near in zip(vectors, nearest, strict=True):
         others = [number for number in passages if number not in near]
-        scores = _z_scores(index, vector, near | index.cosines(vector.space, vector.vector, others))
+        scores = _z_scores(index, vector, query.viewer, near | index.cosines(vector.space, vector.vector, others))
         scores |= _blend_maxsim(index, vector, scores, maxsim_share)
         if vector.is_secondary:
             scores = {number: z_scores.get(number, z) + _SECONDARY_WEIGHT * z for number, z in scores.items()}
@@ -311,8 +311,11 @@ def _find_by_similarity(
     return z_scores
 
 
-def _z_scores(index: Retriever, vector: _QueryVector, cosines: Mapping[int, float]) -> dict[int, float]:
-    scale = scale_for(vector.space, index.similarity_stats(vector.space))
+def _z_scores(index: Retriever, vector: _QueryVector, viewer: Viewer, cosines: Mapping[int, float]) -> dict[int, float]:
+    def measure() -> tuple[float, float] | None:
+        return index.similarity_stats(vector.space, viewer)
+
+    scale = scale_for(vector.space, measure)
     return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
 
 

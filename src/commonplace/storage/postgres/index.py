@@ -179,11 +179,11 @@ class PostgresIndex:
     def cosines(self, space: str, query: Vectors, numbers: Sequence[int]) -> dict[int, float]:
         return self._spaces.cosines(space, query, numbers)
 
-    def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        return self._spaces.similarity_stats(space)
+    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
+        return self._spaces.similarity_stats(space, viewer)
 
-    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        return self._spaces.next_pending(space, limit)
+    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
+        return self._spaces.next_pending(space, limit, viewer)
 
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         return self._spaces.token_vectors(space, numbers)
@@ -196,8 +196,8 @@ class PostgresIndex:
     def accepts_dimensions(self, space: str, dims: int) -> bool:
         return self._spaces.accepts_dimensions(space, dims)
 
-    def coverage(self, space: str) -> Coverage:
-        return self._spaces.coverage(space)
+    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
+        return self._spaces.coverage(space, viewer)
 
     def spaces(self) -> list[str]:
         return self._spaces.names()

@@ -17,6 +17,7 @@ from ...errors import ConnectionLost, LockTimeout, NotFound, StorageError
 from ...index.base import Coverage, Index, IndexInspection, PendingBatch, Progress, report_progress
 from ...index.handle import IndexView
 from ...index.sync import IndexScope, catch_up, rebuild, update_pages
+from ...model import Viewer
 from .connection import Database
 from .index import PostgresIndex
 from .index_tables import LOCK_TIMEOUT, NO_WAIT
@@ -266,13 +267,13 @@ def _replica_failures() -> tuple[type[Exception], ...]:
 class _ReplicaIndex(PostgresIndex):
     """The index on a replica: whatever is still to be written there, the primary has to do."""
 
-    def next_pending(self, space: str, limit: int) -> PendingBatch | None:
-        if super().next_pending(space, limit) is not None:
+    def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
+        if super().next_pending(space, limit, viewer) is not None:
             raise _ReplicaBehind
         return None
 
-    def coverage(self, space: str) -> Coverage:
-        coverage = super().coverage(space)
+    def coverage(self, space: str, viewer: Viewer | None = None) -> Coverage:
+        coverage = super().coverage(space, viewer)
         if coverage.behind:
             raise _ReplicaBehind
         return coverage

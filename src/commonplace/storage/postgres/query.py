@@ -9,7 +9,7 @@ from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVe
 from ...model import Filters, Viewer
 from .connection import Row
 from .index_tables import IndexTables
-from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings, similarity_stats
+from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings
 from .visibility import (
     CHOSEN_WEIGHTS_CTE,
     FREQUENCIES_CTE,
@@ -82,8 +82,8 @@ class PrefetchedRetriever:
     def token_vectors(self, space: str, numbers: Sequence[int]) -> TokenVectors:
         return self._index.token_vectors(space, numbers)
 
-    def similarity_stats(self, space: str) -> tuple[float, float] | None:
-        return similarity_stats(self._spaces[space]) if space in self._spaces else None
+    def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
+        return self._index.similarity_stats(space, viewer)
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         known = [self._candidates[number] for number in sorted(set(numbers)) if number in self._candidates]

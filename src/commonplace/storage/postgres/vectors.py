@@ -47,6 +47,9 @@ class Space(NamedTuple):
     deviation: float | None
 
 
+_HAS_VECTOR = """EXISTS (SELECT 1 FROM commonplace.index_vectors AS vectors
+  WHERE vectors.tenant = %(tenant)s AND vectors.territory = %(territory)s AND vectors.space = %(space)s
+  AND vectors.owner = passages.owner AND vectors.hash = passages.hash)"""
 _NO_SPACE = Space(0, 0, 0, 0, 0, None, None)
 _COLUMNS = ", ".join(Space._fields)
 
@@ -55,6 +58,7 @@ class VectorSpaces:
     def __init__(self, tables: IndexTables) -> None:
         self._tables = tables
         self._cache: dict[str, Space] = {}
+        self._similarity: dict[str, tuple[tuple[int, int, int, Viewer], tuple[float, float] | None]] = {}
 
     def read(self, name: str) -> Space:
         sql = f"SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s"
@@ -80,7 +84,9 @@ class VectorSpaces:
         space = self.read_cached(name)
         return not space.vectors or space.dims == dims
 
-    def coverage(self, name: str) -> Coverage:
+    def coverage(self, name: str, viewer: Viewer | None = None) -> Coverage:
+        if viewer is not None:
+            return self._coverage_for(name, viewer)
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s)
             SELECT (SELECT coalesce(sum(passages), 0)::bigint FROM commonplace.index_owners WHERE {OWN_ROWS}),
@@ -91,8 +97,30 @@ class VectorSpaces:
         space = self._remember(name, [] if row[0] is None else [tuple(row)])
         return Coverage(total - behind if space.id else 0, total, space.vectors)
 
-    def next_pending(self, name: str, limit: int) -> PendingBatch | None:
+    def _coverage_for(self, name: str, viewer: Viewer) -> Coverage:
+        """Return what the space has passed for a viewer, and what was embedded ahead for somebody who waited."""
+        owners, values = owners_cte(viewer)
+        space = self.read(name)
+        sql = f"""WITH {owners} SELECT size.passages::bigint, (
+            SELECT count(*) FROM commonplace.index_passages AS passages WHERE {OWN_ROWS} AND id > %(seen)s
+            AND owner = ANY(ARRAY(SELECT id FROM owners WHERE visible)) AND NOT {_HAS_VECTOR}) FROM size"""
+        total, behind = self._tables.query(sql, values | {"seen": space.seen, "space": space.id})[0]
+        return Coverage(total - behind, total, total - behind)
+
+    def _pending_for(self, name: str, limit: int, viewer: Viewer) -> PendingBatch | None:
+        owners, values = owners_cte(viewer)
+        space = self.read(name)
+        sql = f"""WITH {owners} SELECT owner, hash, lead, text FROM commonplace.index_passages AS passages
+            WHERE {OWN_ROWS} AND id > %(seen)s AND owner = ANY(ARRAY(SELECT id FROM owners WHERE visible))
+            AND NOT {_HAS_VECTOR} ORDER BY id LIMIT %(limit)s"""
+        rows = self._tables.query(sql, values | {"seen": space.seen, "space": space.id, "limit": limit})
+        texts = {(owner, digest): embedding_text(lead, text) for owner, digest, lead, text in rows}
+        return PendingBatch(space.seen, space.seen, texts, space.id) if rows else None
+
+    def next_pending(self, name: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
         """Return the passages after those the space has seen, in one statement with the space itself."""
+        if viewer is not None:
+            return self._pending_for(name, limit, viewer)
         sql = f"""
             WITH space AS (SELECT {_COLUMNS} FROM commonplace.index_spaces WHERE {OWN_ROWS} AND name = %(name)s),
             start AS MATERIALIZED (SELECT coalesce(max(seen), 0) AS seen FROM space)
@@ -142,9 +170,9 @@ class VectorSpaces:
         self._update(name, "vectors = %(count)s, seen = greatest(seen, %(upto)s)", {"count": count, "upto": upto})
         if count > 2 * self._count_passages() + _MAX_ORPHANED_VECTORS:  # most belong to texts that are gone
             count = self.compact(name, space.id)
-        if count >= _SAMPLE_VECTORS and count >= 2 * space.sampled:
-            self._sample_similarity(name, space.id, count)
-            self._tables.counters.needs_analyze |= count >= _ANALYZE_VECTORS
+        if count >= _ANALYZE_VECTORS and count >= 2 * space.sampled:
+            self._update(name, "sampled = %(count)s", {"count": count})
+            self._tables.counters.needs_analyze = True
 
     def nearest(
         self, name: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int
@@ -203,8 +231,33 @@ class VectorSpaces:
         pairs = [row[:3] for row in rows if row[3] is None]
         return TokenVectors({row[0]: bytes(row[3]) for row in rows if row[3] is not None}, find_neighbour_turns(pairs))
 
-    def similarity_stats(self, name: str) -> tuple[float, float] | None:
-        return similarity_stats(self.read(name))
+    def similarity_stats(self, name: str, viewer: Viewer) -> tuple[float, float] | None:
+        """Return how similar unrelated vectors are, among those the viewer may see. The lowest hashes are as good as
+        a random sample."""
+        space = self.read_cached(name)
+        if space.vectors < _SAMPLE_VECTORS:
+            return None
+        key = (space.id, space.vectors, space.seen, viewer)
+        if self._similarity.get(name, (None,))[0] != key:
+            self._similarity[name] = (key, self._measure_similarity(space, viewer))
+        return self._similarity[name][1]
+
+    def _measure_similarity(self, space: Space, viewer: Viewer) -> tuple[float, float] | None:
+        owners, values = owners_cte(viewer)
+        sql = f"""
+            WITH {owners}, sample AS MATERIALIZED (
+              SELECT lowest.* FROM owners CROSS JOIN LATERAL (
+                SELECT hash, owner, vector FROM commonplace.index_vectors AS vectors
+                WHERE {OWN_ROWS} AND space = %(space)s AND vectors.owner = owners.id AND EXISTS (
+                  SELECT 1 FROM commonplace.index_passages AS passages
+                  WHERE {OWN_ROWS} AND passages.owner = vectors.owner AND passages.hash = vectors.hash)
+                ORDER BY hash LIMIT {_SAMPLE_VECTORS}) AS lowest
+              WHERE owners.visible ORDER BY hash, owner LIMIT {_SAMPLE_VECTORS})
+            SELECT (SELECT count(*) FROM sample), avg(-(one.vector <#> other.vector)),
+              stddev_pop(-(one.vector <#> other.vector))
+            FROM sample AS one JOIN sample AS other ON (one.hash, one.owner) < (other.hash, other.owner)"""
+        count, mean, deviation = self._tables.query(sql, values | {"space": space.id})[0]
+        return (mean, deviation) if count == _SAMPLE_VECTORS else None
 
     def drop(self, name: str) -> None:
         """Remove a space and its vectors, within `write_transaction`."""
@@ -272,20 +325,6 @@ class VectorSpaces:
         values = {"space": space, "owners": [key[0] for key in keys], "hashes": [key[1] for key in keys]}
         return {(owner, digest) for owner, digest in self._tables.execute(sql, values)}
 
-    def _sample_similarity(self, name: str, space: int, count: int) -> None:
-        """Store how similar unrelated vectors are. The lowest hashes are as good as a random sample."""
-        sql = f"""
-            WITH sample AS MATERIALIZED (
-              SELECT hash, owner, vector FROM commonplace.index_vectors WHERE {OWN_ROWS} AND space = %(space)s
-              ORDER BY hash, owner LIMIT {_SAMPLE_VECTORS}),
-            stats AS (
-              SELECT avg(-(one.vector <#> other.vector)) AS mean,
-                stddev_pop(-(one.vector <#> other.vector)) AS deviation
-              FROM sample AS one JOIN sample AS other ON (one.hash, one.owner) < (other.hash, other.owner))
-            UPDATE commonplace.index_spaces SET sampled = %(count)s, mean = stats.mean, deviation = stats.deviation
-            FROM stats WHERE {OWN_ROWS} AND name = %(name)s"""
-        self._tables.execute(sql, {"space": space, "count": count, "name": name})
-
     def _update(self, name: str, assignments: str, values: Values) -> None:
         sql = f"UPDATE commonplace.index_spaces SET {assignments} WHERE {OWN_ROWS} AND name = %(name)s"
         self._tables.execute(sql, values | {"name": name})
@@ -311,10 +350,6 @@ def search_settings(*spaces: Space) -> dict[str, str]:
     if any(space.vectors > EXACT_SEARCH_LIMIT for space in spaces):
         return SEARCH_SETTINGS | _HNSW_SETTINGS
     return SEARCH_SETTINGS
-
-
-def similarity_stats(space: Space) -> tuple[float, float] | None:
-    return None if space.mean is None or space.deviation is None else (space.mean, space.deviation)
 
 
 class _PackedVector(bytes):
