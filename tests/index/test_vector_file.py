@@ -84,6 +84,24 @@ def test_who_owns_one_row_in_a_hundred_finds_them_all_the_same(tmp_path: Path) -
     assert recall(file, vectors, owners, [7]) >= 0.95
 
 
+@pytest.mark.parametrize("own", [40, 7_000, 9_000])
+def test_rows_of_others_change_neither_the_order_nor_a_cosine(tmp_path: Path, own: int) -> None:
+    mine, theirs = texts_like(own, 1), texts_like(9_000, 2) + 0.2
+    places = np.sort(np.random.default_rng(3).permutation(own + len(theirs))[:own])
+    every = np.zeros((own + len(theirs), DIMS), np.float32)
+    every[places] = mine
+    every[np.setdiff1d(np.arange(len(every)), places)] = theirs
+    owners = np.full(len(every), 2)
+    owners[places] = 1
+    alone = filed(tmp_path / "alone", mine, [1] * own)
+    shared = filed(tmp_path / "shared", every, owners.tolist())
+    for query in questions_for(mine, np.arange(20)):
+        rows, cosines = alone.nearest(query, np.array([1], np.int32), 60)
+        with_others, with_others_cosines = shared.nearest(query, np.array([1], np.int32), 60)
+        assert places[rows].tolist() == with_others.tolist()
+        assert cosines.tolist() == with_others_cosines.tolist()
+
+
 @pytest.mark.parametrize("count", [FEW, MANY])
 def test_only_rows_of_the_owners_or_rows_asked_for_are_found(tmp_path: Path, count: int) -> None:
     vectors = texts_like(count, 3)

@@ -583,3 +583,31 @@ def test_an_index_that_another_thread_closed_says_so(desk: Desk) -> None:
         desk.index.next_pending("tiny", 10)
     with pytest.raises(IndexClosed):
         desk.index.add_vectors("tiny", pending, {})
+
+
+def test_similarity_and_coverage_count_what_a_viewer_may_see(tmp_path: Path) -> None:
+    """Whatever others keep, and however far an embedder is with it."""
+    alone, shared, tiny = Desk(tmp_path / "alone"), Desk(tmp_path / "shared"), TinyEmbedder()
+    for number in range(200):
+        shared.put(f"agents/bob/memory/{number:03}.md", f"the same thing about parcels, number {number}")
+    shared.embed(tiny)
+    for desk in (alone, shared):
+        for number in range(70):
+            desk.put(f"agents/main/memory/{number:03}.md", f"word{number} and thing{number * 7}")
+        desk.embed(tiny)
+    stats = alone.index.similarity_stats(tiny.space, ME)
+    assert stats is not None
+    assert shared.index.similarity_stats(tiny.space, ME) == stats
+    for number in range(200, 300):
+        shared.put(f"agents/bob/memory/{number:03}.md", f"something else, number {number}")
+    for desk in (alone, shared):
+        desk.put("agents/main/memory/new.md", "what is new")
+        desk.follow()
+        assert desk.index.coverage(tiny.space, ME)[:2] == (70, 71)
+        assert embed_batch(desk.index, tiny, 16, viewer=ME)
+        assert desk.index.coverage(tiny.space, ME)[:2] == (71, 71)
+        assert not embed_batch(desk.index, tiny, 16, viewer=ME)
+    assert shared.index.coverage(tiny.space).behind == 101
+    shared.embed(tiny)
+    assert tiny.given.count(next(text for text in tiny.given if "what is new" in text)) == 2, "once in each index"
+    assert shared.index.coverage(tiny.space).whole
