@@ -16,7 +16,7 @@ from .scopes import DOORS as OTHERS
 from .surfaces.http.api import Api
 
 _LATER = "2999-01-01"
-_PATIENCE = 60.0  # seconds until a stream says what it has to
+_TIMEOUT_SECONDS = 60.0  # seconds until a stream says what it has to
 _READ = tuple(kind for kind in KINDS if kind != "oddfile")
 _LISTED = ("activity", "session", "working", "handoff", "scratch", "global", "channel", "skill")
 _SEARCHED = tuple(kind for kind in _READ if kind != "directive")
@@ -118,7 +118,7 @@ async def _heard(app: Any, view: View) -> set[str]:
 
     stream = asyncio.create_task(app(scope, receive, send))
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(_TIMEOUT_SECONDS):
             return await _told_until_the_end(told, view)
     finally:
         left.set()

@@ -577,14 +577,16 @@ def test_a_file_that_is_edited_while_it_is_renamed_keeps_every_edit(tool: Memory
 
 
 @pytest.mark.slow
-def test_a_folder_of_ten_thousand_files_is_shown_quickly(tool: MemoryTool, home: Path) -> None:
+def test_a_folder_of_ten_thousand_files_is_shown_at_about_the_cost_of_listing_it(tool: MemoryTool, home: Path) -> None:
     for number in range(10_000):
         (home / f"claude/memories/{number:05}.txt").write_text("x")
-    start = time.perf_counter()
+    start = time.process_time()
+    names = sorted(os.stat(entry.path).st_size for entry in os.scandir(home / "claude/memories"))
+    listing = time.process_time() - start
+    start = time.process_time()
     shown = call(tool, "view", path="/memories")
-    took = time.perf_counter() - start
-    assert shown.count("\n") == 10_001
-    assert took < 1.0
+    assert shown.count("\n") == len(names) + 1
+    assert time.process_time() - start < 60 * listing + 0.1
 
 
 # What it is to the rest of memory

@@ -169,7 +169,7 @@ def test_a_database_that_can_not_be_reached_says_at_once_what_to_do(
     began = time.monotonic()
     with pytest.raises(StorageError, match=what):
         Memory(change(url))
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < connections.POOL_TIMEOUT_SECONDS
 
 
 def test_a_pool_without_a_free_connection_says_so(
@@ -177,10 +177,11 @@ def test_a_pool_without_a_free_connection_says_so(
 ) -> None:
     from contextlib import ExitStack
 
-    monkeypatch.setattr(connections, "POOL_TIMEOUT_SECONDS", 0.2)
     with ExitStack() as stack:
         for _ in range(connections.MAX_CONNECTIONS):
             stack.enter_context(database.lock_transaction())
+        for pool in database._pools.all():  # a slow machine may take its time for the eight, not for the ninth
+            monkeypatch.setattr(pool, "timeout", 0.2)
         with (
             pytest.raises(StorageError, match="all 8 connections of this process") as told,
             database.lock_transaction(),

@@ -10,6 +10,7 @@ from commonplace.errors import StaleVersion
 from commonplace.storage.base import Pages
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
+from commonplace.storage.postgres.locks import NamedLocks
 from commonplace.storage.postgres.pages import PostgresPages
 from commonplace.storage.postgres.url import parse_url
 
@@ -17,7 +18,9 @@ from commonplace.storage.postgres.url import parse_url
 def pages_at(url: str) -> tuple[Database, PostgresPages]:
     database = Database(parse_url(url))
     history = PostgresHistory(database, lambda: datetime.now(UTC))
-    return database, PostgresPages(database, lambda path, size: None, history)
+    pages = PostgresPages(database, lambda path, size: None, history)
+    pages._locks = NamedLocks(database, timeout_seconds=120)  # sixteen writers on a busy machine stand in a long line
+    return database, pages
 
 
 def add_one(pages: Pages, path: str) -> None:

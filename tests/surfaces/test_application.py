@@ -26,7 +26,7 @@ from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
 
-from .mcp.test_process import COMMAND, PATIENCE, run
+from .mcp.test_process import COMMAND, TIMEOUT_SECONDS, run
 
 TOKEN = "s3cret"
 
@@ -38,7 +38,7 @@ class Server:
         self.port = int(lines[0].rsplit(":", 1)[1].partition("/")[0])
 
     def ask(self, path: str, token: str = TOKEN, method: str = "GET", body: str | None = None, **headers: str) -> Any:
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT_SECONDS)
         self.connections.append(connection)
         given = {"Authorization": f"Bearer {token}"} if token else {}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
@@ -59,7 +59,7 @@ def server(home: Path, *options: str, command: str = "serve", told: int = 1, **e
             for connection in started.connections:
                 connection.close()
             process.send_signal(signal.SIGTERM)
-            process.wait(PATIENCE)
+            process.wait(TIMEOUT_SECONDS)
 
 
 def test_the_first_start_makes_a_token_that_only_its_user_can_read(tmp_path: Path) -> None:
@@ -266,7 +266,7 @@ def test_the_file_that_opens_the_page_goes_with_the_server(tmp_path: Path) -> No
         page = Path(unquote(urlsplit(wait_for(opened, one.process)).path))
         assert page.exists()
         one.process.send_signal(signal.SIGTERM)
-        one.process.wait(PATIENCE)
+        one.process.wait(TIMEOUT_SECONDS)
         assert not page.parent.exists()
 
 

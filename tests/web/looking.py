@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-PATIENCE = 20_000  # milliseconds: the machine may be busy
+TIMEOUT_MILLISECONDS = 60_000  # the machine may be busy
 # Counts what a tab is waiting for. The stream of changes is never done.
 _COUNTING = """
 window.underway = 0;
@@ -40,7 +40,7 @@ class Look:
         self.site, self.context = site, context
         self.errors: list[str] = []
         self.asked: list[str] = []
-        context.set_default_timeout(PATIENCE)
+        context.set_default_timeout(TIMEOUT_MILLISECONDS)
         context.add_init_script(_COUNTING)
         self.page = self.tab()
 
@@ -75,7 +75,7 @@ class Look:
     def settle(self, page: Any = None) -> Any:
         """Wait until a tab has all it asked for, shows it, and nothing in it moves."""
         page = page or self.page
-        page.evaluate(_CALM, PATIENCE)
+        page.evaluate(_CALM, TIMEOUT_MILLISECONDS)
         return page
 
     @property

@@ -41,7 +41,7 @@ OFTEN_SEEN = ("start", "search", "page", "history", "health")
 def expect(thing: Any) -> Any:
     from playwright.sync_api import expect as expected
 
-    expected.set_options(timeout=20_000)
+    expected.set_options(timeout=60_000)
     return expected(thing)
 
 

@@ -17,7 +17,7 @@ import pytest
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.tokens import create_token
 
-from .looking import PATIENCE, Look
+from .looking import TIMEOUT_MILLISECONDS, Look
 from .serving import served
 from .test_looking import expect
 
@@ -38,7 +38,7 @@ def opened(opener: Path) -> str:
     """The address that the opened file leads to."""
     pipe = os.open(opener.parent / "opened", os.O_RDONLY | os.O_NONBLOCK)
     try:
-        assert select.select([pipe], [], [], PATIENCE / 1000)[0], "nothing was opened"
+        assert select.select([pipe], [], [], TIMEOUT_MILLISECONDS / 1000)[0], "nothing was opened"
         page = os.read(pipe, 4096).decode()
     finally:
         os.close(pipe)

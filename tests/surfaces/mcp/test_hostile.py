@@ -21,7 +21,7 @@ from commonplace.surfaces.mcp import resources
 from commonplace.tools import catalog
 
 from .test_process import COMMAND, _port, ask, heard, request, run, serving, shaken
-from .test_server import ERAS, PATIENCE, served, text_of
+from .test_server import ERAS, TIMEOUT_SECONDS, served, text_of
 
 WRONG = (None, "", 0, "x", [], {}, True, "\0", "é\u202e", 1.5, ["a|b"])
 
@@ -80,7 +80,7 @@ async def test_a_home_is_watched_only_while_somebody_listens(tmp_path: Path) -> 
             async with client.listen(resources_list_changed=True):
                 (watcher,) = watchers()
             await client.list_tools()  # the server has heard by now that the stream is closed
-            watcher.join(PATIENCE)
+            watcher.join(TIMEOUT_SECONDS)
             assert not watcher.is_alive()
 
 
@@ -126,13 +126,13 @@ def test_a_server_in_a_terminal_ends_when_it_is_told_to(tmp_path: Path) -> None:
         assert server.stdin
         server.stdin.flush()
         server.send_signal(signal.SIGINT)
-        assert server.wait(PATIENCE) == -signal.SIGINT
+        assert server.wait(TIMEOUT_SECONDS) == -signal.SIGINT
 
 
 def test_an_origin_that_can_not_be_read_is_another_site(tmp_path: Path) -> None:
     with serving(tmp_path) as port:
         assert request(port, Origin="http://[").status == 403
-        with socket.create_connection(("127.0.0.1", port), PATIENCE) as web:
+        with socket.create_connection(("127.0.0.1", port), TIMEOUT_SECONDS) as web:
             both = b"Origin: https://evil.example\r\nOrigin: http://localhost\r\n"
             web.sendall(b"GET /mcp HTTP/1.1\r\nHost: localhost\r\n" + both + b"\r\n")
             assert b" 403 " in web.recv(100)
@@ -150,14 +150,14 @@ def test_one_who_listens_does_not_keep_the_server_from_ending(tmp_path: Path) ->
     command = [*COMMAND, "--home", str(tmp_path), "serve", "--open", "--port", "0"]
     with (
         subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server,
-        socket.create_connection(("127.0.0.1", _port(server.stderr)), PATIENCE) as web,
+        socket.create_connection(("127.0.0.1", _port(server.stderr)), TIMEOUT_SECONDS) as web,
     ):
         web.sendall((head + body).encode())
         told = b""
         while b"acknowledged" not in told:
             told += web.recv(1000)
         server.send_signal(signal.SIGTERM)
-        _, complaints = server.communicate(timeout=PATIENCE)
+        _, complaints = server.communicate(timeout=TIMEOUT_SECONDS)
     assert "Traceback" not in complaints
 
 

@@ -23,7 +23,7 @@ from commonplace import Memory
 
 COMMAND = [sys.executable, "-m", "commonplace"]
 SHAKE = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-PATIENCE = 60  # seconds: a busy machine takes some to import what a server needs
+TIMEOUT_SECONDS = 60  # seconds: a busy machine takes some to import what a server needs
 
 
 def ask(server: subprocess.Popen[str], number: int, method: str, **params: Any) -> None:
@@ -75,7 +75,7 @@ def test_it_ends_when_its_client_does(tmp_path: Path) -> None:
     with shaken(tmp_path) as server:
         assert server.stdin
         server.stdin.close()
-        assert server.wait(PATIENCE) == 0
+        assert server.wait(TIMEOUT_SECONDS) == 0
 
 
 def test_what_a_client_wrote_before_it_vanished_is_there_and_the_server_is_not(tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_what_a_client_wrote_before_it_vanished_is_there_and_the_server_is_not(t
         server.stdout.close()  # nobody reads the answer, and nobody asks again
         assert server.stdin
         server.stdin.close()
-        server.wait(PATIENCE)
+        server.wait(TIMEOUT_SECONDS)
     assert Memory(tmp_path).search("last words")
 
 
@@ -116,7 +116,7 @@ def _wait_until_gone(pid: int) -> None:
     import select
 
     try:
-        assert select.select([handle], [], [], PATIENCE)[0], "the server is still there"
+        assert select.select([handle], [], [], TIMEOUT_SECONDS)[0], "the server is still there"
     finally:
         os.close(handle)
 
@@ -144,7 +144,7 @@ def serving(home: Path, *options: str, **environment: str) -> Iterator[int]:
             yield _port(server.stderr)
         finally:
             server.send_signal(signal.SIGTERM)
-            server.wait(PATIENCE)
+            server.wait(TIMEOUT_SECONDS)
 
 
 def _port(told: IO[str] | None) -> int:
@@ -185,7 +185,7 @@ class Response(NamedTuple):
 
 
 def request(port: int, method: str = "POST", path: str = "/mcp", **headers: str) -> Response:
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=TIMEOUT_SECONDS)
     meta = {"io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {}}
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}})
     given = {
@@ -235,7 +235,7 @@ def test_another_name_is_let_in_when_it_is_allowed(tmp_path: Path) -> None:
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [*COMMAND, *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=PATIENCE, check=False
+        command, capture_output=True, text=True, env={**os.environ, **environment}, timeout=TIMEOUT_SECONDS, check=False
     )
 
 

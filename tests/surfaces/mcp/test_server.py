@@ -24,7 +24,7 @@ from commonplace.tools import catalog
 
 pytestmark = pytest.mark.asyncio
 ERAS = ("legacy", "2026-07-28")
-PATIENCE = 20.0  # seconds within which news must have come, on however busy a machine
+TIMEOUT_SECONDS = 60.0  # seconds within which news must have come, on however busy a machine
 
 
 @asynccontextmanager
@@ -291,7 +291,7 @@ async def test_a_hand_edit_is_told_to_who_listens(tmp_path: Path) -> None:
         assert ResourceUpdated(foreign) not in news
         (tmp_path / "agents/other/memory/MEMORY.md").write_text("still mine\n")
         (tmp_path / "memory/new.md").write_text("new\n")
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             async for event in heard:
                 assert event != ResourceUpdated(foreign)
                 if event == ResourcesListChanged():
@@ -304,7 +304,7 @@ async def _until(heard: Any, page: Path, uri: str) -> list[Any]:
     news: list[Any] = []
     stream = heard.__aiter__()
     waiting = asyncio.ensure_future(anext(stream))
-    async with asyncio.timeout(PATIENCE):
+    async with asyncio.timeout(TIMEOUT_SECONDS):
         while ResourceUpdated(uri) not in news:
             page.write_text(f"{next(cups)} cups of rooibos\n")
             done, _ = await asyncio.wait([waiting], timeout=0.3)
@@ -329,7 +329,7 @@ async def test_a_client_that_shook_hands_is_told_of_what_it_subscribed_to(tmp_pa
             await client.subscribe_resource("commonplace://page/agents/other/memory/MEMORY.md")
         await client.subscribe_resource(uri)
         message, cups = None, count()
-        async with asyncio.timeout(PATIENCE):
+        async with asyncio.timeout(TIMEOUT_SECONDS):
             while not isinstance(message, ResourceUpdatedNotification):
                 (tmp_path / "memory/world/tea.md").write_text(f"{next(cups)} cups of rooibos\n")
                 with suppress(TimeoutError):
