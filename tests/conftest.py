@@ -17,6 +17,16 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the slow tests, so that no worker is left with one at the end while the others are done."""
+    items.sort(key=_is_quick)
+
+
+def _is_quick(item: pytest.Item) -> bool:
+    return item.get_closest_marker("slow") is None
+
+
 @pytest.fixture(autouse=True)
 def user_config(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty folder as the user's configuration: tests neither read nor write the real one."""

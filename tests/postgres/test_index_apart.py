@@ -381,6 +381,7 @@ def _numbered(number: int, scope: Scope) -> Entry:
     return Entry(f"memory/{number}.md", 1, "v", "page", scope, "memory", [Passage(1, 1, f"number {number}")])
 
 
+@pytest.mark.thorough
 def test_few_vectors_among_many_are_found_as_if_all_were_compared(
     crowded: tuple[PostgresIndex, PostgresIndex, np.ndarray],
 ) -> None:

