@@ -14,10 +14,8 @@ from typing import NamedTuple
 from . import directive
 from .errors import CommonplaceError, NotFound, PageNotFound
 from .home import Home
-from .storage.history import ABSENT, UNAPPROVED_ORIGINS, Change, as_text, version_of
+from .storage.history import ABSENT, APPROVE, UNAPPROVED_ORIGINS, Change, as_text, kind_of_origin, version_of
 from .storage.skills import PAGE as SKILL_PAGE
-
-APPROVE = "approve"  # the tool that history names for an approval
 
 
 class Rule(NamedTuple):
@@ -68,16 +66,12 @@ def _last_approved(changes: Iterable[Change]) -> tuple[str, bool]:
     approved = ABSENT
     is_pending = False
     for change in changes:
-        if _kind(change) in UNAPPROVED_ORIGINS:
+        if kind_of_origin(change.origin) in UNAPPROVED_ORIGINS:
             is_pending = True
-        elif not is_pending or change.tool in ("", APPROVE) or _kind(change) == "person":
+        elif not is_pending or change.tool in ("", APPROVE) or kind_of_origin(change.origin) == "person":
             approved = change.version
             is_pending = False
     return approved, is_pending
-
-
-def _kind(change: Change) -> str:
-    return change.origin.partition(":")[0]
 
 
 def _read_version(home: Home, path: str, version: str) -> str:

@@ -89,7 +89,7 @@ def readable_text(home: Home, path: str, text: str) -> str:
 
 def read_page_as_of(home: Home, path: str, when: str, *, everyone: bool = False) -> str:
     """Return a page as it was at a time, as text for people; PageNotFound when it did not exist then."""
-    path = _require_history(home, path, everyone=everyone)
+    path = require_history(home, path, everyone=everyone)
     data = read_as_of(home.storage.history, path, parse_moment(home, when, last=True))
     if data is None:
         raise PageNotFound(f"{path} (at {when})")
@@ -205,7 +205,7 @@ def _decode_version(data: bytes, path: str) -> str:
 
 def restore(home: Home, path: str, when: str, *, everyone: bool = False) -> bool:
     """Write a page as it was at a time, or after a change; False if it is that already."""
-    path = _require_history(home, path, everyone=everyone)
+    path = require_history(home, path, everyone=everyone)
     if looks_like_change_id(when):
         found = find_change(home, when, everyone=everyone)
         if found.path != path:
@@ -291,7 +291,8 @@ def _list_changes_of_note(home: Home, key: str) -> Iterator[Change]:
                 before = now
 
 
-def _require_history(home: Home, path: str, *, everyone: bool) -> str:
+def require_history(home: Home, path: str, *, everyone: bool) -> str:
+    """Return the path of a page whose history the agent may see; NotFound for any other."""
     path = path.removeprefix("./")
     record_outside_edits(home)
     if not home.storage.history.changes(path) or not (everyone or may_see(home, path)):

@@ -45,6 +45,7 @@ class Author(NamedTuple):
 # top of something that nobody has approved.
 ORIGINS = ("token", "agent-token", "import", "person", "unapproved")
 UNAPPROVED_ORIGINS = ("agent-token", "import", "unapproved")
+APPROVE = "approve"  # the tool of an approval by a person
 
 
 class WriteContext:
@@ -113,6 +114,11 @@ class Change(NamedTuple):
     def by(self) -> str:
         """Return the author in words."""
         return describe_author(self.author)
+
+
+def kind_of_origin(origin: str) -> str:
+    """Return which of `ORIGINS` an origin is; empty for the owner's own process."""
+    return origin.partition(":")[0]
 
 
 def describe_author(author: Author) -> str:

@@ -1,4 +1,4 @@
-"""Looking back from the command line: log, diff, show --as-of, undo, restore, gc."""
+"""Looking back from the command line: log, blame, diff, show --as-of, undo, restore, gc."""
 
 from __future__ import annotations
 
@@ -52,6 +52,21 @@ def test_the_log_of_a_key_shows_only_what_changed_it(shell: Shell) -> None:
     ]
     shell.ok("call", "write_memory", '{"key": "plan", "content": "rest"}')
     assert len(ids(shell, "plan")) == 1
+
+
+def test_blame_shows_who_wrote_each_line_and_in_which_change(shell: Shell) -> None:
+    page = shell.folder / ".commonplace" / PAGE
+    page.write_text(page.read_text() + "\nWhite tea.\n")
+    lines = shell.json("--json", "blame", PAGE)["lines"]
+    latest = ids(shell, PAGE)
+    assert [(line["text"], line["author"], line["change"]) for line in lines[-2:]] == [
+        ("Black tea.", "main (update_world)", latest[1]),
+        ("White tea.", "outside", latest[0]),
+    ]
+    shown = shell.ok("blame", PAGE).splitlines()
+    assert "outside" in shown[-1]
+    assert "White tea." in shown[-1]
+    assert "history knows no page" in shell.run("blame", "memory/world/coffee.md").stderr
 
 
 def test_a_difference_shows_what_a_change_did(shell: Shell) -> None:

@@ -33,6 +33,7 @@ COMMANDS = {
     "index": ("index", "Bring the search index up to date, or show its state."),
     "watch": ("index", "Keep the search index up to date, and show which pages change."),
     "log": ("history", "Show who changed what, and when."),
+    "blame": ("history", "Show who wrote each line of a page."),
     "diff": ("history", "Show what a change did."),
     "undo": ("history", "Undo a change, or everything an agent did."),
     "restore": ("history", "Restore a page as it was at a time."),

@@ -1,4 +1,4 @@
-"""The commands for history: log, diff, undo, restore, forget, gc. (`show --as-of` is in `view`.)"""
+"""The commands for history: log, blame, diff, undo, restore, forget, gc. (`show --as-of` is in `view`.)"""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from ...storage.records import read_text
 from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
 
 if TYPE_CHECKING:
+    from ...maintenance.blame import BlameLine
     from ...maintenance.forget import ForgetReport, Trace
 
 everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
@@ -47,6 +48,27 @@ def _describe(change: Change) -> str:
     if not change.version:
         return f"removed {change.path}"
     return change.path if change.before else f"new: {change.path}"
+
+
+@click.command("blame")
+@click.argument("page", metavar="PAGE")
+@everyone_option
+@global_options
+def blame_command(page: str, everyone: bool) -> None:
+    """Show who wrote each line of PAGE, and when. A line that is older than its history names nobody."""
+    from ...maintenance.blame import blame_page
+
+    home = open_memory().home
+    lines = blame_page(home, page, everyone=everyone)
+    reply = {"path": page.removeprefix("./"), "lines": [line._asdict() for line in lines]}
+    rows = [_blame_row(home, line) for line in lines]
+    headers = ["change", "when", "by", "line", "text"]
+    print_reply(reply, partial(print_table, headers, rows) if rows else "The page is empty.")
+
+
+def _blame_row(home: Home, line: BlameLine) -> list[str]:
+    when = timeline.format_local_time(home, line.at) if line.at else ""
+    return [line.change, when, line.author or "?", str(line.number), " ".join(line.text.split("\n"))]
 
 
 class _Comparison(NamedTuple):
