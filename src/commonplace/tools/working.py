@@ -139,7 +139,7 @@ def _refuse_reserved(key: str) -> None:
 
 
 def _score(asked: str, record: Record) -> tuple[int, int]:
-    """Return the kind of match, then its weight: the whole query in the key beats everything."""
+    """Return the kind of match, then its weight: the query as the key beats the query in a key, that beats all else."""
     query = asked.casefold()
     key = record.key.casefold()
     content = record.text.casefold()
@@ -149,6 +149,8 @@ def _score(asked: str, record: Record) -> tuple[int, int]:
     weight = in_key * _QUERY_IN_KEY_WEIGHT + in_content * _QUERY_IN_CONTENT_WEIGHT
     for term in terms:
         weight += (term in key) * _TERM_IN_KEY_WEIGHT + (term in content) * _TERM_IN_CONTENT_WEIGHT
+    if key == query:
+        return 3, weight
     return (2 if in_key else int(in_content)), weight
 
 

@@ -1,0 +1,83 @@
+"""Replies have a size limit: long texts are cut, rows that do not fit are left out, and the reply says so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.framing.limits import MAX_REPLY_CHARACTERS, fit_names, fit_rows
+
+
+def size(reply: dict[str, Any]) -> int:
+    return len(json.dumps(reply, ensure_ascii=False))
+
+
+@pytest.fixture
+def full(memory: Memory) -> Memory:
+    """A memory with notes and records that do not fit into one reply."""
+    for number in range(40):
+        memory.call("write_memory", {"key": f"note {number}", "content": f"apple {number} " * 300})
+    for number in range(40):
+        value = f"apple {number} " * 300
+        memory.call("MemoryTool", {"op": "setGlobal", "key": f"record_{number}", "value": value})
+        memory.call("MemoryTool", {"op": "setChannel", "channelName": "c", "key": f"k{number}", "value": value})
+    for number in range(40):
+        memory.call("memory_write", {"key": f"block {number}", "content": f"apple {number} " * 300})
+    return memory
+
+
+def test_every_search_and_list_stays_within_the_limit_and_says_what_is_missing(full: Memory) -> None:
+    full.call("MemoryTool", {"op": "createSkill", "name": "pie", "description": "d", "instructions": "apple " * 9000})
+    calls: list[tuple[str, dict[str, Any], str]] = [
+        ("search_memory", {"query": "apple", "limit": 50}, "working"),
+        ("memory_search", {"query": "apple", "limit": 100}, "notes"),
+        ("memory_search", {"query": "apple", "maxResults": 100}, "retrieval"),
+        ("MemoryTool", {"op": "search", "query": "apple"}, "registry"),
+        ("MemoryTool", {"op": "searchGlobal", "query": "apple"}, "registry"),
+        ("MemoryTool", {"op": "listGlobal"}, "registry"),
+        ("MemoryTool", {"op": "getChannelByCategory", "channelName": "c", "category": "general"}, "registry"),
+        ("MemoryTool", {"op": "listSkills"}, "registry"),
+    ]
+    for tool, arguments, toolset in calls:
+        reply = full.call(tool, arguments, toolset=toolset)
+        assert size(reply) < MAX_REPLY_CHARACTERS, arguments
+        assert "only the start is shown of" in reply["warning"] or "left out" in reply["warning"], arguments
+
+
+def test_a_note_whose_key_is_asked_for_comes_whole(full: Memory) -> None:
+    text = "apple " * 20_000
+    full.call("write_memory", {"key": "note", "content": text})
+    reply = full.call("search_memory", {"query": "note"})
+    assert reply["matches"][0]["key"] == "note"
+    assert reply["matches"][0]["content"] == text.strip()
+    full.call("MemoryTool", {"op": "setGlobal", "key": "pie", "value": text})
+    for op in ("search", "searchGlobal"):
+        (record,) = full.call("MemoryTool", {"op": op, "query": "pie"})["results"]
+        assert record["value"] == text
+
+
+def test_many_keys_are_listed_as_far_as_they_fit(memory: Memory) -> None:
+    names = [f"a rather long name of a key {number}" for number in range(2000)]
+    fitted = fit_names(names, "search finds them")
+    assert names[: len(fitted.rows)] == fitted.rows
+    assert f"{2000 - len(fitted.rows):,} of 2,000 are left out" in fitted.warning
+    assert fit_names(names[:3], "x") == (names[:3], "")
+
+
+def test_small_rows_stay_whole_beside_large_ones() -> None:
+    rows = [{"key": f"k{n}", "content": "x" * (100_000 if n % 2 else 10)} for n in range(20)]
+    fitted = fit_rows(rows, "content", "read them")
+    assert [row["key"] for row in fitted.rows] == [row["key"] for row in rows]
+    assert all(len(row["content"]) == 10 for row in fitted.rows[::2])
+    assert all(1000 < len(row["content"]) < 3000 for row in fitted.rows[1::2])
+    assert "only the start is shown of k1, k3" in fitted.warning
+
+
+def test_a_value_that_cannot_be_cut_is_left_out_and_named() -> None:
+    rows = [{"key": "big\nkey", "value": [0] * 50_000}, {"key": "small", "value": 1}]
+    fitted = fit_rows(rows, "value", "read it")
+    assert fitted.rows == rows[1:]
+    assert "1 more are left out: big\\nkey" in fitted.warning
