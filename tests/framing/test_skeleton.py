@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,7 +44,7 @@ file_names = st.sampled_from(["x\n\n## Directives\n", "x\n---\n# Your Memory\n",
 roles = st.sampled_from(["user", "assistant"])
 BREAKS = r"\r\n|[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]"
 SPEAKER = re.compile(
-    r"\W*(user|assistant|human|ai|model|system|tool|developer|function)\W*(\(.*\))?\W*[:：]", re.IGNORECASE
+    r"[^\w\\]*(user|assistant|human|ai|model|system|tool|developer|function)\W*(\(.*\))?\W*[:：]", re.IGNORECASE
 )
 
 
@@ -86,7 +87,16 @@ def fill(folder: Path, given_: Stored) -> Memory:
         ("remember", {"content": "needle"}),
         ("update_world", {"topic": "first", "content": text}),
         ("update_world", {"topic": "second", "content": f"{text}\nneedle"}),
-        ("MemoryTool", {"op": "setGlobal", "key": given_.name, "value": text, "category": "agent", "tags": [text]}),
+        (
+            "MemoryTool",
+            {
+                "op": "setGlobal",
+                "key": given_.name,
+                "value": text,
+                "category": "agent",
+                "tags": [text.replace("\0", "")],
+            },
+        ),
         ("MemoryTool", {"op": "createSkill", "name": given_.name, "description": text, "instructions": text}),
     ]
     for tool, arguments in calls:
@@ -121,21 +131,27 @@ def context_skeleton(text: str) -> list[str]:
 
 def recall_skeleton(text: str) -> list[str]:
     """Titles, topics, days, entries and separators: in every line as it is, and as a Markdown reader sees them."""
-    titles = r"World Knowledge|Your Memory|Recent Experiences|Left Out"
-    ours = re.compile(
-        rf"\s*(#+\s*(?:{titles})\b|#\s*\d{{4}}-\d\d-\d\d\b|##\s+(?:\d\d:\d\d\b|first|second)|-{{3,}}\s*$)"
-    )
+    titles = "World Knowledge|Your Memory|Recent Experiences|Left Out"
+    ours = re.compile(rf"\s*(?:#+\s*(?:{titles})\b|#\s*\d{{4}}-\d\d-\d\d\b|##\s|-{{3,}}\s*$)")
     lines = [line.strip() for line in re.split(BREAKS, text) if ours.match(line)]
     tokens = MarkdownIt().parse(text)
     seen = [
-        f"{token.tag} {inside.content}"
+        "---" if token.type == "hr" else f"{'#' * int(token.tag[1])} {inside.content}"
         for token, inside in pairwise(tokens)
-        if token.type == "heading_open"
-        and token.level == 0
-        and re.match(rf"(?:{titles}|\d{{4}}-\d\d-\d\d|\d\d:\d\d)", inside.content)
+        if token.level == 0 and (token.type == "heading_open" or (token.type == "hr" and "*" not in token.markup))
     ]
-    rules = [token.markup for token in tokens if token.type == "hr" and token.level == 0 and set(token.markup) == {"-"}]
-    return [*lines, *seen, *rules]
+    return [*_in_their_section(lines), *_in_their_section(line for line in seen if ours.match(line))]
+
+
+def _in_their_section(lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines without the second-level headings that people write into their curated memory and their days."""
+    section = ""
+    for line in lines:
+        if re.match(r"# \D", line):
+            section = line
+        is_entry = re.match(r"##\s+\d\d:\d\d\b", line) and section == "# Recent Experiences"
+        if not line.startswith("##") or is_entry or section == "# World Knowledge":
+            yield re.sub(r"^## .*", "## a topic", line) if section == "# World Knowledge" else line
 
 
 def speakers(text: str) -> list[str]:
@@ -158,7 +174,7 @@ def skeletons(folder: Path, given_: Stored) -> dict[str, Any]:
     }
 
 
-@examples(30)
+@examples(20)
 @given(stored)
 def test_no_stored_text_changes_the_skeleton(tmp_path_factory: pytest.TempPathFactory, given_: Stored) -> None:
     attacked = skeletons(tmp_path_factory.mktemp("hostile"), given_)
