@@ -10,21 +10,22 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ..secrets import redact
 from .json_text import parse_object, replace_surrogates
 from .structure import escape_unprintable
 
+# What programs call the two speakers, and what we do.
+ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
 TURN_FORMAT = "role (name): text"  # what the text of a turn looks like; an index with another form is made anew
-_SPEAKERS = frozenset({"user", "assistant", "human", "ai", "model"})
-_ROLES = "|".join([*sorted(_SPEAKERS), "system", "developer", "tool", "function"])
+_SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
 # After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks
 # around them. Repetitions are bounded, so that no text makes this slow.
 _SPEAKER_LINE = re.compile(
     r"(?<=[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029])"
-    rf"(?=\\*[^\w\n\\]{{,20}}(?:{_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
+    rf"(?=\\*[^\w\n\\]{{,20}}(?:{_SPEAKER_ROLES})\b[^\w\n:：]{{,8}}(?:\([^\n]{{,200}}\)[^\w\n:：]{{,8}})?[:：])",
     re.IGNORECASE,
 )
 _PLAIN_NAME = re.compile(r"\w[\w .@-]*")
@@ -40,6 +41,42 @@ class Turn(NamedTuple):
     role: str = ""
     name: str = ""
     content: str = ""  # what was said
+
+
+class TextPart(NamedTuple):
+    """A part of a message that is text. `type`: what the program calls it, `text` where it does not say."""
+
+    type: str
+    text: str
+
+
+class ChatEvent(NamedTuple):
+    """A message of a chat as a program wrote it. Whether it counts, and what its role means, the caller decides."""
+
+    role: str
+    parts: tuple[TextPart, ...]
+    at: Any
+    name: Any
+
+
+def parse_event(event: Mapping[str, Any]) -> ChatEvent:
+    """Return who said what and when, from an event or from the `message` in it."""
+    message = event["message"] if isinstance(event.get("message"), dict) else event
+    return ChatEvent(
+        str(message.get("role") or event.get("role") or event.get("type") or ""),
+        tuple(text_parts(message.get("content", message.get("text")))),
+        event.get("timestamp") or message.get("timestamp"),
+        message.get("name") or event.get("name"),
+    )
+
+
+def text_parts(content: Any) -> Iterator[TextPart]:
+    """Yield the texts of a message, given as text, as one part, or as a list of parts."""
+    for part in content if isinstance(content, list) else [content]:
+        if isinstance(part, str):
+            yield TextPart("text", part)
+        elif isinstance(part, dict) and isinstance(part.get("text"), str):
+            yield TextPart(str(part.get("type", "text")), part["text"])
 
 
 def parse_turns(text: str) -> tuple[list[Turn], list[int]]:
@@ -68,17 +105,15 @@ def render_lines(lines: list[str]) -> list[str]:
 
 
 def _parse_turn(number: int, event: dict[str, Any]) -> Turn | None:
-    message = event["message"] if isinstance(event.get("message"), dict) else event
-    role = str(message.get("role") or event.get("role") or event.get("type") or "")
-    if role not in _SPEAKERS:
+    chat = parse_event(event)
+    if chat.role not in ROLES:
         return None
-    said = "\n".join(_text_parts(message.get("content", message.get("text")))).strip()
-    name = _clean(str(message.get("name") or event.get("name") or ""))
-    at = _clean(str(message.get("timestamp") or event.get("timestamp") or ""))
-    prefix = f"{_format_speaker(role, name)}: "
-    content = _clean(prefix + said).removeprefix(prefix)  # with the name, which may announce a secret
+    spoken = "\n".join(part.text for part in chat.parts).strip()
+    name = _clean(str(chat.name or ""))
+    prefix = f"{_format_speaker(chat.role, name)}: "
+    content = _clean(prefix + spoken).removeprefix(prefix)  # with the name, which may announce a secret
     text = _escape_speakers(prefix + content)
-    return Turn(number, text, at, role, name, content) if content else None
+    return Turn(number, text, _clean(str(chat.at or "")), chat.role, name, content) if content else None
 
 
 def _format_speaker(role: str, name: str) -> str:
@@ -97,14 +132,3 @@ def _escape_speakers(text: str) -> str:
 
 def _clean(text: str) -> str:
     return redact(replace_surrogates(text))
-
-
-def _text_parts(content: Any) -> Iterator[str]:
-    if isinstance(content, str):
-        yield content
-    elif isinstance(content, list):
-        for part in content:
-            if isinstance(part, str):
-                yield part
-            elif isinstance(part, dict) and isinstance(part.get("text"), str):
-                yield part["text"]

@@ -1,14 +1,20 @@
-"""ChatGPT's export: each conversation is a tree of messages; the branch to `current_node` is the one last shown."""
+"""ChatGPT's export: each conversation is a tree of messages; the branch to `current_node` is the one last shown.
+
+Claude's export has the same files, which are read here for both.
+"""
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator
 from typing import Any
 
-from .source import Source
-from .transcripts import ROLES, has_conversations_with, read_conversations, read_export_part
-from .values import Destination, Item, PageItem, SessionItem, Skipped, Turn, read_text, read_timestamp
+from ..formats.transcripts import ROLES
+from .source import JsonObjects, Source, parse_json_list, single_file_name
+from .values import Destination, ImportedTurn, Item, PageItem, SessionItem, Skipped, read_text, read_timestamp
 
+_CONVERSATION_FILES = re.compile(r"conversations(?:[-_]\d+)?\.json")
 _TEXT_TYPES = ("text", "multimodal_text")
 _MEMORY_TYPE = "model_editable_context"  # messages in which ChatGPT is given its own memories
 
@@ -61,7 +67,7 @@ def _latest_node(nodes: dict[str, Any]) -> str:
     return max(nodes, key=created, default="")
 
 
-def _read_turn(message: dict[str, Any]) -> Iterator[Turn]:
+def _read_turn(message: dict[str, Any]) -> Iterator[ImportedTurn]:
     """Yield the turn of a message, unless it is hidden or to or from a tool."""
     author, content, metadata = (_object(message.get(name)) for name in ("author", "content", "metadata"))
     role = ROLES.get(read_text(author.get("role")))
@@ -73,7 +79,7 @@ def _read_turn(message: dict[str, Any]) -> Iterator[Turn]:
     parts = content.get("parts")
     text = "\n".join(_part_texts(parts if isinstance(parts, list) else [content.get("text")])).strip()
     if text:
-        yield Turn(role, text, read_timestamp(message.get("create_time")), read_text(author.get("name")))
+        yield ImportedTurn(role, text, read_timestamp(message.get("create_time")), read_text(author.get("name")))
 
 
 def _part_texts(parts: list[Any]) -> Iterator[str]:
@@ -105,3 +111,40 @@ def _memory_page(source: Source, into: Destination, latest_memory: str) -> Itera
 
 def _entry_text(entry: dict[str, Any]) -> str:
     return read_text(entry.get("content") or entry.get("memory") or entry.get("text")).strip()
+
+
+def has_conversations_with(source: Source, field: bytes) -> bool:
+    """Whether the first file of conversations mentions a field near its beginning."""
+    return any(field in source.peek(path) for path in _conversation_files(source)[:1])
+
+
+def read_conversations(source: Source, field: str) -> JsonObjects:
+    """Yield the conversations of an export, numbered within their file."""
+    for path in _conversation_files(source):
+        data = source.read_file(path)
+        if data is not None:
+            yield from parse_json_list(data, path, source.skipped, field, ("conversations",))
+
+
+def _conversation_files(source: Source) -> list[str]:
+    """Large exports have several files; a file that was unpacked and renamed is a source of its own."""
+    names = [name for name in source.list_names() if _CONVERSATION_FILES.fullmatch(name)]
+    single = single_file_name(source)
+    return names or ([single] if single.endswith(".json") else [])
+
+
+def read_export_part(source: Source, name: str, field: str) -> Iterator[dict[str, Any]]:
+    """Yield the objects of another file of an export, or of a folder of such files; nothing if it has neither."""
+    names = source.list_names()
+    paths: list[str] = []
+    if f"{name}.json" in names:
+        paths = [f"{name}.json"]
+    elif f"{name}/" in names:
+        paths = source.list_files(name)
+    for path in paths:
+        data = source.read_file(path) if path.endswith(".json") else None
+        if data is not None:
+            data = data.removeprefix(codecs.BOM_UTF8)
+            as_list = b"[" + data + b"]" if data.lstrip()[:1] == b"{" else data
+            for _, part in parse_json_list(as_list, path, source.skipped, field):
+                yield part

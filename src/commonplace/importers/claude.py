@@ -6,10 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..formats.structure import escape_unprintable
+from ..formats.transcripts import ROLES, text_parts
 from ..storage.names import file_name
+from .chatgpt import has_conversations_with, read_conversations, read_export_part
 from .source import Source
-from .transcripts import ROLES, has_conversations_with, join_content, read_conversations, read_export_part
-from .values import Destination, Item, PageItem, SessionItem, Skipped, Turn, read_text, read_timestamp
+from .values import (
+    Destination,
+    ImportedTurn,
+    Item,
+    PageItem,
+    SessionItem,
+    Skipped,
+    join_spoken,
+    read_text,
+    read_timestamp,
+)
 
 
 def recognise(source: Source) -> bool:
@@ -37,13 +48,13 @@ def read(source: Source, into: Destination) -> Iterator[Item]:
         yield from _read_memories(memory, into, folders)
 
 
-def _read_turn(message: Any) -> Iterator[Turn]:
+def _read_turn(message: Any) -> Iterator[ImportedTurn]:
     if not isinstance(message, dict):
         return
     role = ROLES.get(read_text(message.get("sender")))
-    text = join_content(message.get("content")) or read_text(message.get("text")).strip()
+    text = join_spoken(text_parts(message.get("content"))) or read_text(message.get("text")).strip()
     if role and text:
-        yield Turn(role, text, read_timestamp(message.get("created_at")))
+        yield ImportedTurn(role, text, read_timestamp(message.get("created_at")))
 
 
 def _read_project(project: dict[str, Any], into: Destination, folders: dict[str, str]) -> Iterator[Item]:

@@ -8,12 +8,30 @@ from typing import NamedTuple
 
 from ..storage.names import topic_name
 from .source import PEEK_BYTES, Source, parse_json_lines, single_file_name
-from .transcripts import read_turns
-from .values import CLAUDE_CODE, Destination, Item, PageItem, SessionItem, Skipped, read_text
+from .values import (
+    CLAUDE_CODE,
+    Destination,
+    ImportedTurn,
+    Item,
+    PageItem,
+    SessionItem,
+    Skipped,
+    read_text,
+    read_turn,
+)
 
 _SUBAGENT_PREFIX = "agent-"  # of the transcripts of subagents
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _RESERVED_FOLDERS = ("daily/", "working/", "activity/")  # they have a meaning in an agent's memory
+
+# What a terminal command leaves in a transcript: nobody said it.
+_COMMAND_OUTPUT = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-",
+    "Caveat: The messages below were",
+)
 
 
 class _Project(NamedTuple):
@@ -131,3 +149,21 @@ def _find_session_id(data: bytes, path: str) -> str:
     ignored: list[Skipped] = []
     ids = {read_text(event.get("sessionId")) for _, event in parse_json_lines(data, path, ignored)} - {""}
     return ids.pop() if len(ids) == 1 else ""
+
+
+def read_turns(data: bytes, what: str, skipped: list[Skipped]) -> tuple[tuple[ImportedTurn, ...], str]:
+    """Return the turns of user and assistant, and the title if there is one.
+
+    Sidechains, meta messages, tool calls and thoughts are left out; a line that occurs twice counts once.
+    """
+    turns: list[ImportedTurn] = []
+    title = ""
+    seen: set[str] = set()
+    for _, event in parse_json_lines(data, what, skipped):
+        title = read_text(event.get("summary")) if event.get("type") == "summary" else title
+        name = read_text(event.get("uuid") or event.get("id"))
+        if event.get("isSidechain") or event.get("isMeta") or event.get("isCompactSummary") or (name and name in seen):
+            continue
+        seen.add(name)
+        turns += [turn for turn in read_turn(event) if not turn.text.startswith(_COMMAND_OUTPUT)]
+    return tuple(turns), title

@@ -15,9 +15,19 @@ from ..formats.yaml_nodes import YamlProblem, as_text, compose
 from ..settings import FILE, load
 from ..storage.names import encode_name, topic_file, topic_name
 from ..storage.skills import PAGE
+from .claude_code import read_turns
 from .source import Folder, SingleFile, Source, parse_json_lines
-from .transcripts import read_turns, turns_of_event
-from .values import Destination, Item, PageItem, SessionItem, Skipped, Turn, read_text, read_timestamp
+from .values import (
+    Destination,
+    ImportedTurn,
+    Item,
+    PageItem,
+    SessionItem,
+    Skipped,
+    read_text,
+    read_timestamp,
+    read_turn,
+)
 
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(-[^/]+)?\.md")
 _NESTED_DAY = re.compile(r"(\d{4})/(\d\d)/(\d\d)()\.md")
@@ -232,15 +242,15 @@ def _read_duragent_sessions(
         yield SessionItem(f"{source.location}/{folder}/{entry[:-1]}", agent, "duragent", entry[:-1], turns, at=at)
 
 
-def _join_turns(events: list[dict[str, Any]], snapshot: dict[str, Any]) -> tuple[Turn, ...]:
+def _join_turns(events: list[dict[str, Any]], snapshot: dict[str, Any]) -> tuple[ImportedTurn, ...]:
     """Join the turns of a session. A log that has its beginning is complete; else the snapshot comes first."""
     earlier = snapshot.get("conversation")
     if any(event.get("type") == "session_start" for event in events) or not isinstance(earlier, list):
-        return tuple(turn for event in events for turn in turns_of_event(event))
+        return tuple(turn for event in events for turn in read_turn(event))
     last = _read_number(snapshot.get("checkpoint_seq")) or _read_number(snapshot.get("last_event_seq"))
     later = [event for event in events if _read_number(event.get("seq")) > last]
     messages = [message for message in earlier if isinstance(message, dict)]
-    return tuple(turn for event in (*messages, *later) for turn in turns_of_event(event))
+    return tuple(turn for event in (*messages, *later) for turn in read_turn(event))
 
 
 def _read_number(value: Any) -> int:

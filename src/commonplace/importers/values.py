@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from ..formats.json_text import replace_surrogates
 from ..formats.timestamps import format_timestamp, parse_timestamp
+from ..formats.transcripts import ROLES, TextPart, parse_event
 from ..model import Json, Record, Scope, Skill
 from ..storage.layout import Layout
 
+_EVENT_ROLES = {**ROLES, "user_message": "user", "assistant_message": "assistant"}
+_SPOKEN_PARTS = ("text", "input_text", "output_text")  # others are thoughts, calls of tools and their results
 CLAUDE_CODE = "claude-code"  # a hook may have stored its sessions already
-_FIRST_MILLISECONDS = 10**11  # as seconds, a number this large would be in the year 5138
+_MIN_MILLISECOND_TIMESTAMP = 10**11  # as seconds, a number this large would be in the year 5138
 
 
 class Destination(NamedTuple):
@@ -54,7 +58,7 @@ class SkillItem(NamedTuple):
     skill: Skill
 
 
-class Turn(NamedTuple):
+class ImportedTurn(NamedTuple):
     """One message of a conversation, by the `user` or the `assistant`."""
 
     role: str
@@ -73,7 +77,7 @@ class SessionItem(NamedTuple):
     agent: str
     source: str
     name: str
-    turns: tuple[Turn, ...]
+    turns: tuple[ImportedTurn, ...]
     title: str = ""
     at: str = ""
     original_id: str = ""
@@ -95,7 +99,7 @@ def read_timestamp(value: Any) -> str:
         moment = parse_timestamp(value)
     elif isinstance(value, (int, float)) and not isinstance(value, bool):
         try:
-            moment = datetime.fromtimestamp(value / 1000 if value > _FIRST_MILLISECONDS else value, UTC)
+            moment = datetime.fromtimestamp(value / 1000 if value > _MIN_MILLISECOND_TIMESTAMP else value, UTC)
         except (OverflowError, ValueError, OSError):
             return ""
     else:
@@ -109,3 +113,17 @@ def read_timestamp(value: Any) -> str:
 def read_text(value: Any) -> str:
     """Return a JSON string without half characters; empty for any other type."""
     return replace_surrogates(value) if isinstance(value, str) else ""
+
+
+def read_turn(event: dict[str, Any]) -> Iterator[ImportedTurn]:
+    """Yield the turn an event holds, if it holds one."""
+    chat = parse_event(event)
+    role = _EVENT_ROLES.get(chat.role)
+    text = join_spoken(chat.parts)
+    if role and text:
+        yield ImportedTurn(role, text, read_timestamp(chat.at), read_text(chat.name))
+
+
+def join_spoken(parts: Iterable[TextPart]) -> str:
+    """Return what was said in the parts of a message, one below the other."""
+    return "\n".join(read_text(part.text) for part in parts if part.text and part.type in _SPOKEN_PARTS).strip()

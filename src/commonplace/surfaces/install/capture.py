@@ -17,6 +17,7 @@ from typing import Any
 from ...errors import InvalidArgument, StorageError
 from ...formats.json_text import parse_object, replace_surrogates
 from ...formats.timestamps import format_timestamp, parse_timestamp
+from ...formats.transcripts import ROLES, parse_event
 from ...home import Home
 from ...secrets import redact
 from ...storage.files import read_bytes
@@ -25,7 +26,7 @@ from ...storage.names import file_name
 _OPENING_TURNS = 3  # enough to recognise a conversation
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_TRANSCRIPT_BYTES = 200_000_000
-_SPEAKERS = {"user": "user", "human": "user", "assistant": "assistant", "model": "assistant", "gemini": "assistant"}
+_SPEAKERS = {**ROLES, "gemini": "assistant"}
 # Claude Code marks notes to itself, conversations of subagents and summaries.
 _INTERNAL_FLAGS = ("isMeta", "isSidechain", "isCompactSummary")
 # What clients send to the model in the user's name.
@@ -151,21 +152,18 @@ def _parse_entries(text: str) -> Iterator[dict[str, Any]]:
 
 def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
     """Return who said what and when, in the format of any client; None for anything else."""
-    wrapped = (entry[key] for key in ("payload", "message") if isinstance(entry.get(key), dict))
-    inner: dict[str, Any] = next(wrapped, entry)
-    if any(entry.get(key) for key in _INTERNAL_FLAGS) or ("payload" in entry and inner.get("type") != "message"):
+    if any(entry.get(key) for key in _INTERNAL_FLAGS):
         return None
-    role = _SPEAKERS.get(str(inner.get("role") or entry.get("role") or entry.get("type") or ""))
-    text = "\n".join(_text_parts(inner.get("content", inner.get("text")))).strip()
+    if "payload" in entry:  # Codex wraps every message
+        payload = entry["payload"]
+        if not isinstance(payload, dict) or payload.get("type") != "message":
+            return None
+        entry = {**entry, "message": payload}
+    chat = parse_event(entry)
+    role = _SPEAKERS.get(chat.role)
+    text = "\n".join(part.text for part in chat.parts).strip()
     if not role or not text or text.startswith(_CLIENT_PREFIXES):
         return None
     turn = {"role": role, "content": redact(replace_surrogates(text))}
-    at = entry.get("timestamp") or inner.get("timestamp")
+    at = chat.at
     return {**turn, "timestamp": replace_surrogates(at)} if isinstance(at, str) and at else turn
-
-
-def _text_parts(content: Any) -> Iterator[str]:
-    for part in content if isinstance(content, list) else [content]:
-        text = part.get("text") if isinstance(part, dict) else part
-        if isinstance(text, str):
-            yield text
