@@ -61,7 +61,7 @@ import shutil
 from contextlib import contextmanager
 from anthropic.lib.tools import _beta_builtin_memory_tool as theirs
 from commonplace.adapters.anthropic import AsyncMemoryTool, AsyncPath, MemoryTool
-from commonplace.adapters.anthropic.files import MemoryFiles
+from commonplace.adapters.anthropic import MemoryFiles
 
 theirs_call = MemoryFiles._call
 

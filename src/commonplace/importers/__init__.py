@@ -116,13 +116,13 @@ def _exclude_home(source: Source, home: Home) -> None:
         source.excluded_folder = own
         below = os.path.relpath(own, source.location).replace(os.sep, "/")
         if not any(part.startswith(".") for part in below.split("/")):
-            source.skipped.append(Skipped(below, "is the memory that all this is brought into, and is left out"))
+            source.skipped.append(Skipped(below, "is the memory that is imported into, and is left out"))
     elif is_within(source.location, own):
         below = os.path.relpath(source.location, own).replace(os.sep, "/")
         roots = [*backup_scope(home.layout, home.settings), HISTORY_ROOT]
         if below == "." or any_covers(roots, f"{below}/page.md"):
             raise InvalidArgument(
-                f"{source.location} is part of the memory that it would be brought into: name a folder outside of {own}"
+                f"{source.location} is part of the memory that is imported into: name a folder outside of {own}"
                 ", or another memory with --home"
             )
 

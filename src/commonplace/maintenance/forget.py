@@ -163,7 +163,11 @@ class _Finder:
         if stays is None:
             self.home.writer.remove(path)
         elif stays != data:
-            self.home.writer.edit(path, lambda text: (self.what_stays(path, text.encode()) or b"").decode())
+
+            def remove_selected(text: str) -> str:
+                return (self.what_stays(path, text.encode()) or b"").decode()
+
+            self.home.writer.edit(path, remove_selected)
 
     def choose_versions(self, path: str, versions: Versions) -> Versions:
         """Return what stays of the history of a page."""

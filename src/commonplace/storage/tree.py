@@ -20,7 +20,7 @@ Kind = Literal["file", "folder", "link", "other"]
 DEFAULT_FOLDER_BYTES = 4096  # the size of a folder where the backend has none, as most file systems say
 
 
-class Link(NamedTuple):
+class SymbolicLink(NamedTuple):
     """Where a symbolic link leads."""
 
     target: str
@@ -40,7 +40,7 @@ class FileEntry(NamedTuple):
     modified_at: float
     changed_at: float
     mode: int
-    link: Link | None = None
+    link: SymbolicLink | None = None
     leftover_of: str = ""
 
     @property

@@ -10,11 +10,12 @@ import asyncio
 import hashlib
 import json
 import logging
+import operator
 import os
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, InvalidStateError
 from contextlib import contextmanager, suppress
 from functools import cache
@@ -30,9 +31,20 @@ from ...model import Clock, Filters, Json, Record
 from ...storage.base import UNSURE
 from ...storage.layout import MAIN
 from ...writing import screen_secrets
-from . import filters
-from .item_cache import EmbedTexts, ItemCache, ItemEmbedder, pack_vector
-from .items import IndexedPaths, ItemOptions, ItemStore, Listing, Namespace, StoredItem, make_options, to_mapping
+from .items import (
+    EmbedTexts,
+    IndexedPaths,
+    ItemCache,
+    ItemEmbedder,
+    ItemOptions,
+    ItemStore,
+    Listing,
+    Namespace,
+    StoredItem,
+    make_options,
+    pack_vector,
+    to_mapping,
+)
 
 try:
     from langgraph.store.base import (
@@ -57,6 +69,15 @@ except ImportError as error:
 logger = logging.getLogger(__name__)
 _MAX_HITS = 100  # the limit of one search of the memory
 _MAX_PATTERN_LENGTH = 900  # characters of a path pattern
+_FORBIDDEN_CHARACTERS = frozenset("'\"`\\\0")
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "$gt": operator.gt,
+    "$gte": operator.ge,
+    "$lt": operator.lt,
+    "$lte": operator.le,
+}
+_MAX_FILTER_DEPTH = 50  # levels of nesting
+_OPERATORS = ("$eq", "$ne", *_COMPARISONS)
 
 
 class _PreparedPut(NamedTuple):
@@ -134,7 +155,7 @@ class CommonplaceStore(BaseStore):
     def start_ttl_sweeper(self, sweep_interval_minutes: float | None = None) -> Future[None]:
         """Sweep every so many minutes, in a thread, until `stop_ttl_sweeper` or the future is cancelled."""
         done: Future[None] = Future()
-        done.add_done_callback(lambda future: self._stop.set() if future.cancelled() else None)
+        done.add_done_callback(self._stop_if_cancelled)
         if not self.ttl_config:
             done.set_result(None)
         elif not (self._sweeper and self._sweeper.is_alive()):
@@ -144,8 +165,12 @@ class CommonplaceStore(BaseStore):
             self._sweeper.start()
         return done
 
+    def _stop_if_cancelled(self, future: Future[None]) -> None:
+        if future.cancelled():
+            self._stop.set()
+
     def stop_ttl_sweeper(self, timeout: float | None = None) -> bool:
-        """Whether no sweeper runs any more; `timeout` in seconds."""
+        """Stop the sweeper; return whether none runs any more. `timeout` is in seconds."""
         self._stop.set()
         if self._sweeper:
             self._sweeper.join(timeout)
@@ -229,7 +254,7 @@ class CommonplaceStore(BaseStore):
         folders = {path.rpartition("/")[0]: path for path in listing.stamps if path not in expired}
         found = {self._items.namespace(path) for path in folders.values()}
         for condition in op.match_conditions or ():
-            holds = filters.is_prefix if condition.match_type == "prefix" else filters.is_suffix
+            holds = _is_prefix if condition.match_type == "prefix" else _is_suffix
             found = {each for each in found if holds(condition.path, each)}
         if op.max_depth is not None:
             found = {each[: op.max_depth] for each in found}
@@ -345,7 +370,7 @@ def _check(op: Op) -> None:
     validate_op_namespace(op)
     names = [*op.namespace, op.key] if isinstance(op, (GetOp, PutOp)) else []
     if isinstance(op, SearchOp):
-        filters.check_filter(op.filter or {})
+        _check_filter(op.filter or {})
         names = [*op.namespace_prefix]
     if isinstance(op, ListNamespacesOp):
         for condition in op.match_conditions or ():
@@ -367,7 +392,7 @@ def _check_lists(op: Op) -> None:
 
 
 def _matches_filter(record: Record, op: SearchOp) -> bool:
-    return not op.filter or filters.matches(to_mapping(record.value), op.filter)
+    return not op.filter or _matches_conditions(to_mapping(record.value), op.filter)
 
 
 def _to_json_object(value: Mapping[str, Any], namespace: Namespace, key: str) -> dict[str, Json]:
@@ -392,3 +417,87 @@ def _to_plain(value: Any) -> Any:
 
 def _item_fields(item: StoredItem) -> dict[str, Any]:
     return {name: value for name, value in item._asdict().items() if name != "path"}
+
+
+def _check_filter(wanted: Mapping[str, Any]) -> None:
+    """Raise ValueError for an invalid filter, whatever the items are."""
+    if not isinstance(wanted, Mapping):
+        raise ValueError(f"filter must be a mapping of fields to what they should be, not {wanted!r}")  # noqa: TRY004
+    for key, each in wanted.items():
+        if not isinstance(key, str) or _FORBIDDEN_CHARACTERS.intersection(key):
+            raise ValueError(f"Invalid filter key: {key!r}. A filter key is text without quotes and backslashes.")
+        _check_value(each)
+
+
+def _check_value(wanted: Any, level: int = 0) -> None:
+    if level > _MAX_FILTER_DEPTH:
+        raise ValueError(f"A filter nests at most {_MAX_FILTER_DEPTH} levels deep.")
+    if isinstance(wanted, Mapping):
+        unknown = [key for key in wanted if key not in _OPERATORS] if _has_operators(wanted) else []
+        if unknown:
+            raise ValueError(f"Unsupported operator: {unknown[0]}. There are {', '.join(_OPERATORS)}.")
+        for each in wanted.values():
+            _check_value(each, level + 1)
+    elif isinstance(wanted, (list, tuple)):
+        for each in wanted:
+            _check_value(each, level + 1)
+
+
+def _matches_conditions(value: Mapping[str, Json], wanted: Mapping[str, Any]) -> bool:
+    """Return whether a value satisfies every condition of a filter."""
+    return all(_matches_value(_get_field(value, key), each) for key, each in wanted.items())
+
+
+def _get_field(value: Any, key: str) -> Json:
+    """Return a field by its exact name, or else by its dotted path."""
+    if isinstance(value, Mapping) and key in value:
+        return value[key]
+    for name in key.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _has_operators(wanted: Mapping[Any, Any]) -> bool:
+    return any(isinstance(key, str) and key.startswith("$") for key in wanted)
+
+
+def _matches_value(value: Json, wanted: Any) -> bool:
+    if isinstance(wanted, Mapping):
+        if _has_operators(wanted):
+            return all(_satisfies(value, name, each) for name, each in wanted.items())
+        return isinstance(value, Mapping) and all(_matches_value(value.get(key), each) for key, each in wanted.items())
+    if isinstance(wanted, (list, tuple)):
+        same_length = isinstance(value, list) and len(value) == len(wanted)
+        return same_length and all(_matches_value(one, other) for one, other in zip(value, wanted, strict=True))
+    return bool(value == wanted)
+
+
+def _satisfies(value: Json, name: str, wanted: Any) -> bool:
+    if name in ("$eq", "$ne"):
+        return bool((value == wanted) is (name == "$eq"))
+    one = _parse_number(value)
+    other = _parse_number(wanted)
+    if one is not None and other is not None:
+        return _COMPARISONS[name](one, other)
+    # ISO dates are text that sorts by time.
+    return isinstance(value, str) and isinstance(wanted, str) and _COMPARISONS[name](value, wanted)
+
+
+def _parse_number(value: Any) -> int | float | None:
+    if isinstance(value, (int, float)):
+        return value
+    try:
+        return float(value) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _is_prefix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
+    """Return whether a namespace starts with a pattern, in which `*` matches any one label."""
+    if len(pattern) > len(namespace):
+        return False
+    return all(asked in ("*", label) for asked, label in zip(pattern, namespace, strict=False))
+
+
+def _is_suffix(pattern: Sequence[str], namespace: Sequence[str]) -> bool:
+    return _is_prefix([*reversed(pattern)], [*reversed(namespace)])

@@ -17,7 +17,7 @@ from ...model import Clock
 from ...storage.backends import backend_of
 from ...storage.layout import MAIN
 from . import file_checks, page_checks
-from .survey import Finding, Problem, ScannedPage, Survey, survey_home
+from .survey import DoctorProblem, Finding, ScannedPage, Survey, survey_home
 
 __all__ = ["CHECKS", "Check", "Finding", "Report", "examine"]
 
@@ -29,8 +29,8 @@ class Check(NamedTuple):
     """
 
     title: str
-    find: Callable[[Survey], Iterator[Problem]] | None = None
-    find_in_page: Callable[[Survey, ScannedPage], Iterator[Problem]] | None = None
+    find: Callable[[Survey], Iterator[DoctorProblem]] | None = None
+    find_in_page: Callable[[Survey, ScannedPage], Iterator[DoctorProblem]] | None = None
     fix: Callable[[Home, Finding], str] | None = None
 
 
@@ -155,11 +155,11 @@ def _check_page(survey: Survey, page: ScannedPage) -> Iterator[Finding]:
             if check.find_in_page:
                 yield from (_make_finding(name, problem) for problem in check.find_in_page(survey, page))
     except (ValueError, RecursionError) as error:
-        what = f"nobody can make sense of it ({error})"
+        what = f"it cannot be parsed ({error})"
         yield Finding("unreadable", page.path, what, "look at it by hand; until then nobody finds what it says")
 
 
-def _make_finding(check: str, problem: Problem) -> Finding:
+def _make_finding(check: str, problem: DoctorProblem) -> Finding:
     is_fixable = problem.fix_data is not None
     return Finding(
         check,

@@ -17,7 +17,7 @@ from ...settings import INTERNAL_FOLDERS
 from ...storage.history import Change
 from ...storage.skills import PAGE
 from ...storage.tree import FileEntry
-from .survey import Finding, Folder, Problem, Survey
+from .survey import DoctorProblem, Finding, Survey, SurveyedFolder
 
 _MIN_LEFTOVER_SECONDS = 60.0  # a younger temporary file may belong to a write that is under way
 _UNUSED_INDEX_SECONDS = 86400.0  # somebody may still use an index that was opened later
@@ -27,7 +27,7 @@ _INDEX_STEM = re.compile(r"words-\d+(?:-[0-9a-f]{8})?(?=[.-])")
 _MAX_PAGES_NAMED = 3
 
 
-def find_links(survey: Survey) -> Iterator[Problem]:
+def find_links(survey: Survey) -> Iterator[DoctorProblem]:
     """Links are never followed, whoever made them."""
     for entry in survey.entries():
         if entry.link is None or _is_internal(entry.path):
@@ -38,17 +38,17 @@ def find_links(survey: Survey) -> Iterator[Problem]:
         advice = (
             "put the page or folder itself in its place; links are not followed, nothing behind it is read or written"
         )
-        yield Problem(entry.path, what, advice)
+        yield DoctorProblem(entry.path, what, advice)
 
 
-def find_unreadable_folders(survey: Survey) -> Iterator[Problem]:
+def find_unreadable_folders(survey: Survey) -> Iterator[DoctorProblem]:
     for folder in survey.folders:
         if folder.problem:
             advice = "check that it is a folder, who owns it and its access rights; until then nothing in it is read"
-            yield Problem(folder.path or ".", f"cannot be read as a folder ({folder.problem})", advice)
+            yield DoctorProblem(folder.path or ".", f"cannot be read as a folder ({folder.problem})", advice)
 
 
-def find_confusable_names(survey: Survey) -> Iterator[Problem]:
+def find_confusable_names(survey: Survey) -> Iterator[DoctorProblem]:
     """Find names that are one name on another system, or not text at all."""
     for folder in survey.folders:
         by_folded_name: dict[str, list[FileEntry]] = {}
@@ -57,7 +57,7 @@ def find_confusable_names(survey: Survey) -> Iterator[Problem]:
                 by_folded_name.setdefault(_fold(entry.name), []).append(entry)
             else:
                 advice = "rename it; until then it is not read"
-                yield Problem(entry.path, "has a name that is not UTF-8", advice)
+                yield DoctorProblem(entry.path, "has a name that is not UTF-8", advice)
         for first, *others in by_folded_name.values():
             yield from (_same_name_problem(first, other) for other in others)
 
@@ -67,13 +67,13 @@ def _fold(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFD", name).casefold())
 
 
-def _same_name_problem(first: FileEntry, other: FileEntry) -> Problem:
+def _same_name_problem(first: FileEntry, other: FileEntry) -> DoctorProblem:
     by = "case" if first.name.casefold() == other.name.casefold() else "the way accents are written"
     what = f"differs from {first.path} only by {by}"
-    return Problem(other.path, what, "on many systems both are one file, and one is lost: rename one of them")
+    return DoctorProblem(other.path, what, "on many systems both are one file, and one is lost: rename one of them")
 
 
-def find_unread_pages(survey: Survey) -> Iterator[Problem]:
+def find_unread_pages(survey: Survey) -> Iterator[DoctorProblem]:
     """Find pages where neither a tool nor search looks."""
     skills = f"{survey.home.layout.skills}/"
     skill_folders = {entry.path.removesuffix(f"/{PAGE}") for entry in survey.entries() if entry.name == PAGE}
@@ -85,7 +85,7 @@ def find_unread_pages(survey: Survey) -> Iterator[Problem]:
         if entry.path.startswith(skills) and _skill_folder(entry.path, skills) in skill_folders:
             continue  # whoever follows a skill reads what it brings along
         loose = survey.home.layout.path(survey.home.layout.loose)
-        yield Problem(entry.path, "is in a place where no tool and no search looks", _where_to_put(entry, loose))
+        yield DoctorProblem(entry.path, "is in a place where no tool and no search looks", _where_to_put(entry, loose))
 
 
 def _skill_folder(path: str, skills: str) -> str:
@@ -98,7 +98,7 @@ def _where_to_put(entry: FileEntry, loose: str) -> str:
     return f"move it into {loose}/, or name its folder under `extraPaths` in commonplace.yaml"
 
 
-def find_open_permissions(survey: Survey) -> Iterator[Problem]:
+def find_open_permissions(survey: Survey) -> Iterator[DoctorProblem]:
     """Find what people other than the owner can read or write. Nothing below a closed folder is."""
     if os.name == "nt":  # access rights work differently there
         return
@@ -124,7 +124,7 @@ def _is_exposed(survey: Survey, entry: FileEntry, who: int) -> bool:
     return _is_internal(entry.path) or survey.scope.place(entry.path) is not None or survey.is_directive(entry.path)
 
 
-def _open_problem(folder: Folder, pages: list[FileEntry], *, is_exposed: bool) -> Problem:
+def _open_problem(folder: SurveyedFolder, pages: list[FileEntry], *, is_exposed: bool) -> DoctorProblem:
     """One problem for a folder and the pages in it: where one is open, the others mostly are."""
     paths = [*([folder.path or "."] if is_exposed else []), *(page.path for page in pages)]
     mode = folder.mode if is_exposed else pages[0].mode
@@ -134,7 +134,7 @@ def _open_problem(folder: Folder, pages: list[FileEntry], *, is_exposed: bool) -
     if more:
         what += f", and at {more} {'page' if more == 1 else 'pages'} {'in' if is_exposed else 'beside'} it"
     advice = "if you did not open it on purpose, --fix closes it; `chmod` opens it again"
-    return Problem(paths[0], what, advice, fix_data=tuple(paths))
+    return DoctorProblem(paths[0], what, advice, fix_data=tuple(paths))
 
 
 def close_permissions(home: Home, finding: Finding) -> str:
@@ -142,7 +142,7 @@ def close_permissions(home: Home, finding: Finding) -> str:
     return "closed to others; `chmod` opens it again"
 
 
-def find_leftovers(survey: Survey) -> Iterator[Problem]:
+def find_leftovers(survey: Survey) -> Iterator[DoctorProblem]:
     """Find temporary files of processes that were killed while they wrote."""
     for entry in survey.entries():
         page = entry.leftover_of
@@ -153,21 +153,21 @@ def find_leftovers(survey: Survey) -> Iterator[Problem]:
             yield _leftover_problem(survey.home, entry.path, page)
         else:
             what = f"is left by a killed process, and was to become {page}, which is no page of memory"
-            yield Problem(entry.path, what, "look at it by hand, then remove it")
+            yield DoctorProblem(entry.path, what, "look at it by hand, then remove it")
 
 
-def _leftover_problem(home: Home, path: str, page: str) -> Problem:
+def _leftover_problem(home: Home, path: str, page: str) -> DoctorProblem:
     try:
         leftover = home.storage.tree.inspect_leftover(path, page)
     except (OSError, CommonplaceError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         what = f"is left by a killed process, and cannot be compared with {page} and its history ({reason})"
-        return Problem(path, what, "look at it by hand, then remove it")
+        return DoctorProblem(path, what, "look at it by hand, then remove it")
     what = f"is left by a process that was killed while it wrote {page}; it holds {leftover.content}"
     if page.startswith(f"{HISTORY_FOLDER}/") and not leftover.is_safe:
-        return Problem(path, what, f"{page} is not there: rename this file to it, then look at the log")
+        return DoctorProblem(path, what, f"{page} is not there: rename this file to it, then look at the log")
     kept = "" if leftover.is_safe else f", after putting what it holds into the history of {page}"
-    return Problem(path, what, f"--fix removes it{kept}", fix_data=(page,))
+    return DoctorProblem(path, what, f"--fix removes it{kept}", fix_data=(page,))
 
 
 def remove_leftover(home: Home, finding: Finding) -> str:
@@ -188,7 +188,7 @@ def everyone_option(home: Home, path: str) -> str:
     return "" if place is None or home.visibility.may_see(place) else " --everyone"
 
 
-def find_broken_agent_settings(survey: Survey) -> Iterator[Problem]:
+def find_broken_agent_settings(survey: Survey) -> Iterator[DoctorProblem]:
     """Read the settings files of all agents: the home was opened for one of them."""
     home = survey.home
     for agent in survey.agents:
@@ -207,28 +207,28 @@ def _constant_reader(text: str | None) -> Callable[[str], str | None]:
     return read
 
 
-def settings_problem(root: str, error: SettingsError) -> Problem:
+def settings_problem(root: str, error: SettingsError) -> DoctorProblem:
     path = error.path.removeprefix(root + os.sep)
     advice = "mend it by hand; until then no tool works with this memory, and nothing else was looked at"
     if path != settings_of.FILE:
         advice = "mend it by hand; until then no tool works for this agent"
     what = f"{error.problem}: {error.advice}" if error.advice else error.problem
-    return Problem(path, what, advice, error.line)
+    return DoctorProblem(path, what, advice, error.line)
 
 
-def find_index_problems(survey: Survey) -> Iterator[Problem]:
+def find_index_problems(survey: Survey) -> Iterator[DoctorProblem]:
     """Compare the index with the pages as they were just read. Looking does not make it catch up."""
     inspection = survey.home.index.inspect()
     location = inspection.location
     if inspection.state == "missing" and survey.versions:
-        yield Problem(
+        yield DoctorProblem(
             location, "there is no index", "the next search makes it; --fix does it now", fix_data=("behind",)
         )
     elif inspection.state == "busy":
-        yield Problem(location, "the index is in use and could not be looked at", "try again in a moment")
+        yield DoctorProblem(location, "the index is in use and could not be looked at", "try again in a moment")
     elif inspection.state == "damaged":
-        advice = "the next search that notices makes it anew; --fix does it now. Nothing is lost by it"
-        yield Problem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
+        advice = "the next search that notices rebuilds it; --fix does it now. Nothing is lost by it"
+        yield DoctorProblem(location, f"the index is damaged ({inspection.problem})", advice, fix_data=("damaged",))
     elif inspection.state == "ok":
         yield from _compare_index(survey, _only_known(survey, inspection))
 
@@ -242,7 +242,7 @@ def _only_known(survey: Survey, inspection: IndexInspection) -> IndexInspection:
     )
 
 
-def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Problem]:
+def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[DoctorProblem]:
     handle = survey.home.index
     warnings = {
         page: sentence for page, sentence in inspection.warnings.items() if page not in survey.paths_with_findings
@@ -258,13 +258,13 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Prob
     if behind and not inspection.lag_is_normal:
         what = f"the index has not seen the last change of {_name_some(behind)}"
         advice = "the next search catches up by itself; --fix does it now"
-        yield Problem(inspection.location, what, advice, fix_data=("behind",))
+        yield DoctorProblem(inspection.location, what, advice, fix_data=("behind",))
     if wrong:
         what = f"the index says something else than {_name_some(wrong)}, and would not notice"
-        yield Problem(inspection.location, what, "--fix makes it anew from the pages", fix_data=("wrong",))
+        yield DoctorProblem(inspection.location, what, "--fix rebuilds it from the pages", fix_data=("wrong",))
     for page in sorted(warnings.keys() - behind):
         what = warnings[page].removeprefix(page).lstrip(": ")
-        yield Problem(page, what, "look at the page, and mend it by hand")
+        yield DoctorProblem(page, what, "look at the page, and mend it by hand")
 
 
 def _is_wrong(survey: Survey, page: str, inspection: IndexInspection) -> bool:
@@ -288,10 +288,10 @@ def fix_index(home: Home, finding: Finding) -> str:
     if state == "damaged":
         home.index.discard()
     home.index.build(ignore_progress, anew=state == "wrong")
-    return "brought up to date" if state == "behind" else "made anew from the pages"
+    return "brought up to date" if state == "behind" else "rebuilt from the pages"
 
 
-def find_old_indexes(survey: Survey) -> Iterator[Problem]:
+def find_old_indexes(survey: Survey) -> Iterator[DoctorProblem]:
     """Find index files of other versions and settings that nobody has opened lately."""
     own = index_file_stem(survey.scope.fingerprint)
     others: dict[str, list[FileEntry]] = {}
@@ -305,7 +305,7 @@ def find_old_indexes(survey: Survey) -> Iterator[Problem]:
             what = f"an index of another version or of other settings ({megabytes:.1f} MB), not used for a day or more"
             advice = "--fix removes it; it can be made again from the pages"
             fix_data = tuple(entry.path for entry in entries)
-            yield Problem(f"{INDEX_FOLDER}/{name}", what, advice, fix_data=fix_data)
+            yield DoctorProblem(f"{INDEX_FOLDER}/{name}", what, advice, fix_data=fix_data)
 
 
 def remove_old_index(home: Home, finding: Finding) -> str:

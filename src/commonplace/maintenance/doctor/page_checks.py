@@ -20,7 +20,7 @@ from ...storage.names import file_name
 from ...storage.records import parse as parse_record
 from ...writing import MAX_INDEXED_BYTES
 from .file_checks import everyone_option, restore_command
-from .survey import Claim, Finding, Problem, ScannedPage, Survey
+from .survey import Claim, DoctorProblem, Finding, ScannedPage, Survey
 
 _CLOCK_TOLERANCE = timedelta(minutes=10)
 _FILE_TIME_TOLERANCE_SECONDS = 86400.0
@@ -33,7 +33,7 @@ _FIX_BY_HAND = "mend the lines between the two `---` by hand"
 _CHANGED_MEANWHILE = "it has changed meanwhile: run doctor again"
 
 
-def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     consequences = {
         "record": "its fields are not read, and tools refuse to change it",
         "skill": "the skill has no description, and tools refuse to change it",
@@ -43,12 +43,14 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
         return
     if _UNCLOSED_FRONT_MATTER.match(page.text) and not frontmatter.split(page.text)[0]:
         advice = "put a line `---` after the last field; until then its fields are read as a part of its text"
-        yield Problem(page.path, "the front matter is opened and never closed", advice, 1)
+        yield DoctorProblem(page.path, "the front matter is opened and never closed", advice, 1)
     if kind == "record" and not _parse_record(page).problem:
         return  # text between two rules is no front matter of a record
     error = _front_matter_error(page.text)
     if error:
-        yield Problem(page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2)
+        yield DoctorProblem(
+            page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2
+        )
 
 
 def _front_matter_error(text: str) -> BrokenFrontMatter | None:
@@ -59,22 +61,24 @@ def _front_matter_error(text: str) -> BrokenFrontMatter | None:
     return None
 
 
-def check_json(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def check_json(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     kind = _kind(page)
     if kind == "record":
         record = _parse_record(page)
         if record.problem and not _front_matter_error(page.text):
             advice = "mend the JSON by hand, or take `type: json` out; until then it is read as text"
-            yield Problem(page.path, record.problem, advice)
+            yield DoctorProblem(page.path, record.problem, advice)
     elif kind == "data":
         problem = _json_object_problem(page.text)
         if problem:
-            yield Problem(page.path, problem, "mend it by hand; until then the skill is read without its data")
+            yield DoctorProblem(page.path, problem, "mend it by hand; until then the skill is read without its data")
     elif kind == "session":
         broken = transcripts.parse_turns(page.text)[1]
         if broken:
             what = f"{len(broken)} {'line is' if len(broken) == 1 else 'lines are'} not JSON, this one first"
-            yield Problem(page.path, what, "mend or remove them; until then they are left out of search", broken[0])
+            yield DoctorProblem(
+                page.path, what, "mend or remove them; until then they are left out of search", broken[0]
+            )
 
 
 def _json_object_problem(text: str) -> str:
@@ -84,18 +88,18 @@ def _json_object_problem(text: str) -> str:
         return f"is not JSON ({error})"
 
 
-def check_size(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def check_size(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     length = len(page.text)
     if length > MAX_PAGE_CHARACTERS:
         what = f"has {length} characters: only {MAX_PAGE_CHARACTERS} are searched, of its longest parts the beginning"
-        yield Problem(page.path, what, "split it up")
+        yield DoctorProblem(page.path, what, "split it up")
     elif page.size > MAX_INDEXED_BYTES and _kind(page) not in _APPEND_ONLY_KINDS:
         what = f"is large ({page.size // 1000} KB): each write copies all of it, and is found from the next search on"
         advice = f"split it up if it is written often; {MAX_INDEXED_BYTES // 1000} KB are no burden"
-        yield Problem(page.path, what, advice)
+        yield DoctorProblem(page.path, what, advice)
 
 
-def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     """Find dates in the future: of the file, of the day a page is about, and on the page."""
     yield from _check_file_time(survey, page)
     yield from _check_day(survey, page)
@@ -104,24 +108,24 @@ def check_future_dates(survey: Survey, page: ScannedPage) -> Iterator[Problem]:
         if moment and moment > survey.home.clock() + _CLOCK_TOLERANCE and stamp in page.text:
             advice = "correct the date by hand; until then it counts as newer than all that is written"
             line = line or page.text[: page.text.index(stamp)].count("\n") + 1
-            yield Problem(page.path, f"is dated {stamp}, which is in the future", advice, line)
+            yield DoctorProblem(page.path, f"is dated {stamp}, which is in the future", advice, line)
 
 
-def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def _check_file_time(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     if page.modified_at > survey.now + _FILE_TIME_TOLERANCE_SECONDS:
         when = datetime.fromtimestamp(_calendar_time(page), UTC)
         what = f"the file says that it was written in the future ({when:%Y-%m-%d})"
         advice = (
             "check the clock of this machine; `touch` gives it the present time; until then every search reads it again"
         )
-        yield Problem(page.path, what, advice)
+        yield DoctorProblem(page.path, what, advice)
 
 
 def _calendar_time(page: ScannedPage) -> float:
     return min(max(page.modified_at, 0.0), _LATEST_FILE_TIME)
 
 
-def _check_day(survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def _check_day(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     """Find the page of a day that has not come yet, in the home's time zone or in UTC."""
     home = survey.home
     name = _DAY_PAGE.search(page.path)
@@ -135,7 +139,7 @@ def _check_day(survey: Survey, page: ScannedPage) -> Iterator[Problem]:
         return
     if agent and page.path in (home.layout.day_page(agent, day), home.layout.activity_page(agent, day)):
         advice = "rename it to the day it is about; until then it is shown as the latest day"
-        yield Problem(page.path, "is the page of a day that has not come yet", advice)
+        yield DoctorProblem(page.path, "is the page of a day that has not come yet", advice)
 
 
 def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
@@ -151,7 +155,7 @@ def _timestamps(survey: Survey, page: ScannedPage) -> Iterator[tuple[str, int]]:
         yield from ((block.at, block.first_line) for block in blocks.parse(page.text) if block.at)
 
 
-def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
+def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
     """Find secrets, the first of each kind. A problem names the kind, never the secret."""
     from ...secrets import find
 
@@ -162,7 +166,7 @@ def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[Problem]:
             f"take it out and keep it in a password manager; {_secret_advice(secret.rule)}, if others may have read it"
             "; `commonplace forget` removes a note or a page from history, too"
         )
-        yield Problem(page.path, what, advice, text.count("\n", 0, secret.start) + 1)
+        yield DoctorProblem(page.path, what, advice, text.count("\n", 0, secret.start) + 1)
 
 
 def _secret_advice(rule: str) -> str:
@@ -235,7 +239,7 @@ def _record_claim(page: ScannedPage, record: Record) -> Claim:
     return Claim(folder, record.key, page.path, 0, rank, digest_record(page.text, record), record.updated_at)
 
 
-def find_duplicate_notes(survey: Survey) -> Iterator[Problem]:
+def find_duplicate_notes(survey: Survey) -> Iterator[DoctorProblem]:
     for hidden, counting in _hidden_claims(survey.notes):
         is_prose = hidden.by_hand and counting.by_hand and hidden.path == counting.path
         if is_prose:  # two headings of one page, both by hand, are how people write, and no keys
@@ -246,10 +250,10 @@ def find_duplicate_notes(survey: Survey) -> Iterator[Problem]:
         by_hand = "put what you want to keep into the one that counts, and remove this one"
         advice = "--fix removes this one" if is_same else by_hand
         fix_data = (hidden.key, hidden.at, hidden.digest, counting.path) if is_same else None
-        yield Problem(hidden.path, what, advice, hidden.line, fix_data)
+        yield DoctorProblem(hidden.path, what, advice, hidden.line, fix_data)
 
 
-def find_duplicate_records(survey: Survey) -> Iterator[Problem]:
+def find_duplicate_records(survey: Survey) -> Iterator[DoctorProblem]:
     in_one_folder = list(_hidden_claims(survey.records))
     yield from (_duplicate_record(*pair) for pair in in_one_folder)
     shared = f"{survey.home.layout.globals}/"  # a key is one record over all categories, and the newest counts
@@ -271,14 +275,14 @@ def _hidden_claims(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim]]:
             yield from ((claim, counting) for claim in group if claim is not counting)
 
 
-def _duplicate_record(hidden: Claim, counting: Claim) -> Problem:
+def _duplicate_record(hidden: Claim, counting: Claim) -> DoctorProblem:
     is_same = hidden.digest == counting.digest != ""
     what = f"the record {hidden.key!r} is kept twice: {counting.path} counts, this one is not read"
     what += ", and says the same" if is_same else ""
     by_hand = "put what you want to keep into the one that counts, remove this one"
     advice = "--fix removes this one" if is_same else by_hand
     fix_data = (hidden.key, counting.path, hidden.digest) if is_same else None
-    return Problem(hidden.path, what, advice, fix_data=fix_data)
+    return DoctorProblem(hidden.path, what, advice, fix_data=fix_data)
 
 
 def remove_duplicate_note(home: Home, finding: Finding) -> str:

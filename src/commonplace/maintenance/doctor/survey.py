@@ -19,7 +19,7 @@ from ...storage.layout import MAIN, Place
 from ...storage.tree import FileEntry, ListFolder
 
 
-class Problem(NamedTuple):
+class DoctorProblem(NamedTuple):
     """Something that is not as it should be, and what to do about it. `fix_data`: what a fix needs beside the path.
 
     A problem without `fix_data` can only be fixed by hand.
@@ -45,7 +45,7 @@ class Finding(NamedTuple):
     about: tuple[str, ...] = ()
 
 
-class Folder(NamedTuple):
+class SurveyedFolder(NamedTuple):
     """A folder with the entries of it that belong to memory, and those that only `extraPaths` names.
 
     `is_ours`: the folder itself belongs to memory, and does not only lead there.
@@ -92,7 +92,7 @@ class Survey:
 
     home: Home
     now: float  # the system's clock, which file times are compared with
-    folders: list[Folder]
+    folders: list[SurveyedFolder]
     is_for_agent: bool = False
     versions: dict[str, str] = field(default_factory=dict)  # of pages that search may return; "": unreadable
     notes: list[Claim] = field(default_factory=list)
@@ -158,18 +158,18 @@ def survey_home(home: Home, now: float, *, is_for_agent: bool = False) -> Survey
         entry = home.storage.tree.entry(name)
         listing = list_folder(name) if entry and entry.kind != "link" else None
         if listing:
-            survey.folders.append(Folder(name, listing.mode, listing.entries, (), True, listing.problem))
+            survey.folders.append(SurveyedFolder(name, listing.mode, listing.entries, (), True, listing.problem))
     return survey
 
 
-def _only_known(survey: Survey, folder: Folder) -> Folder:
+def _only_known(survey: Survey, folder: SurveyedFolder) -> SurveyedFolder:
     """Return a folder without the entries that the survey may not name."""
     entries = tuple(entry for entry in folder.entries if survey.may_know(entry.path))
     extra = tuple(entry for entry in folder.extra if survey.may_know(entry.path))
     return folder._replace(entries=entries, extra=extra)
 
 
-def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[Folder]:
+def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[SurveyedFolder]:
     """Yield every folder that memory is in or could be put into, each before those in it. No link is followed."""
     home = survey.home
     roots = survey.scope.roots()
@@ -186,7 +186,7 @@ def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[Folder]:
         others = (entry for entry in listing.entries if not _is_ours(entry, ours))
         named = tuple(entry for entry in others if _is_below(entry.path, extra))
         is_ours = _is_below(listing.path, ours)
-        yield Folder(listing.path, listing.mode, own, named, is_ours, listing.problem)
+        yield SurveyedFolder(listing.path, listing.mode, own, named, is_ours, listing.problem)
         folders = (entry for entry in listing.entries if entry.kind == "folder")
         waiting += (entry.path for entry in folders if _enters(entry, ours | extra) and survey.may_know(entry.path))
 

@@ -23,7 +23,7 @@ from ..files import (
     sync_folder,
 )
 from ..history import Change, current_write, version_of
-from ..tree import FileEntry, FolderListing, Kind, Leftover, Link, ListFolder, move_page
+from ..tree import FileEntry, FolderListing, Kind, Leftover, ListFolder, SymbolicLink, move_page
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _KINDS: dict[int, Kind] = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFLNK: "link"}
@@ -90,7 +90,7 @@ class FolderTree:
             page_of_leftover(path) if kind == "file" and is_unicode(path) else "",
         )
 
-    def _link(self, path: str) -> Link | None:
+    def _link(self, path: str) -> SymbolicLink | None:
         file_path = self._file_path(path)
         try:
             target = os.readlink(file_path)
@@ -98,7 +98,7 @@ class FolderTree:
             return None
         root = os.path.realpath(self._root)
         is_inside = os.path.realpath(file_path).startswith(root + os.sep)
-        return Link(target, is_inside, not os.path.exists(file_path))
+        return SymbolicLink(target, is_inside, not os.path.exists(file_path))
 
     def make_folder(self, path: str) -> None:
         with storage_errors(path):
