@@ -107,7 +107,7 @@ def test_an_index_that_says_something_else_than_the_pages_is_made_anew(home: Dat
     assert "says something else than 1 page" in finding.what
     (mended,) = examine(str(home), clock=clock, fix=True).findings
     assert mended.fixed
-    assert mended.advice == "made anew from the pages"
+    assert mended.advice == "rebuilt from the pages"
     assert examine(str(home), clock=clock).findings == ()
 
 
