@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from commonplace.formats.transcripts import parse_turns, render_lines
+from commonplace.formats.transcripts import ChatEvent, TextPart, parse_event, parse_turns, render_lines
 
 
 def test_turns_are_read_in_the_common_shapes_and_tool_calls_left_out() -> None:
@@ -71,3 +71,12 @@ def test_a_line_that_is_no_turn_does_not_read_like_one() -> None:
 def test_a_megabyte_of_marks_is_read_at_once() -> None:
     for text in ("user " + "(" * 1_000_000, "\x0b" * 1_000_000, "\nuser(" * 200_000):
         assert parse_turns(turn("user", "x" + text))[0]
+
+
+def test_an_event_is_parsed_alone_or_in_a_message_and_keeps_the_types_of_its_parts() -> None:
+    message = {"role": "human", "name": "Ann", "content": ["a", {"type": "thinking", "text": "b"}, {"text": 7}]}
+    parts = (TextPart("text", "a"), TextPart("thinking", "b"))
+    assert parse_event(message) == ChatEvent("human", parts, None, "Ann")
+    assert parse_event({"type": "x", "timestamp": "t", "message": message}) == ChatEvent("human", parts, "t", "Ann")
+    assert parse_event({"type": "user", "content": {"text": "c"}}).parts == (TextPart("text", "c"),)
+    assert parse_event({"message": "no object"}) == ChatEvent("", (), None, None)
