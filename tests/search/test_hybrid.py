@@ -139,7 +139,12 @@ def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, c
     set_to(home, provider="openai", model="m")
     memory = write(Memory(home, clock=clock), FACTS)
     told = reply(memory)
-    assert (told["mode"], told["provider"], told["model"], told["fallback"]) == ("keyword", "openai", "m", True)
+    assert (told["mode"], told["provider"], told["model"], told["fallback"]) == (
+        "hybrid",
+        "static",
+        "commonplace-static-1",
+        True,
+    )
     assert nobody in told["warning"]
     assert told["results"][0]["path"] == "memory/world/passport.md"
 
@@ -168,7 +173,7 @@ def test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would(
     offer_server("openai", server.url)
     set_to(home, provider="openai", model="m")
     told = reply(write(Memory(home, clock=clock), FACTS))
-    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
     assert len(server.seen) <= SEARCHING.tries
 
 
@@ -203,7 +208,7 @@ def test_a_server_that_fails_at_the_question_leaves_it_to_words(home: Path, cloc
     assert reply(memory)["mode"] == "hybrid"
     server.otherwise = fail(400, "no more questions")
     told = reply(memory)
-    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
     assert "no more questions" in told["warning"]
     assert told["results"][0]["path"] == "memory/world/passport.md"
     asked = len(server.seen)
@@ -217,7 +222,7 @@ def test_a_provider_without_what_it_needs_says_what_to_do(
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     set_to(home, provider="openai")
     told = reply(write(Memory(home, clock=clock), FACTS))
-    assert (told["mode"], told["fallback"]) == ("keyword", True)
+    assert (told["mode"], told["provider"], told["fallback"]) == ("hybrid", "static", True)
     assert "OPENAI_API_KEY" in told["warning"]
 
 

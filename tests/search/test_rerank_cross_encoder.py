@@ -85,7 +85,7 @@ def test_words_alone_are_not_read_again_either_and_nothing_is_hidden(home: Path,
     set_to(home, rerank="true", provider="openai", model="m")
     reply = Memory(home, clock=clock).call("memory_search", {"query": "passport"})
     assert reply["results"][0]["path"] == "memory/world/passport.md"
-    assert (reply["mode"], reply["fallback"]) == ("keyword", True)
+    assert (reply["mode"], reply["fallback"]) == ("hybrid", True)
     assert "http://127.0.0.1:9 cannot be reached" in reply["warning"]
     assert "were not read again" in reply["warning"]
 

@@ -37,11 +37,11 @@ def test_appending_to_nothing_equals_replacing(memory: Memory) -> None:
 def test_every_write_is_logged_under_its_day(memory: Memory, home: Path, clock: FrozenClock) -> None:
     write(memory, "k", "v", "append")
     clock.advance(seconds=7)
-    write(memory, "line\nbreak", "v")
+    write(memory, "it's", "v")
     assert (home / "agents/main/memory/activity/2026-03-14.md").read_text() == (
         "Daily activity log for 2026-03-14\n"
         "- [09:26:53 UTC] write_memory key='k' mode='append'\n"
-        "- [09:27:00 UTC] write_memory key='line\\nbreak' mode='replace'\n"
+        "- [09:27:00 UTC] write_memory key='it's' mode='replace'\n"
     )
     assert keys(memory, "activity-log-2026-03-14") == ["activity-log-2026-03-14"]
     assert keys(memory, "write_memory") == []

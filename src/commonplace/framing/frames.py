@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Literal
 
 from .hidden import show_hidden
 
@@ -73,13 +74,16 @@ def _escape_break(match: re.Match[str]) -> str:
     return match[0].encode("unicode_escape").decode()
 
 
-def fence(text: str, label: str, author: str = "") -> str:
-    """Return text in a code fence that nothing inside it can close, labelled with its page and who wrote it."""
+def fence(text: str, label: str, author: str = "", kind: Literal["data", "rules"] = "data") -> str:
+    """Return text in a code fence that nothing inside it can close, labelled with its page and who wrote it.
+
+    `rules` are instructions that somebody stands behind, and bind the reader; `data` never does.
+    """
     lines = _escape_imitations(show_hidden(text))
     longest = max((len(run) for run in re.findall(r"`+", lines)), default=0)
     ticks = "`" * max(3, longest + 1)
     source = f"{label} by {author}" if author else label
-    return f"{ticks}data {quote_line(source).replace('`', chr(39))}\n{lines}\n{ticks}"
+    return f"{ticks}{kind} {quote_line(source).replace('`', chr(39))}\n{lines}\n{ticks}"
 
 
 def _escape_imitations(text: str) -> str:

@@ -86,7 +86,7 @@ class EmbeddingService:
                     self._catch_up(index, embedder, viewer)
         except Unavailable as error:
             self.mark_failed(error)
-            return ActiveEmbedders((), None, settings.provider, settings.model, True, str(error))
+            return self._answer_with_packaged_model(index, str(error))
         self._is_ready = all(embedder.is_fast or _is_covered(index, embedder, viewer) for embedder in embedders)
         if self._is_ready:
             model = settings.model or ", ".join(embedder.model for embedder in embedders)
@@ -94,6 +94,12 @@ class EmbeddingService:
             has_failed = bool(self._refusal)
             return ActiveEmbedders(embedders, secondary, settings.provider, model, has_failed, self._refusal)
         return self._fall_back(index, embedders, viewer)
+
+    def _answer_with_packaged_model(self, index: Index, reason: str) -> ActiveEmbedders:
+        """Return the model in the package, which answers with the words when the configured one cannot serve."""
+        if self.settings.provider == SearchSettings().provider:  # it is the packaged model that failed
+            return ActiveEmbedders((), None, self.settings.provider, self.settings.model, True, reason)
+        return self.packaged_model().acquire(index)._replace(failed=True, reason=reason)
 
     def embedders(self) -> tuple[Embedder, ...]:
         with self._lock:

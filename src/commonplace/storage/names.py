@@ -12,10 +12,11 @@ import unicodedata
 from base64 import b32encode
 from functools import lru_cache
 
-from ..errors import InvalidArgument, OutsideHome
+from ..errors import InvalidArgument, InvalidKey, MissingArgument, OutsideHome
 from ..formats.json_text import is_unicode
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
+_LINE_BREAK = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
 _SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
@@ -31,6 +32,15 @@ def require_valid_name(what: str, *names: str) -> None:
             raise InvalidArgument(f"the {what} {name!a} is not Unicode text")
         if "\0" in name:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")
+
+
+def require_key(what: str, name: str) -> str:
+    """Return the name of a key, a topic or a skill; MissingArgument for a blank one, InvalidKey for several lines."""
+    if not name.strip():
+        raise MissingArgument(what)
+    if _LINE_BREAK.search(name.strip()):
+        raise InvalidKey(f"the {what} has more than one line", advice="give a name of one line")
+    return name
 
 
 def require_inside(path: str) -> None:
@@ -94,6 +104,8 @@ def skill_folder(name: str) -> str:
 
 def topic_name(topic: str) -> str:
     """Return a world topic in its contract form: lower-case letters and digits of any script, single dashes between."""
+    if _LINE_BREAK.search(topic.strip()):
+        raise InvalidKey("the topic has more than one line", advice="give a name of one line")
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", topic).lower())
     kept = "".join(char if unicodedata.category(char)[0] in "LMN" else "-" for char in folded)
     name = re.sub(r"-+", "-", kept).strip("-")

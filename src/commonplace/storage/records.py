@@ -21,6 +21,8 @@ from .names import decode_name, file_name, is_encoded, is_plain, require_valid_n
 
 Modified = Callable[[], float]
 
+INJECTED = ("agent", "preferences", "user_info")  # categories that are part of every prompt
+
 
 def read_text(pages: Pages, path: str) -> tuple[str, list[str]]:
     """Return a page's text and warnings, and mark it as read; a missing page is empty."""

@@ -24,7 +24,7 @@ JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
 def recall(
     home: Home, days: Annotated[int, "How many days to read, today included; 0 for none of them.", AtLeast(0)] = 3
 ) -> JournalReply:
-    """Read your memory: what is known about the world, your curated memory, and your latest days.
+    """Read your memory at the start of a conversation: what is known about the world, your curated memory, your days.
 
     What is too long is named with its size and with the call that reads it. A backslash before a line that looks like
     a heading of this reply is not part of the page.
@@ -40,7 +40,7 @@ def recall(
 
 
 def remember(home: Home, content: Annotated[str, "What happened or what you learned."]) -> JournalReply:
-    """Add an entry, stamped with the time, to today's page."""
+    """Add an entry, stamped with the time, to today's page, during a conversation, whenever you learn something."""
     if not content.strip():
         raise MissingArgument("content")
     now = home.now()
@@ -52,7 +52,10 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
 def reflect(
     home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]
 ) -> JournalReply:
-    """Rewrite your curated memory. It replaces the whole page: read it first, and keep what still matters."""
+    """Rewrite your curated memory, at the end of a conversation.
+
+    It replaces the whole page: read it first, and keep what still matters.
+    """
     path = home.layout.curated_page(home.agent)
     home.writer.rewrite(path, _unescape(home, path, content, "curated"))
     return {"success": True, "content": f"Rewrote {path}."}

@@ -12,7 +12,7 @@ from ..framing.limits import fit_rows
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
-from ..storage.names import require_valid_name
+from ..storage.names import require_key, require_valid_name
 from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
@@ -130,8 +130,7 @@ def _check_key(key: str) -> str:
     trimmed = key.strip()
     if not trimmed:
         raise InvalidKey("the key is empty: give a name of one line")
-    if "\n" in trimmed or "\r" in trimmed:
-        raise InvalidKey("the key has more than one line: give a name of one line")
+    require_key("key", trimmed)
     if "\0" in trimmed:
         raise InvalidKey(f"the key {trimmed!a} has a null character in it: take it out")
     return trimmed

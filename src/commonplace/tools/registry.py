@@ -19,6 +19,8 @@ from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
 from ..schema import one_of
+from ..storage.names import require_key
+from ..storage.records import INJECTED
 from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
@@ -41,8 +43,9 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """keep a memory for all channels, or replace it"""
+    before = home.globals.get(require_key("key", key))
     home.globals.put(key, value, category, _parse_tags(tags))
-    return {"success": True}
+    return with_warning({"success": True}, _warn_of_lost_injection(before, category))
 
 
 def getGlobal(home: Home, key: Key) -> RecordReply:
@@ -76,8 +79,10 @@ def setChannel(
     tags: Tags = None,
 ) -> SuccessReply:
     """keep a memory of one channel, or replace it"""
-    home.channels.folder(channelName).put(key, value, category, _parse_tags(tags))
-    return {"success": True}
+    folder = home.channels.folder(channelName)
+    before = folder.get(require_key("key", key))
+    folder.put(key, value, category, _parse_tags(tags))
+    return with_warning({"success": True}, _warn_of_lost_injection(before, category))
 
 
 def getChannel(home: Home, channelName: Channel, key: Key) -> RecordReply:
@@ -125,7 +130,7 @@ def createSkill(
     instructions: Annotated[str, "Rules to follow whenever the skill is used; shown in every prompt."] = "",
 ) -> SuccessReply:
     """make a skill; for one that exists only the description changes"""
-    home.skills.create(name, description, initialStructure or {}, owner, instructions)
+    home.skills.create(require_key("name", name), description, initialStructure or {}, owner, instructions)
     return {"success": True}
 
 
@@ -292,6 +297,16 @@ def _parse_tags(given: list[str] | str | None) -> tuple[str, ...]:
     listed = given.split(",") if isinstance(given, str) else given or []
     stripped = (tag.replace(",", "").strip() for tag in listed)
     return tuple(tag for tag in stripped if tag)
+
+
+def _warn_of_lost_injection(before: Record | None, category: str) -> str:
+    """Return a warning if an update takes a record out of every prompt, or an empty string."""
+    if before is None or before.category not in INJECTED or category in INJECTED:
+        return ""
+    return (
+        f"{before.key} was in the category {before.category}, which is part of every prompt, and is in {category} now, "
+        "which is not: set it again with its category to bring it back"
+    )
 
 
 def _record_reply(record: Record | None) -> Reply:

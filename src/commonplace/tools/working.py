@@ -16,6 +16,7 @@ from ..index.tokenizer import tokenize_query
 from ..model import Json, Record
 from ..schema import Clamp
 from ..storage.layout import stem
+from ..storage.names import require_key
 from ..storage.records import read_record, read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
@@ -57,7 +58,7 @@ def write_memory(
     mode: Annotated[Literal["replace", "append"], "Replace the note, or add to its end."] = "replace",
 ) -> Annotated[Reply, Answer(status=str, key=str, mode=str, bytes_written=int)]:
     """Write a working note that lasts across tasks, under a key of your choice."""
-    key = _require_text("key", key)
+    key = require_key("key", _require_text("key", key))
     content = _require_text("content", content)
     _refuse_reserved(key)
     record = home.working.change(home.working.path(key), key, _text_change(mode, content))
@@ -89,11 +90,15 @@ def clear_handoff(home: Home) -> None:
 
 def scratch_note(
     home: Home,
-    mode: Annotated[Literal["replace", "append", "clear", "read"], "What to do with the scratchpad."] = "read",
+    mode: Annotated[
+        Literal["replace", "append", "clear", "read"] | None,
+        "What to do with the scratchpad; without it, content is appended, and without content it is read.",
+    ] = None,
     content: Annotated[str, "The text, for replace and append."] = "",
 ) -> Annotated[Reply, Answer(status=str, content=str, empty=Maybe(bool), mode=Maybe(str), message=Maybe(str))]:
     """Use the scratchpad of the task at hand. Clear it when the task is done."""
     path = home.layout.scratch_page(home.agent)
+    mode = mode or ("append" if content.strip() else "read")
     if mode == "read":
         stored = read_record(home.storage.pages, home.layout, path)
         text = stored.text if stored else ""
