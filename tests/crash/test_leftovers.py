@@ -39,7 +39,7 @@ def test_a_page_the_disk_refused_once_is_read_on_the_next_look(
     (home / "memory/a.md").write_text("papaya\n")
     now = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10**9)  # long enough ago for its stamp to be believed
-    refuse_once(monkeypatch, lambda path: path.endswith("/a.md"))
+    refuse_once(monkeypatch, lambda path: path.endswith("a.md"))
     refused = memory.call("memory_search", {"query": "papaya"})
     assert "memory/a.md" in refused["warning"]
     found = memory.call("memory_search", {"query": "papaya"})
@@ -66,7 +66,7 @@ def test_a_key_left_in_two_categories_is_listed_once_and_as_it_is_read(
 
 def test_a_channel_whose_name_can_not_be_read_is_told(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     op(memory, "setChannel", channelName="New One", key="k", value="v")
-    refuse_once(monkeypatch, lambda path: path.endswith("/k.md"))
+    refuse_once(monkeypatch, lambda path: path.endswith("k.md"))
     assert "memory/channels/new-one~" in op(memory, "listChannels")["warning"]
     assert op(memory, "listChannels") == {"success": True, "channels": ["New One"]}
 
@@ -75,7 +75,7 @@ def test_a_search_of_the_registry_names_a_skill_it_could_not_read(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     op(memory, "createSkill", name="s", description="papaya")
-    refuse_once(monkeypatch, lambda path: path.endswith("/SKILL.md"))
+    refuse_once(monkeypatch, lambda path: path.endswith("SKILL.md"))
     assert "skills/s/SKILL.md" in op(memory, "search", query="papaya")["warning"]
     assert len(op(memory, "search", query="papaya")["results"]) == 1
 
@@ -88,7 +88,7 @@ def test_a_skill_whose_data_the_disk_refused_once_is_found_by_it_on_the_next_loo
     (home / "skills/s/data.json").write_text('{"fruit": "papaya"}')
     now = time.time_ns
     monkeypatch.setattr(time, "time_ns", lambda: now() + 10**9)
-    refuse_once(monkeypatch, lambda path: path.endswith("/data.json"))
+    refuse_once(monkeypatch, lambda path: path.endswith("data.json"))
     assert "skills/s/data.json: Input/output error" in memory.call("memory_search", {"query": "papaya"})["warning"]
     found = memory.call("memory_search", {"query": "papaya"})
     assert [hit["path"] for hit in found["results"]] == ["skills/s/SKILL.md"]

@@ -18,7 +18,7 @@ from threading import Lock
 from typing import Literal
 
 from ..errors import LockTimeout
-from .files import PRIVATE_FILE_MODE, make_folders, sync_folder
+from .files import NO_FOLLOW, PRIVATE_FILE_MODE, make_folders, open_own_folder, sync_folder
 
 Kind = Literal["area", "page"]  # an area is a named lock: processes of earlier releases call its files so
 KINDS: tuple[Kind, ...] = ("area", "page")  # in the order they are taken
@@ -130,10 +130,10 @@ def _open(path: str) -> int:
     for _ in range(100):
         for parent in make_folders(os.path.dirname(path)):  # the first lock makes the home itself: that has to last
             sync_folder(parent)
-        with suppress(FileNotFoundError):  # the folder was removed after it was made
-            return os.open(
-                path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), PRIVATE_FILE_MODE
-            )
+        # FileNotFoundError: the folder was removed after it was made.
+        with suppress(FileNotFoundError), open_own_folder(os.path.dirname(path)) as dir_fd:
+            name = path if dir_fd is None else os.path.basename(path)
+            return os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW, PRIVATE_FILE_MODE, dir_fd=dir_fd)
     raise LockTimeout(f"{os.path.dirname(path)} is removed again and again: stop what removes it, then try again")
 
 

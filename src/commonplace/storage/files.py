@@ -19,7 +19,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from typing import BinaryIO
 
-from ..errors import NotText, PageNotFound, PathIsFile, PathIsFolder, StorageError
+from ..errors import CommonplaceError, NotText, OutsideHome, PageNotFound, PathIsFile, PathIsFolder, StorageError
 
 try:
     import fcntl
@@ -29,11 +29,12 @@ except ImportError:  # Windows
 PRIVATE_FILE_MODE = 0o600
 PRIVATE_FOLDER_MODE = 0o700
 TIMESTAMP_TICK_NANOSECONDS = 50_000_000  # file times move in steps of up to 10 ms; two writes inside one look alike
-APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0)
-CREATE_FLAGS = (
-    os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-)
-_READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
+APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
+CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
+READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
+LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # what systems answer instead of following a link
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
 _MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where file systems take 255
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
@@ -49,9 +50,15 @@ _PROBLEMS = {
     errno.ENOTDIR: ("a file is where a folder should be", "move it away, or use another name"),
     errno.EEXIST: ("a file is where a folder should be", "move it away, or use another name"),
     errno.EISDIR: ("a folder is where a page should be", "move it away, or use another name"),
+    errno.ELOOP: ("leads through a link", "put the file itself in its place"),
     errno.ENAMETOOLONG: ("the path is too long for this file system", "use a home with a shorter path"),
 }
-_ERROR_TYPES = {errno.ENOTDIR: PathIsFile, errno.EEXIST: PathIsFile, errno.EISDIR: PathIsFolder}
+_ERROR_TYPES: dict[int, type[CommonplaceError]] = {
+    errno.ENOTDIR: PathIsFile,
+    errno.EEXIST: PathIsFile,
+    errno.EISDIR: PathIsFolder,
+    errno.ELOOP: OutsideHome,
+}
 
 
 @contextmanager
@@ -67,9 +74,20 @@ def storage_errors(path: str) -> Iterator[None]:
         raise _ERROR_TYPES.get(number, StorageError)(problem, path=path, advice=advice) from error
 
 
-def read_bytes(file_path: str, path: str) -> bytes:
-    """Return the bytes of a regular file; `path` is how errors name it."""
-    handle = os.open(file_path, _READ_FLAGS)
+def read_bytes(file_path: str, path: str, *, dir_fd: int | None = None) -> bytes:
+    """Return the bytes of a regular file; `path` is how errors name it.
+
+    Here and below, `dir_fd` is an open folder that holds the file: then a link in its place is not followed.
+    """
+    return read_and_close(_open_to_read(file_path, dir_fd), path)
+
+
+def _open_to_read(file_path: str, dir_fd: int | None) -> int:
+    return os.open(file_path, READ_FLAGS if dir_fd is None else READ_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
+
+
+def read_and_close(handle: int, path: str) -> bytes:
+    """Return the bytes of an open regular file, and close it."""
     try:
         info = os.fstat(handle)
         if stat.S_ISDIR(info.st_mode):
@@ -88,17 +106,17 @@ def read_bytes(file_path: str, path: str) -> bytes:
         os.close(handle)
 
 
-def read_bytes_or_none(file_path: str, path: str) -> bytes | None:
+def read_bytes_or_none(file_path: str, path: str, *, dir_fd: int | None = None) -> bytes | None:
     try:
-        return read_bytes(file_path, path)
+        return read_bytes(file_path, path, dir_fd=dir_fd)
     except FileNotFoundError:
         return None
 
 
-def read_settled(file_path: str, path: str) -> bytes | None:
+def read_settled(file_path: str, path: str, *, dir_fd: int | None = None) -> bytes | None:
     """Return a file's bytes, or None; wait for an editor that is in the middle of saving it."""
     try:
-        return _read_when_settled(file_path, path)
+        return _read_when_settled(file_path, path, dir_fd)
     except FileNotFoundError:
         return None
 
@@ -110,118 +128,130 @@ class ConcurrentWrite(Exception):
         self.data = data
 
 
-def replace_file(file_path: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False) -> None:
+def replace_file(
+    file_path: str, data: bytes, as_read: bytes | None, *, in_a_hurry: bool = False, dir_fd: int | None = None
+) -> None:
     """Replace the bytes that were read (None: no file) with new ones, all of them or none; or raise ConcurrentWrite.
 
     `in_a_hurry`: leave as little time as possible between the last look and the change, and sync after it.
     """
     folder, name = os.path.split(file_path)
-    handle, temporary, changed_folders = _create_temporary(folder, name)
+    handle, temporary, changed_folders = _create_temporary(folder, name, dir_fd)
     try:
-        with _unlink_on_error(temporary):
-            _copy_mode(handle, file_path)
+        with _unlink_on_error(temporary, dir_fd):
+            _copy_mode(handle, file_path, dir_fd)
             write_all(handle, data)
             if not in_a_hurry:
                 os.fsync(handle)
-        _move_into_place(temporary, file_path, data, as_read)
+        _move_into_place(temporary, file_path, data, as_read, dir_fd)
         if in_a_hurry:
             os.fsync(handle)
     finally:
         os.close(handle)
-    _sync_folders(name, (folder, *changed_folders))
+    _sync_folders(name, (folder, *changed_folders), dir_fd)
 
 
-def write_file(file_path: str, data: bytes) -> None:
+def write_file(file_path: str, data: bytes, *, dir_fd: int | None = None) -> None:
     """Replace a file that only we write, whatever it holds."""
     while True:
         with suppress(ConcurrentWrite):
-            replace_file(file_path, data, read_bytes_or_none(file_path, file_path))
+            as_read = read_bytes_or_none(file_path, file_path, dir_fd=dir_fd)
+            replace_file(file_path, data, as_read, dir_fd=dir_fd)
             return
 
 
-def remove_file(file_path: str, as_read: bytes) -> None:
+def remove_file(file_path: str, as_read: bytes, *, dir_fd: int | None = None) -> None:
     """Remove a file that is still as it was read; otherwise put it back and raise ConcurrentWrite."""
     folder, name = os.path.split(file_path)
     aside = temporary_path(file_path)
-    os.rename(file_path, aside)
-    data = _read_when_settled(aside, file_path)
+    os.rename(file_path, aside, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+    try:
+        data = _read_when_settled(aside, file_path, dir_fd)
+    except OSError:  # it became a link since it was read
+        _put_back(aside, file_path, dir_fd)
+        raise
     if data != as_read:
-        _put_back(aside, file_path)
+        _put_back(aside, file_path, dir_fd)
         raise ConcurrentWrite(data)
-    os.unlink(aside)
-    _sync_folders(name, (folder,))
+    os.unlink(aside, dir_fd=dir_fd)
+    _sync_folders(name, (folder,), dir_fd)
 
 
 @contextmanager
-def _unlink_on_error(temporary: str) -> Iterator[None]:
+def _unlink_on_error(temporary: str, dir_fd: int | None) -> Iterator[None]:
     try:
         yield
     except BaseException:
         with suppress(OSError):
-            os.unlink(temporary)
+            os.unlink(temporary, dir_fd=dir_fd)
         raise
 
 
-def _move_into_place(temporary: str, file_path: str, data: bytes, as_read: bytes | None) -> None:
-    with _unlink_on_error(temporary):
-        if not _swap_in(temporary, file_path, as_read):
+def _move_into_place(temporary: str, file_path: str, data: bytes, as_read: bytes | None, dir_fd: int | None) -> None:
+    with _unlink_on_error(temporary, dir_fd):
+        if not _swap_in(temporary, file_path, as_read, dir_fd):
             return
     # From here on the temporary file holds somebody's text: it is only unlinked when that is safe elsewhere.
-    replaced = _read_when_settled(temporary, file_path)
+    try:
+        replaced = _read_when_settled(temporary, file_path, dir_fd)
+    except OSError:  # what was replaced is a link
+        _swap_back(temporary, file_path, data, dir_fd)
+        os.unlink(temporary, dir_fd=dir_fd)
+        raise
     if replaced != as_read:
-        _swap_back(temporary, file_path, data)
-        os.unlink(temporary)
+        _swap_back(temporary, file_path, data, dir_fd)
+        os.unlink(temporary, dir_fd=dir_fd)
         raise ConcurrentWrite(replaced)
-    os.unlink(temporary)
+    os.unlink(temporary, dir_fd=dir_fd)
 
 
-def _swap_in(temporary: str, file_path: str, as_read: bytes | None) -> bool:
+def _swap_in(temporary: str, file_path: str, as_read: bytes | None, dir_fd: int | None) -> bool:
     """Put the new file in place and return whether the temporary file now holds what was there before."""
-    current = read_settled(file_path, file_path)
+    current = read_settled(file_path, file_path, dir_fd=dir_fd)
     if current != as_read:
         raise ConcurrentWrite(current)
     try:
         if as_read is None:
-            rename_noreplace(temporary, file_path)
+            rename_noreplace(temporary, file_path, dir_fd=dir_fd)
             return False
-        swap(temporary, file_path)
+        swap(temporary, file_path, dir_fd=dir_fd)
     except Unsupported:  # what is saved between the look above and this is lost
-        os.replace(temporary, file_path)
+        os.replace(temporary, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
         return False
     except (FileExistsError, FileNotFoundError):  # created or removed since the look above
-        raise ConcurrentWrite(read_bytes_or_none(file_path, file_path)) from None
+        raise ConcurrentWrite(read_bytes_or_none(file_path, file_path, dir_fd=dir_fd)) from None
     return True
 
 
-def _swap_back(temporary: str, file_path: str, data: bytes) -> None:
+def _swap_back(temporary: str, file_path: str, data: bytes, dir_fd: int | None) -> None:
     """Put the replaced file back, unless it was saved once more meanwhile over ours: that is the later one."""
-    swap(temporary, file_path)
-    if read_bytes(temporary, file_path) != data:
-        swap(temporary, file_path)
+    swap(temporary, file_path, dir_fd=dir_fd)
+    if read_bytes(temporary, file_path, dir_fd=dir_fd) != data:
+        swap(temporary, file_path, dir_fd=dir_fd)
 
 
-def _put_back(aside: str, file_path: str) -> None:
+def _put_back(aside: str, file_path: str, dir_fd: int | None) -> None:
     try:
-        rename_noreplace(aside, file_path)
+        rename_noreplace(aside, file_path, dir_fd=dir_fd)
     except Unsupported:
-        os.replace(aside, file_path)
+        os.replace(aside, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except FileExistsError:  # saved once more meanwhile: that is the later one
-        os.unlink(aside)
+        os.unlink(aside, dir_fd=dir_fd)
 
 
-def _read_when_settled(file_path: str, path: str) -> bytes:
+def _read_when_settled(file_path: str, path: str, dir_fd: int | None) -> bytes:
     """Return a file's bytes once nobody writes to it: an editor may have just opened and emptied it."""
     deadline = time.monotonic() + _SAVING_SECONDS
-    while _is_being_written(file_path) and time.monotonic() < deadline:
+    while _is_being_written(file_path, dir_fd) and time.monotonic() < deadline:
         time.sleep(0.001)
-    return read_bytes(file_path, path)
+    return read_bytes(file_path, path, dir_fd=dir_fd)
 
 
-def _is_being_written(file_path: str) -> bool:
+def _is_being_written(file_path: str, dir_fd: int | None) -> bool:
     """Return whether anybody has the file open for writing: the system only grants a read lease if nobody has."""
     if not hasattr(fcntl, "F_SETLEASE"):
         return False
-    handle = os.open(file_path, _READ_FLAGS)
+    handle = _open_to_read(file_path, dir_fd)
     try:
         fcntl.fcntl(handle, fcntl.F_SETSIG, _HARMLESS_SIGNAL)  # sent to us if somebody opens the file just now
         fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
@@ -233,10 +263,10 @@ def _is_being_written(file_path: str) -> bool:
     return False
 
 
-def _sync_folders(name: str, folders: Iterable[str]) -> None:
+def _sync_folders(name: str, folders: Iterable[str], dir_fd: int | None) -> None:
     try:
         for folder in folders:
-            sync_folder(folder)
+            sync_folder(folder, dir_fd=dir_fd)
     except OSError as error:
         sentence = (
             f"the new text is in place, but the disk did not confirm it ({error.strerror}): look before you retry"
@@ -244,8 +274,11 @@ def _sync_folders(name: str, folders: Iterable[str]) -> None:
         raise StorageError(f"{name}: {sentence}") from error
 
 
-def _create_temporary(folder: str, name: str) -> tuple[int, str, list[str]]:
+def _create_temporary(folder: str, name: str, dir_fd: int | None) -> tuple[int, str, list[str]]:
     """Create an empty private file in a folder; return it, its path, and the folders whose entries changed."""
+    if dir_fd is not None:
+        temporary = temporary_path(name)
+        return os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd), temporary, []
     for attempt in range(_CREATE_ATTEMPTS):
         temporary = temporary_path(os.path.join(folder, name))
         changed_folders = make_folders(folder)
@@ -280,10 +313,11 @@ def write_all(handle: int, data: bytes) -> None:
         view = view[os.write(handle, view) :]
 
 
-def _copy_mode(handle: int, file_path: str) -> None:
+def _copy_mode(handle: int, file_path: str, dir_fd: int | None) -> None:
     """Keep the permissions of the file to be replaced: one that a person opened to others stays open to them."""
     with suppress(OSError, AttributeError):
-        os.fchmod(handle, stat.S_IMODE(os.stat(file_path).st_mode))
+        info = os.stat(file_path, dir_fd=dir_fd, follow_symlinks=dir_fd is None)
+        os.fchmod(handle, stat.S_IMODE(info.st_mode))
 
 
 def make_folders(folder: str) -> list[str]:
@@ -301,9 +335,10 @@ def make_folders(folder: str) -> list[str]:
     return [os.path.dirname(path) for path in missing]
 
 
-def sync_folder(folder: str) -> None:
+def sync_folder(folder: str, *, dir_fd: int | None = None) -> None:
+    """Wait until the entries of a folder are on disk; an empty name is `dir_fd` itself."""
     try:
-        handle = os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+        handle = os.open(folder or os.curdir, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0), dir_fd=dir_fd)
     except (PermissionError, FileNotFoundError):  # on Windows folders cannot be opened; a removed one needs no sync
         return
     try:
@@ -312,28 +347,61 @@ def sync_folder(folder: str) -> None:
         os.close(handle)
 
 
+@contextmanager
+def open_own_folder(folder: str) -> Iterator[int | None]:
+    """Open a folder that only the program writes; OutsideHome if it is a link. None where folders cannot be opened."""
+    if os.open not in os.supports_dir_fd:
+        _refuse_link(folder)
+        yield None
+        return
+    try:
+        dir_fd = os.open(folder, STEP_FLAGS | NO_FOLLOW)
+    except OSError as error:
+        if error.errno in LINK_ERRORS:
+            _refuse_link(folder)
+        raise
+    try:
+        yield dir_fd
+    finally:
+        os.close(dir_fd)
+
+
+def _refuse_link(folder: str) -> None:
+    if os.path.islink(folder):
+        raise OutsideHome("is a link", path=os.path.basename(folder), advice="put a folder in its place")
+
+
 class Unsupported(Exception):
     """This system or file system cannot do it."""
 
 
-def swap(one: str, other: str) -> None:
+def swap(one: str, other: str, *, dir_fd: int | None = None) -> None:
     """Let two files change places in one step. FileNotFoundError when one is not there."""
-    _rename(one, other, _RENAME_EXCHANGE)
+    _rename(one, other, _RENAME_EXCHANGE, dir_fd, dir_fd)
 
 
-def rename_noreplace(one: str, new: str) -> None:
-    """Rename a file in one step; FileExistsError when the new name is taken."""
-    _rename(one, new, _RENAME_NOREPLACE)
+def rename_noreplace(one: str, new: str, *, dir_fd: int | None = None, new_dir_fd: int | None = None) -> None:
+    """Rename a file in one step; FileExistsError when the new name is taken. It stays in its folder by default."""
+    _rename(one, new, _RENAME_NOREPLACE, dir_fd, dir_fd if new_dir_fd is None else new_dir_fd)
 
 
-def rename_new(temporary: str, file_path: str) -> None:
+def rename_new(temporary: str, file_path: str, *, dir_fd: int | None = None) -> None:
     """Rename, but never over another file; where the system cannot promise that, after a last look."""
     try:
-        rename_noreplace(temporary, file_path)
+        rename_noreplace(temporary, file_path, dir_fd=dir_fd)
     except Unsupported:
-        if os.path.lexists(file_path):
+        if entry_exists(file_path, dir_fd=dir_fd):
             raise FileExistsError(file_path) from None
-        os.rename(temporary, file_path)
+        os.rename(temporary, file_path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
+
+
+def entry_exists(file_path: str, *, dir_fd: int | None = None) -> bool:
+    """Return whether anything has that name, a link that leads nowhere included."""
+    try:
+        os.stat(file_path, dir_fd=dir_fd, follow_symlinks=False)
+    except OSError:
+        return False
+    return True
 
 
 _AT_FDCWD = -100  # paths are relative to the working directory
@@ -342,19 +410,25 @@ _RENAME_EXCHANGE = 2
 _UNSUPPORTED_ERRORS = frozenset({errno.EINVAL, errno.ENOSYS, errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP})
 
 
-def _rename(one: str, other: str, flag: int) -> None:
+def _rename(one: str, other: str, flag: int, dir_fd: int | None, other_dir_fd: int | None) -> None:
     call = _load_renameat2()
     if call is None:
         raise Unsupported
-    number = call(os.fsencode(one), os.fsencode(other), flag)
+    number = call(
+        _or_working_folder(dir_fd), os.fsencode(one), _or_working_folder(other_dir_fd), os.fsencode(other), flag
+    )
     if number in _UNSUPPORTED_ERRORS:
         raise Unsupported
     if number:
         raise OSError(number, os.strerror(number), one, None, other)
 
 
+def _or_working_folder(dir_fd: int | None) -> int:
+    return _AT_FDCWD if dir_fd is None else dir_fd
+
+
 @cache
-def _load_renameat2() -> Callable[[bytes, bytes, int], int] | None:
+def _load_renameat2() -> Callable[[int, bytes, int, bytes, int], int] | None:
     if sys.platform != "linux":
         return None
     import ctypes  # takes a millisecond, which only writers pay
@@ -365,8 +439,8 @@ def _load_renameat2() -> Callable[[bytes, bytes, int], int] | None:
         return None
     renameat2.argtypes = [ctypes.c_int, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_uint]
 
-    def call(one: bytes, other: bytes, flag: int) -> int:
-        return ctypes.get_errno() if renameat2(_AT_FDCWD, one, _AT_FDCWD, other, flag) else 0
+    def call(dir_fd: int, one: bytes, other_dir_fd: int, other: bytes, flag: int) -> int:
+        return ctypes.get_errno() if renameat2(dir_fd, one, other_dir_fd, other, flag) else 0
 
     return call
 
@@ -449,7 +523,7 @@ def remove_leftovers(path: str) -> None:
 
 def _remove_if_unlocked(temporary: str) -> None:
     with suppress(OSError):  # locked, or not ours to remove
-        handle = os.open(temporary, _READ_FLAGS | getattr(os, "O_NOFOLLOW", 0))
+        handle = os.open(temporary, READ_FLAGS | NO_FOLLOW)
         try:
             if stat.S_ISREG(os.fstat(handle).st_mode):
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

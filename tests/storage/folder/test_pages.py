@@ -103,7 +103,7 @@ def test_a_failed_write_leaves_the_old_page_and_no_litter(
 ) -> None:
     pages.write("a.md", "old")
 
-    def fail(*_: object) -> int:
+    def fail(*_: object, **__: object) -> int:
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr(os, operation, fail)

@@ -25,6 +25,7 @@ from ..base import (
 from ..files import PRIVATE_FOLDER_MODE, read_bytes_or_none, storage_errors
 from .history import FolderHistory
 from .pages import FolderPages
+from .root import RootFolder
 from .tokens import FolderTokens
 from .transcripts import FolderTranscript
 from .tree import FolderTree
@@ -52,6 +53,7 @@ class FolderStorage:
         retention = Retention(limits.days, limits.megabytes * 1_000_000)
         self._locks = os.path.join(self.local_folder, LOCKS_FOLDER)
         self._clock = clock
+        self._top = RootFolder(self.local_folder)
         self._history = FolderHistory(os.path.join(self.local_folder, HISTORY_FOLDER), self._locks, clock, retention)
         self.history: HistoryStore = self._history
         self.pages: Pages = FolderPages(self.local_folder, on_write, self._history)
@@ -70,7 +72,9 @@ class FolderStorage:
 
     def read_bytes(self, path: str) -> bytes | None:
         with storage_errors(path):
-            return read_bytes_or_none(os.path.join(self.local_folder, path), path)
+            if path == settings_of.FILE:  # a person may keep it elsewhere and link it here
+                return read_bytes_or_none(os.path.join(self.local_folder, path), path)
+            return self._top.read_or_none(path)
 
     def page_reader(self, paths: Sequence[str]) -> Callable[[str], Page]:
         return self.pages.read

@@ -18,6 +18,7 @@ from ...errors import CommonplaceError, LockTimeout, NotText, OutsideHome, PageN
 from ...formats.json_text import is_unicode
 from ...model import Page
 from ..base import (
+    LOCKS_FOLDER,
     UNSURE,
     Changes,
     HistoryStore,
@@ -35,8 +36,6 @@ from ..file_locks import Kind, lock, lock_slot, slot_of
 from ..files import (
     TIMESTAMP_TICK_NANOSECONDS,
     ConcurrentWrite,
-    read_bytes,
-    read_bytes_or_none,
     read_settled,
     remove_file,
     replace_file,
@@ -44,9 +43,9 @@ from ..files import (
 )
 from ..history import version_of
 from ..names import require_inside
+from .root import RootFolder
 
 Files = list["os.DirEntry[str]"]
-_FOLDER = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 _REPLACE_ATTEMPTS = 100  # to replace a page that others keep saving
 _UNHURRIED_ATTEMPTS = 4  # of them, which sync before the page is swapped in
 
@@ -60,42 +59,51 @@ class FolderPages(TextPages):
         super().__init__(ConflictDetector(history))
         self._on_write = on_write
         self.root = os.path.abspath(root)
-        self._real = os.path.realpath(root)
+        self._top = RootFolder(root)
 
     def read(self, path: str) -> Page:
+        require_inside(path)
         with storage_errors(path):
-            data = read_bytes(self._locate(path), path)
+            data = self._top.read(path)
         return Page(path, decode_text(data, path), version_of(data))
 
     def change_bytes(self, path: str, change: ByteChange) -> str:
-        file_path = self._locate(path)
+        require_inside(path)
         with storage_errors(path), self._lock("page", path):
-            old = read_settled(file_path, path)
+            old = self._read_settled(path)
             new = change(old)
             if new is None or new == old:
                 self._conflicts.mark_read(path, version_of(old))
                 return version_of(new)
-            old, new = self._replace(path, file_path, old, new, change)
+            old, new = self._replace(path, old, new, change)
             self._conflicts.report_lost_changes(path, old, new)
             self._conflicts.record_change(path, old, new)
         self._conflicts.mark_read(path, version_of(new))
         self._on_write(path, len(new))
         return version_of(new)
 
-    def _replace(
-        self, path: str, file_path: str, old: bytes | None, new: bytes, change: ByteChange
-    ) -> tuple[bytes | None, bytes]:
+    def _read_settled(self, path: str) -> bytes | None:
+        try:
+            with self._top.open_parent(path) as (name, dir_fd):
+                return read_settled(name, path, dir_fd=dir_fd)
+        except FileNotFoundError:  # not even its folder is there
+            return None
+
+    def _replace(self, path: str, old: bytes | None, new: bytes, change: ByteChange) -> tuple[bytes | None, bytes]:
         """Return what was replaced by what. An editor takes no lock: what it saved meanwhile is changed instead."""
         for attempt in range(_REPLACE_ATTEMPTS):
-            self._record_outside_edit(path, old, file_path)
+            self._record_outside_edit(path, old)
             try:
-                replace_file(file_path, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS)
+                with self._top.open_parent(path, create=True) as (name, dir_fd):
+                    replace_file(name, new, old, in_a_hurry=attempt >= _UNHURRIED_ATTEMPTS, dir_fd=dir_fd)
             except ConcurrentWrite as other:
-                self._record_outside_edit(path, other.data, file_path)
-                old = read_settled(file_path, path)
+                self._record_outside_edit(path, other.data)
+                old = self._read_settled(path)
                 new = change(old) or b""
+            except FileNotFoundError:  # the folder's last page was removed just now, and the folder with it
+                continue
             except (OSError, StorageError):
-                if read_bytes_or_none(file_path, path) == new:  # in place, but not confirmed by the disk
+                if self._read_settled(path) == new:  # in place, but not confirmed by the disk
                     self._conflicts.record_change(path, old, new)
                 raise
             else:
@@ -105,30 +113,39 @@ class FolderPages(TextPages):
         raise StorageError(f"{path} is saved again and again by another program: close it there, then try again")
 
     def reaffirm(self, path: str) -> None:
-        place = self._locate(path)
+        require_inside(path)
         with storage_errors(path), self._lock("page", path):
-            data = read_bytes(place, path)
-            self._record_outside_edit(path, data, place)
+            data = self._top.read(path)
+            self._record_outside_edit(path, data)
             self._conflicts.record_change(path, data, data)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
-        file_path = self._locate(path)
+        require_inside(path)
         with storage_errors(path), self._lock("page", path):
             while True:
-                old = read_settled(file_path, path)
+                old = self._read_settled(path)
                 if old is None:
                     raise PageNotFound(path)
                 if if_version is not None and version_of(old) != if_version:
                     raise StaleVersion(path)
-                self._record_outside_edit(path, old, file_path)
+                self._record_outside_edit(path, old)
                 with suppress(ConcurrentWrite):  # saved since it was read: check again what is there now
-                    remove_file(file_path, old)
+                    self._remove_file(path, old)
                     break
             self._conflicts.record_change(path, old, None)
-            with suppress(OSError):  # a folder that is not empty stays
-                os.rmdir(os.path.dirname(file_path))
+            self._remove_empty_folder(path)
         self._conflicts.forget(path)
         self._on_write(path, 0)
+
+    def _remove_file(self, path: str, as_read: bytes) -> None:
+        with self._top.open_parent(path) as (name, dir_fd):
+            remove_file(name, as_read, dir_fd=dir_fd)
+
+    def _remove_empty_folder(self, path: str) -> None:
+        folder = os.path.dirname(path)
+        with suppress(OSError, OutsideHome):  # a folder that is not empty stays
+            if folder:
+                self._top.remove_folder(folder)
 
     def record_outside_edits(self, paths: Iterable[str]) -> None:
         """Record them, but leave a page that is locked or cannot be read for the next time."""
@@ -136,15 +153,24 @@ class FolderPages(TextPages):
         for path in paths:
             slots.setdefault(slot_of(path), []).append(path)
         for slot, in_slot in slots.items():
-            with suppress(LockTimeout, OSError), lock_slot(self._locate(".locks"), "page", slot, in_slot[0], 0):
+            with suppress(LockTimeout, OSError), lock_slot(self._locks, "page", slot, in_slot[0], 0):
                 for path in in_slot:
                     with suppress(CommonplaceError, OSError):
-                        file_path = self._locate(path)
-                        self._record_outside_edit(path, read_bytes_or_none(file_path, path), file_path)
+                        require_inside(path)
+                        self._record_outside_edit(path, self._top.read_or_none(path))
 
-    def _record_outside_edit(self, path: str, data: bytes | None, file_path: str) -> None:
+    def _record_outside_edit(self, path: str, data: bytes | None) -> None:
         with suppress(FileNotFoundError):
-            self._conflicts.record_outside_edit(path, data, None if data is None else os.stat(file_path).st_mtime)
+            self._conflicts.record_outside_edit(path, data, None if data is None else self._stat(path).st_mtime)
+
+    def _stat(self, path: str) -> os.stat_result:
+        """Return what the system says of a file or folder; OutsideHome if it is a link or lies behind one."""
+        require_inside(path)
+        with self._top.open_parent(path) as place:
+            info = place.stat()
+            if stat.S_ISLNK(info.st_mode):
+                self._top.refuse_links(path)
+        return info
 
     def list(self, folder: str, suffix: Suffix = ".md", *, deep: bool = False) -> Paths:
         with storage_errors(folder):
@@ -161,9 +187,8 @@ class FolderPages(TextPages):
         warnings: PathWarnings = []
         for path in sorted(self._iterate_paths(folder, ".md", deep=True, warnings=warnings)):
             try:
-                # The walk follows no links, so the path lies inside the home and needs no second check.
-                page_text = decode_text(read_bytes(os.path.join(self._real, path), path), path)
-            except NotText as error:
+                page_text = decode_text(self._top.read(path), path)
+            except (NotText, OutsideHome) as error:
                 warnings.append((path, str(error)))
             except OSError as error:
                 warnings.append((path, f"{path} could not be read: {error.strerror}"))
@@ -174,8 +199,9 @@ class FolderPages(TextPages):
 
     def list_folders(self, folder: str) -> Paths:
         with storage_errors(folder):
+            require_inside(folder)
             try:
-                with os.scandir(self._locate(folder)) as entries:
+                with self._top.scan(folder) as entries:
                     inside = [e.name for e in entries if e.name[0] != "." and e.is_dir(follow_symlinks=False)]
             except (FileNotFoundError, NotADirectoryError, PermissionError):
                 return []
@@ -183,7 +209,7 @@ class FolderPages(TextPages):
 
     def modified_at(self, path: str) -> float:
         with storage_errors(path):
-            return os.stat(self._locate(path)).st_mtime
+            return self._stat(path).st_mtime
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
         seen: dict[str, int] = {}
@@ -203,24 +229,17 @@ class FolderPages(TextPages):
             yield
 
     def _lock(self, kind: Kind, name: str) -> AbstractContextManager[None]:
-        return lock(self._locate(".locks"), kind, name)
+        return lock(self._locks, kind, name)
 
-    def _locate(self, path: str) -> str:
-        """Return the file of a path; OutsideHome when it is not below the home or is reached through a link."""
-        require_inside(path)
-        file_path = os.path.normpath(os.path.join(self._real, path))
-        real = os.path.realpath(file_path)
-        if real != file_path:
-            out = "" if real.startswith(self._real + os.sep) else " out of the home"
-            advice = "put the page itself in its place"
-            raise OutsideHome(f"leads{out} through a link", path=path, advice=advice)
-        return file_path
+    @property
+    def _locks(self) -> str:
+        return os.path.join(self._top.path, LOCKS_FOLDER)
 
     def _sweep(self, root: Root, seen: dict[str, int], warnings: PathWarnings, settled: int) -> None:
         """Add the stamps of every page below a root to `seen`."""
         if root.is_page:
             with suppress(OSError, OutsideHome):
-                info = os.lstat(self._locate(root.path))
+                info = self._stat(root.path)
                 if stat.S_ISREG(info.st_mode):
                     seen[root.path] = _stamp(info, settled)
             return
@@ -241,21 +260,21 @@ class FolderPages(TextPages):
         Links are not followed. A folder is read through a descriptor, so that its path is resolved once and not for
         each of its files.
         """
-        try:
-            waiting = [(f"{folder}/" if folder else "", self._locate(folder) if folder else self._real)]
-        except OutsideHome as error:
-            _warn(warnings, folder, str(error))
-            return
+        waiting = [f"{folder}/" if folder else ""]
         while waiting:
-            prefix, folder_path = waiting.pop()
-            with _open_folder(folder_path) as handle:
-                if isinstance(handle, OSError):
-                    self._warn_unreadable(prefix[:-1], handle, warnings)
-                    continue
-                files, folders = self._split_entries(handle, prefix, suffix, warnings)
-                yield prefix, files
-            if deep:
-                waiting += ((f"{prefix}{name}/", f"{folder_path}/{name}") for name in folders)
+            prefix = waiting.pop()
+            try:
+                if prefix:
+                    require_inside(prefix)
+                with self._top.scan(prefix) as entries:
+                    files, folders = self._split_entries(entries, prefix, suffix, warnings)
+                    yield prefix, files
+            except OutsideHome as error:
+                _warn(warnings, prefix[:-1], str(error))
+            except OSError as error:
+                self._warn_unreadable(prefix[:-1], error, warnings)
+            else:
+                waiting += (f"{prefix}{name}/" for name in folders if deep)
 
     def _warn_unreadable(self, folder: str, error: OSError, warnings: PathWarnings | None) -> None:
         """Warn of a folder that cannot be read; one that is not there has no pages. Without `warnings`, raise."""
@@ -266,29 +285,28 @@ class FolderPages(TextPages):
         _warn(warnings, folder, f"{folder} could not be read: {error.strerror}")
 
     def _split_entries(
-        self, handle: int | str, prefix: str, suffix: Suffix, warnings: PathWarnings | None
+        self, entries: Iterable[os.DirEntry[str]], prefix: str, suffix: Suffix, warnings: PathWarnings | None
     ) -> tuple[Files, Paths]:
         """Return the files of a folder that end in the suffix, and the names of its folders."""
         files: Files = []
         folders: Paths = []
-        with os.scandir(handle) as entries:
-            for entry in entries:
-                name = entry.name
-                if name[0] == ".":
-                    continue
-                if not name.isascii() and not is_unicode(name):
-                    _warn(warnings, prefix, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
-                elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
-                    files.append(entry)
-                elif entry.is_dir(follow_symlinks=False):
-                    folders.append(name)
-                elif warnings is not None and entry.is_symlink():
-                    self._warn_of_link(prefix + name, warnings)
+        for entry in entries:
+            name = entry.name
+            if name[0] == ".":
+                continue
+            if not name.isascii() and not is_unicode(name):
+                _warn(warnings, prefix, f"{prefix + name!a} has a name that is not UTF-8 and was not read")
+            elif name.endswith(suffix) and entry.is_file(follow_symlinks=False):
+                files.append(entry)
+            elif entry.is_dir(follow_symlinks=False):
+                folders.append(name)
+            elif warnings is not None and entry.is_symlink():
+                self._warn_of_link(prefix + name, warnings)
         return files, folders
 
     def _warn_of_link(self, path: str, warnings: PathWarnings) -> None:
         try:
-            self._locate(path)
+            self._top.refuse_links(path)
         except OutsideHome as error:
             warnings.append((path, str(error)))
 
@@ -303,18 +321,3 @@ def _stamp(info: os.stat_result, settled: int) -> int:
     if info.st_mtime_ns > settled or info.st_ctime_ns > settled:
         return UNSURE
     return hash((info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns)) & 0x7FFFFFFFFFFFFFFF
-
-
-@contextmanager
-def _open_folder(path: str) -> Iterator[int | str | OSError]:
-    """Yield a descriptor of a folder, its path where folders have no descriptors, or the error."""
-    try:
-        handle = os.open(path, _FOLDER) if os.scandir in os.supports_fd else path
-    except OSError as error:
-        yield error
-        return
-    try:
-        yield handle
-    finally:
-        if isinstance(handle, int):
-            os.close(handle)

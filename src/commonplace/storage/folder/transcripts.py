@@ -11,26 +11,33 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from ...errors import NotText, OutsideHome, StorageError
+from ...errors import NotText, StorageError
 from ..file_locks import lock
-from ..files import PRIVATE_FILE_MODE, make_folders, storage_errors, sync_folder, write_all
+from ..files import NO_FOLLOW, PRIVATE_FILE_MODE, storage_errors, sync_folder, write_all
 from ..transcripts import Reader, find_append_point, format_items, iterate_backwards, read_last
+from .root import Place, RootFolder
 
 _APPEND_ATTEMPTS = 100  # to append to a file that others keep replacing
-_OPEN = os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+_CREATE = os.O_RDWR | os.O_CREAT
+_OPEN = os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class FolderTranscript:
     """The items of one file in a home. Safe for any number of threads and processes."""
 
     def __init__(self, root: str, locks: str, path: str) -> None:
-        self._root = os.path.realpath(root)
+        self._top = RootFolder(root)
         self._locks = locks
         self.path = path
 
     def items(self, last: int | None = None) -> list[Any]:
         """Return all items, or the last so many, oldest first."""
-        with storage_errors(self.path), suppress(FileNotFoundError), self._open(os.O_RDONLY) as handle:
+        with (
+            storage_errors(self.path),
+            suppress(FileNotFoundError),
+            self._top.open_parent(self.path) as place,
+            self._open(place, os.O_RDONLY) as handle,
+        ):
             return read_last(_make_reader(handle), last)
         return []
 
@@ -45,17 +52,15 @@ class FolderTranscript:
 
     def _append(self, data: bytes) -> bool:
         """Return whether the data is in the file that is there now: an editor may have put another in its place."""
-        folder = os.path.dirname(self._file_path())
-        changed = make_folders(folder)
         try:
-            with self._open(os.O_RDWR | os.O_CREAT) as handle:
+            with self._top.open_parent(self.path, create=True) as place, self._open(place, _CREATE) as handle:
                 end, first = find_append_point(_make_reader(handle))
                 _write_at(handle, end, first + data)
-                is_current = os.path.samestat(os.fstat(handle), os.stat(self._file_path()))
+                is_current = os.path.samestat(os.fstat(handle), place.stat())
+                if not end:
+                    sync_folder(os.path.dirname(place.name), dir_fd=place.dir_fd)
         except FileNotFoundError:  # removed just now, or the folder with the last session in it
             return False
-        for each in (folder, *changed) if not end else ():
-            sync_folder(each)
         return is_current
 
     def pop(self) -> Any:
@@ -65,7 +70,7 @@ class FolderTranscript:
         return None
 
     def _pop(self) -> Any:
-        with self._open(os.O_RDWR) as handle:
+        with self._top.open_parent(self.path) as place, self._open(place, os.O_RDWR) as handle:
             item = next(iterate_backwards(_make_reader(handle)), None)
             if item is None:
                 return None
@@ -74,20 +79,14 @@ class FolderTranscript:
             return item.value
 
     @contextmanager
-    def _open(self, flags: int) -> Iterator[int]:
-        handle = os.open(self._file_path(), flags | _OPEN, PRIVATE_FILE_MODE)
+    def _open(self, place: Place, flags: int) -> Iterator[int]:
+        handle = os.open(place.name, flags | _OPEN, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
         try:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
                 raise NotText(f"{self.path} is not a regular file: move it away")
             yield handle
         finally:
             os.close(handle)
-
-    def _file_path(self) -> str:
-        file_path = os.path.normpath(os.path.join(self._root, self.path))
-        if os.path.realpath(file_path) != file_path:
-            raise OutsideHome(f"{self.path} leads through a link: put the page itself in its place")
-        return file_path
 
 
 def _make_reader(handle: int) -> Reader:
