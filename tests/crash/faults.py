@@ -150,20 +150,30 @@ def install() -> None:
     ctypes.CDLL = _loading(ctypes.CDLL)  # type: ignore[assignment, misc]
 
 
+def _full_path(path: Any, dir_fd: int | None) -> Any:
+    """Return the path of a name in an open folder."""
+    if dir_fd is None or not DISK.home:
+        return path
+    return os.path.normpath(os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), path))
+
+
 def _on_path(kind: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(path: Any, *rest: Any, **more: Any) -> Any:
-        if not DISK.inside(path):
+        full = _full_path(path, more.get("dir_fd"))
+        if not DISK.inside(full):
             return real(path, *rest, **more)
-        return DISK.perform(Operation(kind, path), lambda: real(path, *rest, **more))
+        return DISK.perform(Operation(kind, full), lambda: real(path, *rest, **more))
 
     return wrapped
 
 
 def _on_two_paths(kind: str, real: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(source: Any, target: Any, **more: Any) -> Any:
-        if not DISK.inside(target):
+        to = _full_path(target, more.get("dst_dir_fd"))
+        if not DISK.inside(to):
             return real(source, target, **more)
-        return DISK.perform(Operation(kind, source, target), lambda: real(source, target, **more))
+        operation = Operation(kind, _full_path(source, more.get("src_dir_fd")), to)
+        return DISK.perform(operation, lambda: real(source, target, **more))
 
     return wrapped
 
@@ -192,12 +202,13 @@ def _writing(real: Callable[..., int]) -> Callable[..., int]:
 
 def _opening(real: Callable[..., int]) -> Callable[..., int]:
     def wrapped(path: Any, flags: int, *rest: Any, **more: Any) -> int:
-        if not DISK.inside(path):
+        full = _full_path(path, more.get("dir_fd"))
+        if not DISK.inside(full):
             return real(path, flags, *rest, **more)
         kind = "create" if flags & _CREATING else "list" if flags & _FOLDER else "open"
-        operation = Operation(kind, path)
+        operation = Operation(kind, full)
         handle: int = DISK.perform(operation, lambda: real(path, flags, *rest, **more))
-        DISK.handles[handle] = path
+        DISK.handles[handle] = full
         return handle
 
     return wrapped
@@ -303,7 +314,8 @@ class _RenameAt2:
 
     def __call__(self, *given: Any) -> int:
         self.real.argtypes = self.argtypes
-        source, target = os.fsdecode(given[1]), os.fsdecode(given[3])
+        folders = [None if dir_fd < 0 else dir_fd for dir_fd in (given[0], given[2])]
+        source, target = (_full_path(os.fsdecode(name), at) for name, at in zip(given[1::2], folders, strict=False))
         if not DISK.inside(target):
             return int(self.real(*given))
         try:

@@ -33,6 +33,7 @@ NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
 APPEND_FLAGS = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | NO_FOLLOW
 CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | NO_FOLLOW | getattr(os, "O_BINARY", 0)
 READ_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows a path is checked before it is used
 STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # what systems answer instead of following a link
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
@@ -350,7 +351,7 @@ def sync_folder(folder: str, *, dir_fd: int | None = None) -> None:
 @contextmanager
 def open_own_folder(folder: str) -> Iterator[int | None]:
     """Open a folder that only the program writes; OutsideHome if it is a link. None where folders cannot be opened."""
-    if os.open not in os.supports_dir_fd:
+    if not CAN_OPEN_FOLDERS:
         _refuse_link(folder)
         yield None
         return

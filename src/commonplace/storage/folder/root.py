@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from ...errors import OutsideHome
 from ..files import (
+    CAN_OPEN_FOLDERS,
     LINK_ERRORS,
     NO_FOLLOW,
     PRIVATE_FILE_MODE,
@@ -25,7 +26,6 @@ from ..files import (
 )
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
-_CAN_STEP = os.open in os.supports_dir_fd  # not on Windows: there a path is checked before it is used
 
 
 class Place(NamedTuple):
@@ -46,7 +46,7 @@ class RootFolder:
     def open(self, path: str, flags: int, mode: int = PRIVATE_FILE_MODE) -> int:
         """Return a descriptor of a file or folder, which the caller closes; OutsideHome if a link leads there."""
         *folders, name = self._split(path) or [os.curdir]
-        if not _CAN_STEP:
+        if not CAN_OPEN_FOLDERS:
             self.refuse_links(path)
             return os.open(os.path.join(self.path, *folders, name), flags, mode)
         try:
@@ -75,9 +75,9 @@ class RootFolder:
     def make_folder(self, folder: str) -> None:
         """Create a folder, private, and those it lies in."""
         folders = self._split(folder)
-        if not _CAN_STEP:
+        if not CAN_OPEN_FOLDERS:
             self.refuse_links(folder)
-            make_folders(os.path.join(self.path, *folders))
+            _make_folders(os.path.join(self.path, *folders))
             return
         try:
             os.close(self._step(folders, create=True))
@@ -109,10 +109,10 @@ class RootFolder:
     def open_parent(self, path: str, *, create: bool = False) -> Iterator[Place]:
         """Open the folder that a path lies in, and create it if asked; FileNotFoundError if it is not there."""
         *folders, name = self._split(path)
-        if not _CAN_STEP:
+        if not CAN_OPEN_FOLDERS:
             self.refuse_links(path)
             if create:
-                make_folders(os.path.join(self.path, *folders))
+                _make_folders(os.path.join(self.path, *folders))
             yield Place(os.path.join(self.path, *folders, name), None)
             return
         try:
@@ -134,8 +134,7 @@ class RootFolder:
     def _step(self, folders: list[str], *, create: bool = False) -> int:
         """Go down from the root, folder by folder, and return a descriptor of the last."""
         if create:
-            for parent in make_folders(self.path):
-                sync_folder(parent)
+            _make_folders(self.path)
         dir_fd = os.open(self.path, STEP_FLAGS)
         for name in folders:
             try:
@@ -156,6 +155,11 @@ class RootFolder:
         if real != file_path:
             out = "" if real.startswith(self.path + os.sep) else " out of the home"
             raise OutsideHome(f"leads{out} through a link", path=path, advice="put the page itself in its place")
+
+
+def _make_folders(folder: str) -> None:
+    for parent in make_folders(folder):
+        sync_folder(parent)
 
 
 def _open_folder(name: str, dir_fd: int, *, create: bool) -> int:
