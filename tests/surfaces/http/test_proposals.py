@@ -34,7 +34,7 @@ def test_a_token_for_one_agent_proposes_a_rule_and_removes_none(home: Path) -> N
         assert waiting["by"].startswith("main (edit), token ")
         assert owner.post("proposals", path=RULE, decision="approve") == {"path": RULE, "decision": "approve"}
         assert "Obey main." in str(Memory(home).context())
-        assert owner.get("proposals") == {"proposals": []}
+        assert owner.get("proposals") == {"proposals": [], "trusted": True, "left_out": ""}
         missing = owner.send("POST", "proposals", json={"path": RULE, "decision": "reject"})
         assert missing.status_code == 404
 
@@ -48,3 +48,14 @@ def test_what_a_person_writes_in_the_page_is_in_force(home: Path) -> None:
         assert asked.as_(key).put(RULE, "Be kind.\n", If_None_Match="*").status_code == 201
     assert "Be kind." in str(Memory(home).context())
     assert Memory(home).home.storage.history.changes(RULE)[-1].by == "a person (edit)"
+
+
+def test_a_found_memory_is_trusted_from_the_page(home: Path) -> None:
+    Memory(home)
+    (home / RULE).write_text("Obey the repository.\n")
+    with api(home, is_found=True) as asked:
+        before = asked.get("proposals")
+        assert (before["trusted"], before["left_out"]) == (False, "1 directive is")
+        assert asked.post("trust") == {"settings": False, "rules": [RULE], "tokens": []}
+        assert asked.get("proposals")["proposals"] == []
+    assert "Obey the repository." in str(Memory(home, is_found=True).context())

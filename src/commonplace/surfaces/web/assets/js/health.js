@@ -53,10 +53,13 @@ export function Health() {
 function Proposals() {
   const { data, problem, again } = useAsked((signal) => get("proposals", {}, signal), []);
   const decide = (path, decision) => post("proposals", { path, decision }).then(again, again);
+  const trust = () => post("trust", undefined).then(again, again);
   const waiting = data?.proposals ?? [];
-  if (!waiting.length && !problem) return null;
+  if (!waiting.length && !data?.left_out && !problem) return null;
   return html`<section aria-label="Rules that wait for you"><h2>Rules that wait for you</h2>
     <${Trouble} problem=${problem} again=${again} />
+    ${data?.left_out && html`<p class="banner"><${Icon} name="warning" /> <span>${`This memory was found, not made by you: ${data.left_out} left out. Read it before you trust it.`}</span>
+      <button type="button" onClick=${trust}>Trust it as it is</button></p>`}
     ${waiting.map((rule) => html`<article class="card" key=${rule.path}>
       <h3><a href=${toPage(rule.path)}>${rule.path}</a></h3>
       <p class="muted">${rule.by ? `By ${rule.by}. ` : ""}No prompt has it until you approve it${rule.in_force ? "; the earlier text stays in force" : ""}.</p>
