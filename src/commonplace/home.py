@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
     from .search.pipeline import SearchResult
+    from .storage.authors import Authors
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
 
@@ -133,6 +134,13 @@ class Home:
         """Return what this agent may see."""
         extra_paths = self.search_settings.extra_paths
         return Visibility(self.storage, self.layout, self.agent, extra_paths, lambda: self.index.scope)
+
+    @cached_property
+    def authors(self) -> Authors:
+        """Return who wrote which lines, as history knows it."""
+        from .storage.authors import Authors
+
+        return Authors(self.storage.pages, self.storage.history)
 
     @property
     def globals(self) -> Globals:

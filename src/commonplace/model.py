@@ -132,6 +132,7 @@ class Filters(NamedTuple):
     until: int | None = None
     source: str = ""
     paths: tuple[str, ...] = ()  # globs, any of which must match
+    author: str = ""  # an agent, `outside`, `import`, `person` or `token`; asked of history after the index
 
 
 EVERYTHING = Filters()
@@ -161,6 +162,7 @@ class Hit(NamedTuple):
     key: str = ""
     tags: tuple[str, ...] = ()
     at: str = ""
+    author: str = ""  # who wrote the lines, in words; empty where history does not know
 
     @property
     def citation(self) -> str:

@@ -27,6 +27,7 @@ FILTERS = {
     "until": TEXT,
     "source": TEXT,
     "path": _ONE_OR_MORE,
+    "author": TEXT,
 }
 
 
@@ -45,6 +46,7 @@ def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
         _parse_day("until", values.get("until"), today, last=True),
         values.get("source") or "",
         tuple(pattern for path in _as_tuple(values.get("path")) for pattern in _path_patterns(path)),
+        values.get("author") or "",
     )
 
 

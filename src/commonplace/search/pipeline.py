@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
+    from ..storage.authors import Authors
     from ..storage.base import Storage
 
 Mode = Literal["hybrid", "keyword"]
@@ -45,6 +46,7 @@ MAX_RESULTS = 100
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _POOL_PASSAGES = 60  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
+_AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
@@ -91,6 +93,9 @@ class Searchable(Protocol):
     @property
     def visibility(self) -> Visible: ...
 
+    @property
+    def authors(self) -> Authors: ...
+
     def today(self) -> date: ...
 
     def record_recall(self, paths: Iterable[str]) -> None: ...
@@ -111,13 +116,25 @@ def search(
     embedding = _choose_embedding(home, mode)
     query = parse_query(home, text, limit, min_score, viewer, filters)
 
+    wide = query._replace(limit=_AUTHOR_POOL_HITS) if filters.author else query
+
     def answer(view: IndexView) -> SearchResult:
-        result = run_query(view.index, query, embedding)
-        home.record_recall(hit.path for hit in result.hits)
+        result = run_query(view.index, wide, embedding)
         return result._replace(stale=view.stale, warnings=(*result.reasons, *home.visibility.filter_warnings(view)))
 
     embedding.prefetch(query.text)
-    return home.index.query(answer)
+    result = _add_authors(home, home.index.query(answer), query)
+    home.record_recall(hit.path for hit in result.hits)
+    return result
+
+
+def _add_authors(home: Searchable, result: SearchResult, query: Query) -> SearchResult:
+    """Return the hits with their authors; only those by the author that the query asks for, if it does."""
+    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in result.hits])
+    hits = [hit._replace(author=origin.author) for hit, origin in zip(result.hits, origins, strict=True)]
+    wanted = query.filters.author
+    chosen = [at for at, origin in enumerate(origins) if not wanted or wanted in origin.names][: query.limit]
+    return result._replace(hits=tuple(hits[at] for at in chosen), ranked=tuple(result.ranked[at] for at in chosen))
 
 
 def require_search(home: Searchable) -> None:

@@ -174,8 +174,12 @@ class HistoryStore(Protocol):
         """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
         ...
 
-    def versions(self, path: str) -> Versions:
-        """Return every readable version of a page, oldest first."""
+    def versions(self, path: str, newest: int | None = None) -> Versions:
+        """Return every readable version of a page, or only the newest so many; oldest first."""
+        ...
+
+    def stamps(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return for each page with a history a text that is another one when its history has grown."""
         ...
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:

@@ -223,6 +223,12 @@ def require_one(name: str, matches: Sequence[Change]) -> Change:
     raise NotFound(f"there is no change {name}: `commonplace log` lists them")
 
 
+def newest_lines(lines: list[Line], count: int) -> list[Line]:
+    """Return the lines to replay for the newest versions."""
+    first = max(0, len(lines) - count)
+    return lines[max(0, first - lines[first].depth) :] if first < len(lines) else []
+
+
 def find_version(lines: list[Line], version: str, path: str) -> bytes | None:
     """Return one version of a page; NotFound when the lines no longer hold it."""
     for change, data in replay(_needed_lines(lines, version)):

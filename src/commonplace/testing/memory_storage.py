@@ -252,8 +252,12 @@ class MemoryHistory:
                 return data
         raise NotFound(f"history does not hold this version of {path} any more")
 
-    def versions(self, path: str) -> Versions:
-        return self._select(path)
+    def versions(self, path: str, newest: int | None = None) -> Versions:
+        return self._select(path)[-newest:] if newest else self._select(path)
+
+    def stamps(self, paths: Sequence[str]) -> dict[str, str]:
+        lengths = {path: len(self._select(path)) for path in paths}
+        return {path: str(length) for path, length in lengths.items() if length}
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         return ((path, self.versions(path)) for path in self.paths())

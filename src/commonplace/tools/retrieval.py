@@ -29,6 +29,7 @@ _HIT = Answer(
     key=Maybe(str),
     tags=Maybe([str]),
     at=Maybe(str),
+    author=Maybe(str),
 )
 # Limits of a read that does not say how many lines.
 _MAX_LINES = 120
@@ -49,6 +50,7 @@ def memory_search(
     until: Annotated[str | None, "Only up to this day."] = None,
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
+    author: Annotated[str | None, "Only what this agent wrote; or outside, import, person, token."] = None,
 ) -> Annotated[
     Reply,
     Answer(results=[_HIT], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
@@ -58,7 +60,7 @@ def memory_search(
     Each result names its page and lines; memory_get reads more around them.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path)
+    filters = home.filters(**named, source=source, path=path, author=author)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 
@@ -116,7 +118,7 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "citation": hit.citation,
         "scope": str(hit.scope),
     }
-    known = {"key": hit.key, "tags": list(hit.tags), "at": hit.at}
+    known = {"key": hit.key, "tags": list(hit.tags), "at": hit.at, "author": show_hidden(hit.author)}
     return row | {name: value for name, value in known.items() if value}
 
 

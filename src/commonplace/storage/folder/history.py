@@ -9,7 +9,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from ..history import (
     id_in_slot,
     keep_since,
     make_line,
+    newest_lines,
     oldest_that_fits,
     parse_line,
     parse_lines,
@@ -133,9 +135,19 @@ class FolderHistory:
         """Return a version of a page, None for an absent page; NotFound when history no longer holds it."""
         return None if version == ABSENT else find_version(self._lines(path), version, path)
 
-    def versions(self, path: str) -> Versions:
-        """Return every readable version of a page, oldest first."""
-        return list(replay(self._lines(path)))
+    def versions(self, path: str, newest: int | None = None) -> Versions:
+        """Return every readable version of a page, or only the newest so many; oldest first."""
+        lines = self._lines(path)
+        return list(replay(lines)) if newest is None else list(replay(newest_lines(lines, newest)))[-newest:]
+
+    def stamps(self, paths: Sequence[str]) -> dict[str, str]:
+        """Return what tells whether a page's slot has grown. The cache of heads is the writers': it is not touched."""
+        stamps: dict[str, str] = {}
+        for path in paths:
+            with suppress(OSError):
+                info = os.stat(self._file(slot_of(path)))
+                stamps[path] = f"{info.st_ino}:{info.st_size}"
+        return stamps
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for slot in self._slots():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import timedelta
 from itertools import groupby
@@ -24,6 +24,7 @@ from ..history import (
     find_version,
     keep_since,
     make_line,
+    newest_lines,
     rebuild_lines,
     replay,
     replay_sizes,
@@ -164,8 +165,18 @@ class PostgresHistory:
         rows = self._query(LINE_COLUMNS, condition, path, self._database.tenant, path, version)
         return find_version([parse_line(row) for row in reversed(rows)], version, path)
 
-    def versions(self, path: str) -> Versions:
-        return list(replay(parse_line(row) for row in self._query(LINE_COLUMNS, "path = %s ORDER BY seq", path)))
+    def versions(self, path: str, newest: int | None = None) -> Versions:
+        if newest is None:
+            return list(replay(parse_line(row) for row in self._query(LINE_COLUMNS, "path = %s ORDER BY seq", path)))
+        limit = newest + MAX_DELTA_DEPTH + 1
+        rows = self._query(LINE_COLUMNS, f"path = %s ORDER BY seq DESC LIMIT {limit}", path)
+        lines = [parse_line(row) for row in reversed(rows)]
+        return list(replay(newest_lines(lines, newest)))[-newest:]
+
+    def stamps(self, paths: Sequence[str]) -> dict[str, str]:
+        condition = "path = ANY(%s) GROUP BY path"
+        storable = [path for path in paths if _is_storable(path)]
+        return {path: str(seq) for path, seq in self._query("path, max(seq)", condition, storable)}
 
     def iterate_pages(self) -> Iterator[tuple[str, Versions]]:
         for path, lines in self._iterate_lines(self.paths()):

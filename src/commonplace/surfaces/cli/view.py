@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.option("--until", help="Only up to this day.")
 @click.option("--source", help="Only memory, session or extra.")
 @click.option("--path", help="Only pages in this folder, or that match this pattern.")
+@click.option("--author", help="Only what this agent wrote; or outside, import, person, token.")
 @click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
 @click.option("--explain", is_flag=True, help="Show how each hit got its score.")
 @global_options
@@ -78,7 +79,8 @@ def _print_hits(hits: list[dict[str, Any]]) -> None:
     if not hits:
         print_text(f"Nothing found.{_session_hint()}")
     for hit in hits:
-        print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+        author = f"  {hit['author']}" if "author" in hit else ""
+        print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
         print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
 
 

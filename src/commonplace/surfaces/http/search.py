@@ -31,6 +31,7 @@ _HIT = object_of(
     key=TEXT,
     tags=array(TEXT),
     at=TEXT,
+    author=TEXT,
     why={"type": "object", "additionalProperties": NUMBER},
 )
 _FOUND = object_of(
@@ -81,6 +82,7 @@ _PARAMETERS = [
         {"type": "string", "minLength": 1, "maxLength": 500, "pattern": r"^[^*\x00]*(\*\*?[^*\x00]+){0,5}\*?\*?$"},
         "Only pages in this folder, or that match this pattern.",
     ),
+    Parameter("author", _NAME, "Only what this agent wrote; or outside, import, person, token."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 
@@ -97,6 +99,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         until=parameters.get("until"),
         source=parameters.get("source"),
         path=parameters.get("path"),
+        author=parameters.get("author"),
     )
     with without_recalls():  # looking around does not count as recalling
         result = request.home.search(

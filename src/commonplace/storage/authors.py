@@ -1,0 +1,123 @@
+"""Who wrote some lines of a page, for many pages at once: blame of what search returns, cached until history changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+from ..errors import CommonplaceError
+from .base import HistoryStore, Pages
+from .blame import UNKNOWN, Bounds, LineOrigin, blame, split_lines
+from .history import ABSENT, Change, Versions, kind_of_origin
+
+_BOUNDS = Bounds(versions=200, size=8_000_000)
+_MAX_PAGE_CHARACTERS = 200_000  # of a page that is compared with its earlier versions
+_MAX_CACHED_PAGES = 2000
+_JOIN = "; "
+Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
+
+
+class Provenance(NamedTuple):
+    """Who wrote a passage, the latest first, and when that was. Empty where history does not know.
+
+    `names` are for filters: agents, and how a change came (`outside`, `import`, `person`, `token`).
+    """
+
+    author: str = ""
+    at: str = ""
+    is_approved: bool = False  # whether a person wrote or approved all of it
+    names: frozenset[str] = frozenset()
+
+
+class _Page(NamedTuple):
+    """The origins of a page's lines. `blanks`: the numbers of lines without text, whose author tells nothing."""
+
+    origins: Sequence[LineOrigin] = ()
+    blanks: frozenset[int] = frozenset()
+
+
+class Authors:
+    """Finds authors. Keeps one blame for a page, as long as the stamp of its history stays the same."""
+
+    def __init__(self, pages: Pages, history: HistoryStore) -> None:
+        self._pages = pages
+        self._history = history
+        self._cache: dict[str, tuple[str, _Page]] = {}
+
+    def find(self, spans: Sequence[Span]) -> list[Provenance]:
+        """Return the provenance of each span; an empty one where history cannot be read."""
+        try:
+            stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
+        except (CommonplaceError, OSError):
+            return [Provenance() for _ in spans]
+        return [self._find(span, stamps.get(span[0], "")) for span in spans]
+
+    def _find(self, span: Span, stamp: str) -> Provenance:
+        path, start, end = span
+        page = self._open(path, stamp) if stamp else _Page()
+        numbers = range(start, min(end, len(page.origins)) + 1)
+        written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
+        return _summarize(written) if written else Provenance()
+
+    def _open(self, path: str, stamp: str) -> _Page:
+        known = self._cache.get(path)
+        if known and known[0] == stamp:
+            return known[1]
+        page = _Page()
+        with suppress(CommonplaceError, OSError):
+            page = self._blame(path)
+        if len(self._cache) >= _MAX_CACHED_PAGES:
+            self._cache.clear()
+        self._cache[path] = (stamp, page)
+        return page
+
+    def _blame(self, path: str) -> _Page:
+        lines = split_lines(self._pages.read(path).text)
+        blanks = frozenset(number for number, line in enumerate(lines, start=1) if not line.strip())
+        if sum(map(len, lines)) > _MAX_PAGE_CHARACTERS:
+            return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)), blanks)
+        versions = self._history.versions(path, _BOUNDS.versions)
+        origins = blame(versions, _BOUNDS)
+        if UNKNOWN in origins:
+            origins = _fill(origins, self._history.changes(path))
+        return _Page(_without_programs(path, origins, versions), blanks)
+
+
+def _fill(origins: list[LineOrigin], changes: list[Change]) -> list[LineOrigin]:
+    """Name the author of all changes for lines that are older than what was compared, if there is only one."""
+    is_whole = bool(changes) and changes[0].before == ABSENT
+    if not is_whole or len({change.by for change in changes}) > 1:
+        return origins
+    first = LineOrigin(changes[0])
+    return [first if origin == UNKNOWN else origin for origin in origins]
+
+
+def _without_programs(path: str, origins: list[LineOrigin], versions: Versions) -> list[LineOrigin]:
+    """Forget who wrote lines of a session outside of history: sessions grow without it, by what agents say."""
+    if not path.endswith(".jsonl") or not versions:
+        return origins
+    return [UNKNOWN if origin.change and not origin.change.tool else origin for origin in origins]
+
+
+def _summarize(origins: list[LineOrigin]) -> Provenance:
+    changes = {origin.change.id: origin.change for origin in origins if origin.change}
+    latest_first = sorted(changes.values(), key=_at, reverse=True)
+    words = dict.fromkeys(change.by for change in latest_first)
+    names = frozenset(name for change in latest_first for name in _names(change))
+    is_approved = all(origin.is_approved for origin in origins)
+    return Provenance(_JOIN.join(words), latest_first[0].at if latest_first else "", is_approved, names)
+
+
+def _at(change: Change) -> str:
+    return change.at
+
+
+def _names(change: Change) -> list[str]:
+    """Return what a filter may call the author of a change."""
+    kind = kind_of_origin(change.origin)
+    if not change.tool:
+        return ["outside"]
+    if kind in ("import", "person"):
+        return [kind]
+    return [name for name in (change.agent, "token" if kind in ("token", "agent-token") else "") if name]
