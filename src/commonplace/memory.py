@@ -110,11 +110,17 @@ class Memory:
         channel: str | None = None,
         budget: int | None = None,
         query: str | None = None,
+        *,
+        only_approved: bool = False,
     ) -> Context:
-        """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut."""
+        """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut.
+
+        With `only_approved` it has nothing but what a person wrote or approved: in the web page, in a file, or with
+        `commonplace proposals`.
+        """
         from .context import assemble
 
-        return assemble(self.home, user=user, channel=channel, budget=budget, query=query)
+        return assemble(self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
 
     def run(self, reply: Any) -> dict[str, Any]:
         """Run the actions in a model's reply (the registry's action protocol) in order, each with its own result."""

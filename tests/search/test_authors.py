@@ -53,7 +53,7 @@ def test_a_search_by_author_looks_beyond_its_limit(home: Path) -> None:
     with Memory(home, "ann") as memory:
         write_by_all(memory, home)
         for author in ("ann", "import", "token", "person", "outside"):
-            (hit,) = [hit for hit in memory.search("tea", 1, mode="keyword", author=author)]
+            (hit,) = memory.search("tea", 1, mode="keyword", author=author)
             assert author in hit.author
         assert len(memory.search("tea", 10, mode="keyword", author="ann")) == 2  # the token wrote for ann
         assert memory.search("tea", mode="keyword", author="nobody") == []

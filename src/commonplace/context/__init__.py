@@ -10,10 +10,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from ..framing import estimate_tokens, weigh_tokens
+from .. import directive
+from ..formats.citations import Citation, parse_citation
+from ..framing import estimate_tokens, show_hidden, weigh_tokens
 from ..home import Home
-from ..schema import TEXT, Schema, check
-from .sections import ORDER, ContextItem, ContextRequest, Section
+from ..schema import BOOLEAN, TEXT, Schema, check
+from ..storage.authors import Provenance
+from .sections import CALLER, NOT_APPROVED, ORDER, ContextItem, ContextRequest, Section
 
 _OVER_BUDGET = "over the budget"
 
@@ -64,6 +67,7 @@ ARGUMENTS: dict[str, Schema] = {
     "channel": TEXT,
     "budget": {"type": "integer", "minimum": 0},
     "query": TEXT,
+    "only_approved": BOOLEAN,
 }
 
 
@@ -74,19 +78,53 @@ def assemble(
     channel: str | None = None,
     budget: int | None = None,
     query: str | None = None,
+    only_approved: bool = False,
 ) -> Context:
-    """Return the prompt context for a user and a channel. Same memory and clock, same bytes."""
-    for name, value in (("user", user), ("channel", channel), ("budget", budget), ("query", query)):
+    """Return the prompt context for a user and a channel. Same memory and clock, same bytes.
+
+    With `only_approved` it has nothing but what a person wrote or approved.
+    """
+    given = {"user": user, "channel": channel, "budget": budget, "query": query, "only_approved": only_approved}
+    for name, value in given.items():
         if value is not None:
             check(ARGUMENTS[name], value, name)
     home.storage.check()
-    request = ContextRequest(user, channel, query)
+    request = ContextRequest(user, channel, query, only_approved)
     sections = [section for make in ORDER if (section := make(home, request))]
+    sections = _add_authors(home, sections, only_approved=only_approved)
     fitted = _fit(sections, budget)
     _drop_repeated_hits(fitted)
     home.record_recall(_page_path(item) for section in fitted for item, _ in section.parts)
     text = _join(section.text for section in fitted)
     return Context(text, _make_receipt(fitted, text, budget))
+
+
+def _add_authors(home: Home, sections: list[Section], *, only_approved: bool) -> list[Section]:
+    """Return sections whose items name their authors; with `only_approved`, without those that nobody approved."""
+    items = [item for section in sections for item in section.items if item.is_current]
+    spans = [citation for item in items if (citation := parse_citation(item.source))]
+    if only_approved:  # pages that are not searched may have changed unnoticed
+        home.storage.pages.record_outside_edits(dict.fromkeys(citation.path for citation in spans))
+    origins = dict(zip(spans, home.authors.find(spans), strict=True))
+    return [_add_authors_to(section, origins, only_approved=only_approved) for section in sections]
+
+
+def _add_authors_to(section: Section, origins: dict[Citation, Provenance], *, only_approved: bool) -> Section:
+    items: list[ContextItem] = []
+    left_out = [*section.left_out]
+    for item in section.items:
+        citation = parse_citation(item.source) if item.is_current else None
+        origin = origins[citation] if citation else Provenance()
+        if only_approved and not (origin.is_approved or _is_own(item)):
+            left_out.append((item.source, NOT_APPROVED))
+        else:
+            items.append(item._replace(author=show_hidden(origin.author), at=origin.at))
+    return section._replace(items=tuple(items), left_out=tuple(left_out))
+
+
+def _is_own(item: ContextItem) -> bool:
+    """Return whether an item is the program's own words or the caller's."""
+    return item.source == CALLER or item.text == directive.TEXT.strip("\n")
 
 
 def _join(texts: Iterable[str]) -> str:
@@ -166,11 +204,17 @@ def _make_receipt(fitted: list[_FittedSection], text: str, budget: int | None) -
     }
 
 
+def _source_receipt(item: ContextItem, text: str) -> dict[str, Any]:
+    known = {"author": item.author, "at": item.at}
+    row: dict[str, Any] = {"source": item.source, "tokens": estimate_tokens(text)}
+    return row | {name: value for name, value in known.items() if value}
+
+
 def _section_receipt(each: _FittedSection) -> dict[str, Any]:
     return {
         "title": each.section.title or "Current channel",
         "priority": each.section.priority,
         "tokens": estimate_tokens(each.text),
-        "sources": [{"source": item.source, "tokens": estimate_tokens(text)} for item, text in each.parts],
+        "sources": [_source_receipt(item, text) for item, text in each.parts],
         "cut": each.cut,
     }

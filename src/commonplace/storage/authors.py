@@ -1,4 +1,4 @@
-"""Who wrote some lines of a page, for many pages at once: blame of what search returns, cached until history changes."""
+"""Who wrote some lines of a page, for many pages at once: blame of what search returns, cached with its history."""
 
 from __future__ import annotations
 
@@ -73,11 +73,14 @@ class Authors:
         return page
 
     def _blame(self, path: str) -> _Page:
-        lines = split_lines(self._pages.read(path).text)
+        page = self._pages.read(path)
+        lines = split_lines(page.text)
         blanks = frozenset(number for number, line in enumerate(lines, start=1) if not line.strip())
         if sum(map(len, lines)) > _MAX_PAGE_CHARACTERS:
             return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)), blanks)
         versions = self._history.versions(path, _BOUNDS.versions)
+        if not versions or versions[-1][0].version != page.version:  # changed since, and not recorded yet
+            return _Page()
         origins = blame(versions, _BOUNDS)
         if UNKNOWN in origins:
             origins = _fill(origins, self._history.changes(path))

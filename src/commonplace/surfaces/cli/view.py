@@ -208,6 +208,7 @@ def _print_skill(skill: dict[str, Any]) -> None:
 @click.option("--channel", help="The channel they talk in.")
 @click.option("--budget", type=int, help="How many tokens at most, as an estimate.")
 @click.option("--query", help="What to recall for.")
+@click.option("--only-approved", is_flag=True, help="Only what a person wrote or approved.")
 @click.option("--explain", is_flag=True, help="Show where each part came from, and what was cut and why.")
 @global_options
 def context_command(
@@ -215,12 +216,14 @@ def context_command(
     channel: str | None,
     budget: int | None,
     query: str | None,
+    only_approved: bool,
     explain: bool,
 ) -> None:
     """Show what a model should read first."""
     from ...context import assemble
 
-    context = assemble(open_existing_home(), user=user, channel=channel, budget=budget, query=query)
+    home = open_existing_home()
+    context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
     for warning in context.receipt["warnings"]:
         warn(warning)
     reply = {"text": context.text, "receipt": context.receipt}
@@ -233,9 +236,13 @@ def _print_receipt(receipt: dict[str, Any]) -> None:
     rows: list[list[str]] = []
     for section in receipt["sections"]:
         rows.append([section["title"], str(section["priority"]), str(section["tokens"]), ""])
-        rows += [["", "", str(part["tokens"]), part["source"]] for part in section["sources"]]
+        rows += [["", "", str(part["tokens"]), _describe_source(part)] for part in section["sources"]]
         rows += [["", "", f"-{part['tokens']}", f"{part['source']}: {part['reason']}"] for part in section["cut"]]
     print_table(["section", "priority", "tokens", "source"], rows)
+
+
+def _describe_source(part: dict[str, Any]) -> str:
+    return f"{part['source']}  {part['author']}, {part['at'][:10]}" if "author" in part else str(part["source"])
 
 
 @click.command("status")

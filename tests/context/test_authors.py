@@ -1,0 +1,74 @@
+"""Who wrote what is in a context: the receipt says it, and a context may keep to what people wrote or approved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from commonplace import Memory
+from commonplace.instructions import approve
+from commonplace.storage.history import coming_from
+
+
+@pytest.fixture
+def memory(home: Path) -> Iterator[Memory]:
+    with Memory(home) as memory:
+        memory.call("reflect", {"content": "Tea, says the agent."})
+        (home / "memory/world").mkdir(parents=True, exist_ok=True)
+        (home / "memory/world/tea.md").write_text("Tea, says the editor.\n")
+        (home / "MEMORY.md").write_text("Coffee, says a person.\n")
+        yield memory
+
+
+def parts(receipt: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    return [part for section in receipt["sections"] for part in section[name]]
+
+
+def test_the_receipt_names_author_and_date_of_every_source(memory: Memory) -> None:
+    sources = {part["source"].partition("#")[0]: part for part in parts(memory.context(query="tea").receipt, "sources")}
+    own = sources[memory.home.layout.curated_page("main")]
+    assert own["author"] == "main (reflect)"
+    assert own["at"].startswith("20")
+    assert sources["memory/world/tea.md"]["author"] == "outside"
+
+
+def test_a_context_of_what_is_approved_leaves_out_what_agents_and_imports_wrote(memory: Memory) -> None:
+    with coming_from("import:obsidian"), memory.home.writer.call("import"):
+        memory.home.writer.write("memory/world/black.md", "Tea, says the import.\n")
+    made = memory.context(query="tea", only_approved=True)
+    assert "says the editor" in made.text
+    assert "says a person" in made.text
+    assert "says the agent" not in made.text
+    assert "says the import" not in made.text
+    cut = [part["source"].partition("#")[0] for part in parts(made.receipt, "cut") if "person" in part["reason"]]
+    assert {memory.home.layout.curated_page("main"), "memory/world/black.md"} <= {*cut}
+    assert "## Directives" in made.text
+
+
+def test_one_line_by_an_agent_takes_its_page_out_until_a_person_rewrites_it(memory: Memory, home: Path) -> None:
+    page = "MEMORY.md"
+    memory.home.writer.append(page, "Water, says the agent.\n")
+    assert "says a person" not in memory.context(only_approved=True).text
+    (home / page).write_text("Coffee, says a person.\n")
+    assert "says a person" in memory.context(only_approved=True).text
+
+
+def test_a_directive_that_a_person_wrote_into_a_file_counts_at_once(memory: Memory, home: Path) -> None:
+    (home / "directives/tea.md").write_text("Serve tea.\n")
+    assert "Serve tea." in memory.context(only_approved=True).text
+
+
+def test_a_directive_counts_once_it_is_approved(memory: Memory) -> None:
+    path = "directives/tea.md"
+    with coming_from("import:obsidian"), memory.home.writer.call("import"):
+        memory.home.writer.write(path, "Serve tea.\n")
+    assert "Serve tea." not in memory.context(only_approved=True).text
+    approve(memory.home, path)
+    assert "Serve tea." in memory.context(only_approved=True).text
+    with coming_from("agent-token:t1"), memory.home.writer.call("write"):
+        memory.home.writer.write(path, "Serve tea.\nServe no tea.\n")
+    assert "Serve tea." in memory.context().text  # the version that was approved
+    assert "Serve no tea." not in memory.context(only_approved=True).text
