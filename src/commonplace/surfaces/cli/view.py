@@ -79,8 +79,7 @@ def _print_hits(hits: list[dict[str, Any]]) -> None:
     if not hits:
         print_text(f"Nothing found.{_session_hint()}")
     for hit in hits:
-        author = f"  {hit['author']}" if "author" in hit else ""
-        print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
+        print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
         print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
 
 
