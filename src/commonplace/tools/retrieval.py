@@ -50,7 +50,6 @@ def memory_search(
     until: Annotated[str | None, "Only up to this day."] = None,
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
-    author: Annotated[str | None, "Only what this agent wrote; or outside, import, person, token."] = None,
 ) -> Annotated[
     Reply,
     Answer(results=[_HIT], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
@@ -60,7 +59,7 @@ def memory_search(
     Each result names its page and lines; memory_get reads more around them.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path, author=author)
+    filters = home.filters(**named, source=source, path=path)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 

@@ -338,3 +338,16 @@ def test_who_finds_nothing_is_told_of_sessions_that_are_not_searched(tmp_path: P
     assert "set memorySearch.indexSessions to true" in shell.ok("search", "rooibos")
     (tmp_path / ".commonplace/commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     assert "Ann drinks rooibos" in shell.ok("search", "rooibos")
+
+
+def test_a_search_keeps_to_one_author(shell: Shell) -> None:
+    shell.ok("remember", "Tea by the agent.")
+    page = shell.folder / ".commonplace/memory/world/hand.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("Tea by hand.\n")
+    (hit,) = shell.json("--json", "search", "tea", "--author", "outside")["results"]
+    assert (hit["path"], hit["author"]) == ("memory/world/hand.md", "outside")
+    shown = shell.ok("context", "--query", "tea", "--only-approved")
+    assert "by hand" in shown
+    assert "by the agent" not in shown
+    assert "outside" in shell.ok("context", "--query", "tea", "--explain")

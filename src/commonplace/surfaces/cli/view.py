@@ -52,10 +52,10 @@ def search_command(
     if explain:
         _explain_search(_search(arguments, given, keyword=keyword))
         return
-    if keyword:
+    if keyword or "author" in given:
         from ...tools.retrieval import search_reply
 
-        reply = search_reply(_search(arguments, given, keyword=True))
+        reply = search_reply(_search(arguments, given, keyword=keyword))
     else:
         reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
     print_reply(reply, partial(_print_hits, reply["results"]))
