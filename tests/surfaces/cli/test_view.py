@@ -341,6 +341,7 @@ def test_who_finds_nothing_is_told_of_sessions_that_are_not_searched(tmp_path: P
 
 
 def test_a_search_keeps_to_one_author(shell: Shell) -> None:
+    shell.ok("init")
     shell.ok("remember", "Tea by the agent.")
     page = shell.folder / ".commonplace/memory/world/hand.md"
     page.parent.mkdir(parents=True, exist_ok=True)
