@@ -363,6 +363,11 @@ def open_own_folder(folder: str) -> Iterator[int | None]:
         raise
     try:
         yield dir_fd
+    except OSError as error:
+        if error.errno != errno.ELOOP:
+            raise
+        where = os.path.basename(folder)
+        raise OutsideHome("holds a link", path=where, advice="put the file itself in its place") from error
     finally:
         os.close(dir_fd)
 

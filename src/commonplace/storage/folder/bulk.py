@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import NamedTuple
 
-from ...errors import CommonplaceError, PageNotFound, StaleVersion, StorageError
+from ...errors import CommonplaceError, OutsideHome, PageNotFound, StaleVersion, StorageError
 from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from .. import bulk
@@ -28,6 +28,7 @@ from ..files import (
     ConcurrentWrite,
     Unsupported,
     make_folders,
+    read_bytes,
     read_bytes_or_none,
     read_settled,
     remove_file,
@@ -41,6 +42,7 @@ from ..files import (
 )
 from ..history import current_write, version_of
 from .history import FolderHistory
+from .root import RootFolder
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -94,15 +96,17 @@ class FolderBulk:
 
     def _read_version(self, path: str) -> str:
         with storage_errors(path):
-            return version_of(read_bytes_or_none(self._locate(path), path))
+            self._locate(path)
+            return version_of(RootFolder(self._folder).read_or_none(path))
 
     def read(self, path: str) -> tuple[bytes | None, int]:
-        file_path = self._locate(path)
+        self._locate(path)
         with storage_errors(path):
-            data = read_bytes_or_none(file_path, path)
             try:
-                return data, 0 if data is None else os.stat(file_path).st_mtime_ns
-            except FileNotFoundError:  # removed just now
+                with RootFolder(self._folder).open_parent(path) as place:
+                    data = read_bytes(place.name, path, dir_fd=place.dir_fd)
+                    return data, place.stat().st_mtime_ns
+            except FileNotFoundError:  # perhaps removed just now
                 return None, 0
 
     def put(
@@ -354,14 +358,14 @@ def _copy_files(
 
 def _copy_file(top: str, path: str, spool: bulk.Spool) -> _Copy | None:
     try:
-        with storage_errors(path), open(os.open(os.path.join(top, path), _OPEN_FLAGS), "rb", buffering=0) as file:
+        with storage_errors(path), open(RootFolder(top).open(path, _OPEN_FLAGS), "rb", buffering=0) as file:
             info = os.fstat(file.fileno())
             now = time.time_ns()
             if not stat.S_ISREG(info.st_mode):
                 return None
             chunks = iter(lambda: file.read(bulk.CHUNK_BYTES), b"")
             spooled = spool.add(stat.S_IMODE(info.st_mode) & 0o777, info.st_mtime_ns, chunks)
-    except PageNotFound:  # removed since it was listed
+    except (PageNotFound, OutsideHome):  # removed since it was listed, or a link now
         return None
     may_change_unseen = max(info.st_mtime_ns, info.st_ctime_ns) > now - TIMESTAMP_TICK_NANOSECONDS
     return _Copy(None if may_change_unseen else _stamp_of(info), spooled)

@@ -18,7 +18,17 @@ from ...formats.timestamps import format_timestamp
 from ...model import Clock
 from ..base import ABSENT, Head, Retention
 from ..file_locks import lock_slot, slot_of
-from ..files import APPEND_FLAGS, PRIVATE_FILE_MODE, make_folders, read_bytes_or_none, write_all, write_file
+from ..files import (
+    APPEND_FLAGS,
+    NO_FOLLOW,
+    PRIVATE_FILE_MODE,
+    READ_FLAGS,
+    make_folders,
+    open_own_folder,
+    read_and_close,
+    write_all,
+    write_file,
+)
 from ..history import (
     Author,
     Change,
@@ -159,7 +169,7 @@ class FolderHistory:
 
     def size(self) -> int:
         """Return the bytes on disk."""
-        return sum(os.path.getsize(self._file(slot)) for slot in self._slots())
+        return sum(os.lstat(self._file(slot)).st_size for slot in self._slots())
 
     def prune(self, retention: Retention) -> int:
         """Drop versions beyond the retention limits and return how many were dropped."""
@@ -203,10 +213,11 @@ class FolderHistory:
         self._rewrite_slot(slot, choose)
 
     def _replace(self, slot: str, data: bytes) -> None:
-        if data:
-            write_file(self._file(slot), data)
-        else:
-            os.unlink(self._file(slot))
+        with open_own_folder(self._folder) as dir_fd:
+            if data:
+                write_file(self._name(slot, dir_fd), data, dir_fd=dir_fd)
+            else:
+                os.unlink(self._name(slot, dir_fd), dir_fd=dir_fd)
 
     def _add(self, path: str, old: bytes | None, new: bytes | None, by: Author, at: str, head: Head | None) -> Change:
         slot = slot_of(path)
@@ -223,10 +234,10 @@ class FolderHistory:
     def _append(self, slot: str, data: bytes, path: str, head: Head) -> None:
         cache = self._slot_caches.pop(slot)
         try:
-            handle = os.open(self._file(slot), APPEND_FLAGS, PRIVATE_FILE_MODE)
+            handle = self._open(slot, APPEND_FLAGS)
         except FileNotFoundError:
             make_folders(self._folder)
-            handle = os.open(self._file(slot), APPEND_FLAGS, PRIVATE_FILE_MODE)
+            handle = self._open(slot, APPEND_FLAGS)
         try:
             write_all(handle, data)
             info = os.fstat(handle)
@@ -240,7 +251,7 @@ class FolderHistory:
     def _open_cache(self, slot: str) -> _SlotCache:
         """Return the cache of a slot, emptied if somebody else wrote to its file."""
         try:
-            info = os.stat(self._file(slot))
+            info = os.lstat(self._file(slot))
             file = (info.st_ino, info.st_size)
         except FileNotFoundError:
             file = (0, 0)
@@ -269,14 +280,23 @@ class FolderHistory:
         return (line.change for line in parse_lines(self._raw(slot)) if line.change.id.startswith(name))
 
     def _raw(self, slot: str, last_bytes: int = 0) -> bytes:
-        if not last_bytes:
-            return read_bytes_or_none(self._file(slot), slot) or b""
         try:
-            with open(self._file(slot), "rb") as file:
-                file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
-                return file.read()
+            handle = self._open(slot, READ_FLAGS)
         except FileNotFoundError:
             return b""
+        if not last_bytes:
+            return read_and_close(handle, slot)
+        with open(handle, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - last_bytes))
+            return file.read()
+
+    def _open(self, slot: str, flags: int) -> int:
+        """Open the file of a slot; OutsideHome if it or the folder is a link."""
+        with open_own_folder(self._folder) as dir_fd:
+            return os.open(self._name(slot, dir_fd), flags | NO_FOLLOW, PRIVATE_FILE_MODE, dir_fd=dir_fd)
+
+    def _name(self, slot: str, dir_fd: int | None) -> str:
+        return self._file(slot) if dir_fd is None else f"{slot}.jsonl"
 
     def _slots(self) -> list[str]:
         """Return the slots that have a file."""

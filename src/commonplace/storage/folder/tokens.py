@@ -6,13 +6,24 @@ import json
 import os
 from collections import deque
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import Any
 
 from ...errors import CommonplaceError, NotFound, StorageError
 from ..base import ACCESS_FOLDER, LOCKS_FOLDER
 from ..file_locks import lock
-from ..files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, read_bytes_or_none, storage_errors, write_all, write_file
+from ..files import (
+    APPEND_FLAGS,
+    NO_FOLLOW,
+    PRIVATE_FILE_MODE,
+    PRIVATE_FOLDER_MODE,
+    READ_FLAGS,
+    open_own_folder,
+    read_bytes,
+    storage_errors,
+    write_all,
+    write_file,
+)
 from ..tokens import ROLES, Call, Token
 
 TOKENS_FILE = f"{ACCESS_FOLDER}/tokens.json"
@@ -31,7 +42,7 @@ class FolderTokens:
 
     def list_tokens(self) -> list[Token]:
         with storage_errors(TOKENS_FILE):
-            data = read_bytes_or_none(self._path(TOKENS_FILE), TOKENS_FILE)
+            data = self._read_file(TOKENS_FILE)
         if data is None:
             return []
         try:
@@ -64,18 +75,24 @@ class FolderTokens:
 
     def _write(self, tokens: list[Token]) -> None:
         text = json.dumps({"tokens": [_format_token(token) for token in tokens]}, ensure_ascii=False, indent=1)
-        path = self._path(TOKENS_FILE)
-        if os.path.exists(path):
-            os.chmod(path, PRIVATE_FILE_MODE)  # the new file gets the mode of the old one
-        write_file(path, f"{text}\n".encode())
+        os.makedirs(self._folder, PRIVATE_FOLDER_MODE, exist_ok=True)
+        with self._open_folder() as dir_fd:
+            name = self._name(TOKENS_FILE, dir_fd)
+            with suppress(FileNotFoundError, AttributeError):  # the new file gets the mode of the old one
+                handle = os.open(name, READ_FLAGS | NO_FOLLOW, dir_fd=dir_fd)
+                try:
+                    os.fchmod(handle, PRIVATE_FILE_MODE)
+                finally:
+                    os.close(handle)
+            write_file(name, f"{text}\n".encode(), dir_fd=dir_fd)
 
     def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
         with suppress(CommonplaceError, OSError):
-            path = self._path(LOG_FILE)
-            os.makedirs(os.path.dirname(path), PRIVATE_FOLDER_MODE, exist_ok=True)
-            # O_APPEND keeps concurrent lines whole, so no lock is needed.
-            handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, PRIVATE_FILE_MODE)
+            os.makedirs(self._folder, PRIVATE_FOLDER_MODE, exist_ok=True)
+            with self._open_folder() as dir_fd:
+                # O_APPEND keeps concurrent lines whole, so no lock is needed.
+                handle = os.open(self._name(LOG_FILE, dir_fd), APPEND_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
             try:
                 write_all(handle, line.encode())
                 is_full = os.fstat(handle).st_size > self._max_log_bytes
@@ -86,28 +103,44 @@ class FolderTokens:
 
     def _rotate_log(self) -> None:
         """Rename the log and begin a new one, unless another process is doing so."""
-        with lock(self._locks, "page", LOG_FILE, timeout=0.0):
-            if os.stat(self._path(LOG_FILE)).st_size <= self._max_log_bytes:
+        with lock(self._locks, "page", LOG_FILE, timeout=0.0), self._open_folder() as dir_fd:
+            names = [self._name(_log_file(number), dir_fd) for number in range(ROTATED_LOGS + 1)]
+            if os.stat(names[0], dir_fd=dir_fd, follow_symlinks=False).st_size <= self._max_log_bytes:
                 return
             for number in range(ROTATED_LOGS, 0, -1):
                 with suppress(FileNotFoundError):
-                    os.replace(self._log_path(number - 1), self._log_path(number))
-
-    def _log_path(self, number: int) -> str:
-        return self._path(LOG_FILE if not number else f"{ACCESS_FOLDER}/audit.{number}.jsonl")
+                    os.replace(names[number - 1], names[number], src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
 
     def recent_calls(self, last: int) -> list[Call]:
         lines: deque[bytes] = deque(maxlen=max(1, last))
         for number in range(ROTATED_LOGS, -1, -1):
-            with storage_errors(LOG_FILE), suppress(FileNotFoundError), open(self._log_path(number), "rb") as file:
-                lines.extend(file)
+            with storage_errors(LOG_FILE):
+                lines.extend((self._read_file(_log_file(number)) or b"").splitlines())
         return [call for line in lines if (call := _parse_call(line))]
 
-    def _path(self, path: str) -> str:
-        return os.path.join(self._root, path)
+    def _read_file(self, path: str) -> bytes | None:
+        try:
+            with self._open_folder() as dir_fd:
+                return read_bytes(self._name(path, dir_fd), path, dir_fd=dir_fd)
+        except FileNotFoundError:
+            return None
+
+    def _open_folder(self) -> AbstractContextManager[int | None]:
+        return open_own_folder(self._folder)
+
+    @property
+    def _folder(self) -> str:
+        return os.path.join(self._root, ACCESS_FOLDER)
+
+    def _name(self, path: str, dir_fd: int | None) -> str:
+        return os.path.join(self._root, path) if dir_fd is None else os.path.basename(path)
 
     def close(self) -> None:
         """Do nothing: nothing is open between calls."""
+
+
+def _log_file(number: int) -> str:
+    return f"{ACCESS_FOLDER}/audit.{number}.jsonl" if number else LOG_FILE
 
 
 def _format_token(token: Token) -> dict[str, Any]:
