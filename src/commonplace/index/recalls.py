@@ -1,11 +1,13 @@
 """The log of recalls: which pages answered a search, one line for each search, beside the index. It may be lost.
 
-Written without waiting for the disk, and never a reason to fail. A full file is rotated, and one earlier file is kept.
+Each agent has a file of its own, so that what others recall removes nothing from it. Written without waiting for the
+disk, and never a reason to fail. A full file is rotated, and one earlier file is kept.
 Browsing (`without_recalls`) is not counted.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator
@@ -15,7 +17,7 @@ from typing import NamedTuple
 
 from ..storage.files import APPEND_FLAGS
 
-FILES = ("recalled.jsonl", "recalled.1.jsonl")
+_PREFIX = "recalled"  # of the names of all logs
 _MAX_LOG_BYTES = 2_000_000
 _MAX_PAGES = 100  # of one answer
 _is_off: ContextVar[bool] = ContextVar("recalls_off", default=False)
@@ -45,21 +47,28 @@ class Recalls(NamedTuple):
     since: str
 
 
+def log_files(agent: str) -> tuple[str, str]:
+    """Return the names of an agent's log and of the one before it."""
+    name = f"{_PREFIX}-{hashlib.blake2b(agent.encode(), digest_size=6).hexdigest()}"
+    return f"{name}.jsonl", f"{name}.1.jsonl"
+
+
 def log_recall(folder: str, agent: str, paths: Iterable[str], at: str) -> None:
     """Log that pages answered. The index folder is neither created nor followed if it is a link."""
     pages = list(dict.fromkeys(paths))[:_MAX_PAGES]
     if not folder or not pages or _is_off.get() or os.path.islink(folder):
         return
     line = json.dumps({"at": at, "agent": agent, "paths": pages}, ensure_ascii=False, separators=(",", ":"))
+    current, earlier = (os.path.join(folder, name) for name in log_files(agent))
     with suppress(OSError, UnicodeError):
-        handle = os.open(os.path.join(folder, FILES[0]), APPEND_FLAGS, 0o600)
+        handle = os.open(current, APPEND_FLAGS, 0o600)
         try:
             os.write(handle, f"{line}\n".encode())
             full = os.fstat(handle).st_size > _MAX_LOG_BYTES
         finally:
             os.close(handle)
         if full:
-            os.replace(*(os.path.join(folder, name) for name in FILES))
+            os.replace(current, earlier)
 
 
 def read_recalls(folder: str, agent: str) -> Recalls:
@@ -76,7 +85,7 @@ def read_recalls(folder: str, agent: str) -> Recalls:
 
 
 def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
-    for name in reversed(FILES):
+    for name in reversed(log_files(agent)):
         with suppress(OSError), open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
             for line in file:
                 with suppress(ValueError, KeyError, TypeError):
@@ -86,7 +95,8 @@ def _lines(folder: str, agent: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def forget(folder: str) -> None:
-    """Remove the log, so that it does not name pages that were removed for good."""
-    for name in FILES:
-        with suppress(OSError):
-            os.unlink(os.path.join(folder, name))
+    """Remove all logs, so that they do not name pages that were removed for good."""
+    with suppress(OSError):
+        for name in os.listdir(folder):
+            if name.startswith(_PREFIX):
+                os.unlink(os.path.join(folder, name))

@@ -17,7 +17,9 @@ from urllib.parse import unquote
 
 from ..errors import InvalidArgument, Refused, StorageError
 from ..formats.json_text import is_unicode
+from ..home import utc_now
 from ..memory import Memory
+from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.names import is_plain
 from ..storage.tokens import Grant
@@ -61,11 +63,12 @@ class ServerOptions(NamedTuple):
     answers: Answers = "auto"
     tenants: bool = False
     is_found: bool = False
+    clock: Clock = utc_now
 
     def open_memory(self, home: str, agent: str) -> Memory:
         """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""
         is_own = home == self.home and not self.tenants
-        return Memory(home, agent, is_found=self.is_found and is_own, is_shared=not is_own)
+        return Memory(home, agent, clock=self.clock, is_found=self.is_found and is_own, is_shared=not is_own)
 
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED

@@ -10,6 +10,8 @@ from commonplace.maintenance.forget import Selection, forget
 from commonplace.surfaces.http.health import count_recalls
 from commonplace.testing import FrozenClock
 
+FILES = record.log_files("main")
+
 
 def most(memory: Memory) -> dict[str, int]:
     return {each["path"]: each["times"] for each in count_recalls(memory.home)["most"]}
@@ -45,6 +47,15 @@ def test_agents_are_counted_apart(home: Path, memory: Memory) -> None:
     assert most(memory) == {}
 
 
+def test_what_others_recall_pushes_nothing_out(home: Path, memory: Memory) -> None:
+    memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
+    memory.search("tea")
+    page = "memory/world/" + 1000 * "x" + ".md"
+    for _ in range(5_000):
+        record.log_recall(str(home / ".index"), "bob", [page], "2026-03-14T00:00:00.000000Z")
+    assert most(memory) == {"memory/world/tea.md": 1}
+
+
 def test_who_only_looks_is_not_counted(memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     with record.without_recalls():
@@ -55,7 +66,7 @@ def test_who_only_looks_is_not_counted(memory: Memory) -> None:
 def test_a_record_that_can_not_be_written_fails_no_answer(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.search("tea")
-    for name in record.FILES:
+    for name in FILES:
         (home / ".index" / name).unlink(missing_ok=True)
         (home / ".index" / name).mkdir()
     assert memory.search("tea")
@@ -67,8 +78,8 @@ def test_a_link_is_not_written_through(home: Path, memory: Memory, tmp_path: Pat
     memory.search("tea")
     elsewhere = tmp_path / "elsewhere"
     elsewhere.write_text("theirs")
-    (home / ".index" / record.FILES[0]).unlink()
-    (home / ".index" / record.FILES[0]).symlink_to(elsewhere)
+    (home / ".index" / FILES[0]).unlink()
+    (home / ".index" / FILES[0]).symlink_to(elsewhere)
     assert memory.search("tea")
     assert elsewhere.read_text() == "theirs"
 
@@ -76,7 +87,7 @@ def test_a_link_is_not_written_through(home: Path, memory: Memory, tmp_path: Pat
 def test_a_line_that_nobody_understands_is_passed_over(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.search("tea")
-    with (home / ".index" / record.FILES[0]).open("ab") as file:
+    with (home / ".index" / FILES[0]).open("ab") as file:
         file.write(b'{"at": "2026", "agent": "main"}\n[]\n\xff\xfe\n{"at": "x", "pa')
     assert most(memory) == {"memory/world/tea.md": 1}
 
@@ -84,13 +95,13 @@ def test_a_line_that_nobody_understands_is_passed_over(home: Path, memory: Memor
 def test_the_record_does_not_grow_without_end(home: Path, memory: Memory) -> None:
     memory.call("update_world", {"topic": "tea", "content": "Ann prefers green tea."})
     memory.search("tea")
-    line = (home / ".index" / record.FILES[0]).read_bytes()
+    line = (home / ".index" / FILES[0]).read_bytes()
     folder = str(home / ".index")
-    (home / ".index" / record.FILES[0]).write_bytes(line * (2_000_001 // len(line)))
+    (home / ".index" / FILES[0]).write_bytes(line * (2_000_001 // len(line)))
     for _ in range(3):
         record.log_recall(folder, "main", ["memory/world/tea.md"], "2026-03-14T00:00:00.000000Z")
-    assert sum((home / ".index" / name).stat().st_size for name in record.FILES) < 2 * 2_100_000
-    assert (home / ".index" / record.FILES[1]).exists()
+    assert sum((home / ".index" / name).stat().st_size for name in FILES) < 2 * 2_100_000
+    assert (home / ".index" / FILES[1]).exists()
 
 
 def test_what_is_forgotten_is_not_named_here_any_more(home: Path, memory: Memory) -> None:

@@ -1,0 +1,313 @@
+"""Everything that ann can ask: every endpoint, tool, resource, prompt and reading command, by tables that are checked to
+be complete. Replies are compared as bytes; `MASKS` names the little that is random by nature."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import httpx
+from click.testing import CliRunner
+
+from commonplace import Memory
+from commonplace.home import utc_now
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.tokens import create_token
+from commonplace.surfaces.cli import cli
+from commonplace.testing import FrozenClock
+from commonplace.tools import catalog
+
+from ..surfaces.web import Web, web
+from .keeping import DAY, NOBODYS, NOTE, SESSION, THEIRS, WORLD, Kept
+
+Replies = dict[str, str]  # what was answered, by what was asked
+PAGES = (DAY, NOTE, SESSION, WORLD, "memory/loose.md", *THEIRS, *NOBODYS)
+QUERIES = ("the blue kettle", "seeds", "plant7 water", "garden plan", "stole", "plan", "rake")
+LATER = "2999-01-01"
+
+
+class Http(NamedTuple):
+    """A request to an endpoint, below /v1."""
+
+    path: str
+    params: Mapping[str, Any] = {}
+    body: Any = None
+    headers: Mapping[str, str] = {}
+
+
+def _pages(prefix: str, **params: Any) -> list[Http]:
+    return [Http(f"{prefix}/{path}", params, headers={"Accept": "application/json"}) for path in PAGES]
+
+
+def _history(kept: Kept) -> list[Http]:
+    some = [kept.changes[0], kept.changes[-1], kept.changes[-1][:4], "0123", "ffff"]
+    return [Http(f"history/{name}") for name in some]
+
+
+def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
+    """Requests that change nothing, by the name of their endpoint."""
+    searches = [
+        {}, {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
+        {"path": "agents/bob"}, {"path": "**/*"}, {"source": "session"}, {"tag": "kitchen"}, {"since": "2020-01-01"},
+        {"min_score": 0.5}, {"explain": False},
+    ]  # fmt: skip
+    whats = ["kettle", "plan", "garden", "kettle1", *PAGES]
+    return {
+        "GET /v1/openapi.json": [Http("openapi.json")],
+        "GET /v1/status": [Http("status")],
+        "GET /v1/outline": [Http("outline")],
+        "GET /v1/sessions/{path}": _pages("sessions"),
+        "POST /v1/render": [Http("render", body={"text": "[[plan]] [[loose]] [[pot-1-001]]", "path": WORLD})],
+        "GET /v1/map": [Http("map"), Http("map", {"limit": 3})],
+        "GET /v1/search": [Http("search", {"q": query, **more}) for query in QUERIES for more in searches],
+        "GET /v1/context": [
+            Http("context"), Http("context", {"budget": 200}), *(Http("context", {"query": query}) for query in QUERIES),
+        ],
+        "GET /v1/pages": [
+            Http("pages"), Http("pages", {"limit": 5}), Http("pages", {"kind": "record"}),
+            Http("pages", {"prefix": "agents/bob"}),
+        ],
+        "GET /v1/pages/{path}": [*_pages("pages"), *_pages("pages", at=LATER)],
+        "POST /v1/merge": [Http("merge", body={"path": path, "base": "", "text": "x"}) for path in PAGES],
+        "GET /v1/history": [
+            Http("history", {"limit": 1000}), Http("history", {"agent": "bob"}), Http("history", {"limit": 2}),
+            *(Http("history", {"what": what}) for what in whats),
+        ],
+        "GET /v1/history/{id}": _history(kept),
+        "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
+        "GET /v1/health": [Http("health")],
+        "GET /v1/tools": [Http("tools")],
+        "POST /v1/session": [Http("session", body={"code": "nobody's"})],
+        "GET /v1/homes": [Http("homes")],
+        "GET /v1/proposals": [Http("proposals")],
+    }  # fmt: skip
+
+
+def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
+    """Requests that change something of ann's, or try to change something of bob's: the method, and the request."""
+    text = {"Content-Type": "text/markdown", "If-None-Match": "*"}
+    over = {"Content-Type": "text/markdown", "If-Match": "*"}
+    new = "memory/new.md"
+    return {
+        "PUT /v1/pages/{path}": [
+            ("PUT", Http(f"pages/{new}", body="new: the kettle\n", headers=text)),
+            *(("PUT", Http(f"pages/{path}", body="over\n", headers=over)) for path in (WORLD, *THEIRS, *NOBODYS)),
+        ],
+        "DELETE /v1/pages/{path}": [
+            ("DELETE", Http(f"pages/{path}", headers={"If-Match": "*"})) for path in (new, *THEIRS, *NOBODYS)
+        ],
+        "POST /v1/undo": [
+            ("POST", Http("undo", body={"changes": [name]})) for name in (kept.changes[2], kept.changes[-1], "0123")
+        ],
+        "POST /v1/restore": [
+            ("POST", Http("restore", body={"path": path, "when": when}))
+            for path in (WORLD, SESSION, *THEIRS)
+            for when in (LATER, kept.changes[0])
+        ],
+        "POST /v1/proposals": [("POST", Http("proposals", body={"path": WORLD, "decision": "approve"}))],
+    }
+
+
+# Endpoints that are compared elsewhere, and where.
+ELSEWHERE = {
+    "GET /v1/changes": "a stream: tests/surfaces/test_application.py compares its ids",
+    "POST /v1/tools/{name}": "every tool, by the tables below",
+}
+READ_TOOLS: dict[str, list[dict[str, Any]]] = {
+    "memory_search": [{"query": query, "maxResults": 50} for query in QUERIES],
+    "memory_get": [{"path": path} for path in PAGES],
+    "memory_read": [{"key": key} for key in ("kettle", "kettle1", "nothing")],
+    "notes_memory_search": [{"query": query} for query in ("", *QUERIES)],
+    "search_memory": [{"query": query} for query in QUERIES],
+    "recall": [{}, {"days": 30}],
+    "scratch_note": [{"mode": "read"}],
+}
+WRITE_TOOLS: dict[str, list[dict[str, Any]]] = {
+    "memory_write": [
+        {"key": key, "content": "a new note", "tags": ["kitchen"]} for key in ("teapot", "kettle", "kettle1")
+    ],
+    "memory_update": [{"key": key, "content": "another"} for key in ("kettle", "kettle1", "nothing")],
+    "write_memory": [{"key": key, "content": "new"} for key in ("plan", "other")],
+    "write_session_handoff": [{"content": "later"}],
+    "scratch_note": [{"mode": "append", "content": "more"}, {"mode": "clear"}],
+    "remember": [{"content": "It rained on the kettle."}],
+    "reflect": [{"content": "Ann owns the garden.\n"}],
+    "update_world": [{"topic": "garden", "content": "Five beds.\n"}, {"topic": "weather", "content": "Rain.\n"}],
+}
+READ_OPERATIONS: dict[str, list[dict[str, Any]]] = {
+    "getGlobal": [{"key": "editor"}, {"key": "plan"}],
+    "listGlobal": [{}],
+    "searchGlobal": [{"query": query} for query in QUERIES],
+    "getChannel": [{"channelName": "dev", "key": "plan"}],
+    "getChannelByCategory": [{"channelName": "dev", "category": "preferences"}],
+    "listChannelKeys": [{"channelName": "dev"}],
+    "listChannels": [{}],
+    "getSkill": [{"name": "watering"}, {"name": "plan"}],
+    "listSkills": [{}],
+    "listSkillsForUser": [{"username": "ulla"}, {"username": "bob"}],
+    "search": [{"query": query} for query in QUERIES],
+}
+WRITE_OPERATIONS: dict[str, list[dict[str, Any]]] = {
+    "setGlobal": [{"key": "shell", "value": "fish", "category": "preferences"}],
+    "deleteGlobal": [{"key": "shell"}, {"key": "plan"}],
+    "setChannel": [{"channelName": "ops", "key": "plan", "value": "stop", "category": "preferences"}],
+    "deleteChannel": [{"channelName": "ops", "key": "plan"}],
+    "purgeChannel": [{"channelName": "dev"}],
+    "createSkill": [{"name": "raking", "description": "rakes", "owner": "ulla"}],
+    "updateSkill": [{"name": "raking", "newData": {"rake": 1}}],
+    "deleteSkill": [{"name": "raking"}],
+}
+READ_COMMANDS: dict[str, list[list[str]]] = {
+    "recall": [[]],
+    "search": [[query] for query in QUERIES] + [["--keyword", "kettle"], ["--explain", "blue kettle"]],
+    "show": [[path] for path in PAGES] + [["--as-of", LATER, path] for path in PAGES],
+    "read": [["kettle"], ["kettle1"]],
+    "list": [[], ["--notes"], ["--tag", "kitchen"], ["agents"], ["agents/bob"]],
+    "world": [[], ["garden"]],
+    "handoff": [[]],
+    "scratch": [[]],
+    "skills": [[], ["watering"], ["--user", "ulla"]],
+    "context": [[], ["--explain"], ["--query", "blue kettle"], ["--budget", "300"]],
+    "log": [["-n", "1000"], ["--by", "bob"], ["plan"], ["kettle"], *([path] for path in PAGES)],
+    "diff": [["plan"], ["kettle"], *([path] for path in PAGES), ["0123"]],
+    "undo": [["--dry-run"], ["--dry-run", "0123"], ["--dry-run", "--since", "2020-01-01"]],
+    "status": [[]],
+    "tools": [[]],
+    "call": [["memory_search", '{"query": "blue kettle"}'], ["recall", "{}"]],
+    "hook": [["session-start"]],
+}
+# Commands that are not asked, and why.
+OTHER_COMMANDS = {
+    **dict.fromkeys(("init", "import", "install", "completion", "db"), "sets something up"),
+    **dict.fromkeys(("remember", "write", "reflect", "restore"), "writes, as the tools and endpoints above do"),
+    **dict.fromkeys(
+        ("doctor", "export", "copy", "index", "gc", "forget"), "for all of a memory, by who may read its files"
+    ),
+    **dict.fromkeys(("token", "trust", "proposals"), "for the owner of a memory, not for an agent"),
+    **dict.fromkeys(("mcp", "serve", "web", "watch"), "runs until it is stopped; what it answers is above"),
+    "eval": "says how long questions took",
+}
+COMPLETIONS = [
+    (name, begun)
+    for name in ("path", "channel", "user", "query")
+    for begun in ("", "agents/", "pl", "pot", "d", "kettle")
+]
+# What is random for each change by nature, and only replies to writes and the history after them contain.
+MASKS = (
+    re.compile(r"(?<=\"id\":\")[0-9a-f]{10,16}(?=\")"),  # of a change
+    re.compile(r"(?<=\"call\":\")[0-9a-f]{10}(?=\")"),  # of a call
+)
+
+
+def mask(text: str) -> str:
+    for pattern in MASKS:
+        text = pattern.sub("*", text)
+    return text
+
+
+@contextmanager
+def serving(home: str, clock: FrozenClock) -> Iterator[Web]:
+    """A server that is asked with a token for ann alone."""
+    access = open_tokens(home)
+    _, token = create_token(access, utc_now(), agents=["ann"], role="admin")
+    access.close()
+    defaults = {"user": "ulla", "channel": "dev"}
+    with web(home, toolsets=catalog.TOOLSETS, defaults=defaults, clock=clock) as server:
+        yield server.as_(token)
+
+
+def read_interface(kept: Kept, server: Web) -> Replies:
+    """Ask every endpoint and every tool."""
+    return {**_read_http(kept, server), **_call_tools(server, READ_TOOLS, READ_OPERATIONS)}
+
+
+def read_everything(kept: Kept, server: Web, clock: FrozenClock) -> Replies:
+    return {**read_interface(kept, server), **_read_mcp(server), **_read_library(kept, clock)}
+
+
+def write_everything(kept: Kept, server: Web) -> Replies:
+    replies = _call_tools(server, WRITE_TOOLS, WRITE_OPERATIONS)
+    for name, requests in write_endpoints(kept).items():
+        for number, (method, request) in enumerate(requests):
+            replies[f"{name} #{number} {request.path}"] = _describe(_send(server, method, request))
+    return {asked: mask(reply) for asked, reply in replies.items()}
+
+
+def _read_http(kept: Kept, server: Web) -> Replies:
+    replies: Replies = {}
+    for name, requests in read_endpoints(kept).items():
+        method = name.partition(" ")[0]
+        for request in requests:
+            asked = f"{method} {request.path} {dict(request.params)} {request.body or ''}"
+            replies[asked] = _describe(_send(server, method, request))
+    return replies
+
+
+def _send(server: Web, method: str, request: Http) -> httpx.Response:
+    headers = {"Authorization": f"Bearer {server.token}", **request.headers}
+    body = {"content": request.body.encode()} if isinstance(request.body, str) else {"json": request.body}
+    return server.client.request(
+        method, f"/v1/{request.path}", params=dict(request.params), headers=headers, **(body if request.body else {})
+    )
+
+
+def _describe(response: httpx.Response) -> str:
+    return f"{response.status_code} {sorted(response.headers.items())} {response.text}"
+
+
+def _call_tools(
+    server: Web, tools: Mapping[str, Sequence[dict[str, Any]]], operations: Mapping[str, Sequence[dict[str, Any]]]
+) -> Replies:
+    """Every call over HTTP, and over MCP what it says of the same."""
+    calls = [(name, given) for name, some in tools.items() for given in some]
+    calls += [("MemoryTool", {"op": op, **given}) for op, some in operations.items() for given in some]
+    replies: Replies = {}
+    for name, given in calls:
+        asked = f"{name} {json.dumps(given)}"
+        replies[f"HTTP: {asked}"] = _describe(_send(server, "POST", Http(f"tools/{name}", body=given)))
+        replies[f"MCP: {asked}"] = json.dumps(server.call(name, **given))
+    return replies
+
+
+def _read_mcp(server: Web) -> Replies:
+    asked: list[tuple[str, dict[str, Any]]] = [
+        ("tools/list", {}), ("resources/list", {}), ("resources/templates/list", {}), ("prompts/list", {}),
+        *(("resources/read", {"uri": f"commonplace://page/{path}"}) for path in PAGES),
+        *(("resources/read", {"uri": f"commonplace://{name}?query={query}"})
+          for name in ("context", "receipt") for query in ("", "kettle")),
+        *(("prompts/get", {"name": "recall", "arguments": {"topic": topic}}) for topic in ("", "kettle")),
+    ]  # fmt: skip
+    replies = {f"{method} {params}": json.dumps(server.ask(method, **params)) for method, params in asked}
+    for ref in (
+        {"type": "ref/resource", "uri": "commonplace://page/{+path}"},
+        {"type": "ref/prompt", "name": "recall"},
+    ):
+        for name, begun in COMPLETIONS:
+            argument = {"name": name, "value": begun}
+            reply = server.ask("completion/complete", ref=ref, argument=argument)
+            replies[f"complete {ref['type']} {argument}"] = json.dumps(reply)
+    return replies
+
+
+def _read_library(kept: Kept, clock: FrozenClock) -> Replies:
+    with Memory(kept.home, "ann", clock=clock) as memory:
+        replies = {f"search {query}": repr(memory.search(query, limit=50)) for query in QUERIES}
+        replies["status"] = repr(memory.status())
+        context = memory.context(user="ulla", channel="dev", query="kettle")
+        replies["context"] = f"{context.text} {context.receipt}"
+        return replies
+
+
+def run_commands(home: str) -> Replies:
+    replies: Replies = {}
+    for name, some in READ_COMMANDS.items():
+        for arguments in some:
+            for form in ([], ["--json"]):
+                argv = ["--home", home, "--agent", "ann", name, *form, *arguments]
+                done = CliRunner().invoke(cli, argv, input="{}")
+                error = f"{type(done.exception).__name__}: {done.exception}" if done.exception else ""
+                replies[f"commonplace {' '.join(argv[2:])}"] = f"{done.exit_code} {done.output} {error}"
+    return replies

@@ -1,0 +1,149 @@
+"""Noninterference: whatever bob keeps, ann is answered the same bytes, by every endpoint, tool, resource and command."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from commonplace import Memory
+from commonplace.surfaces.cli import COMMANDS
+from commonplace.surfaces.http.api import ENDPOINTS
+from commonplace.surfaces.mcp.resources import PROMPTS, TEMPLATES
+from commonplace.testing import FrozenClock
+from commonplace.tools import catalog, schemas
+
+from ..embedding.server import Server, running
+from ..providers import offer_server
+from .asking import (
+    ELSEWHERE,
+    OTHER_COMMANDS,
+    READ_COMMANDS,
+    READ_OPERATIONS,
+    READ_TOOLS,
+    WRITE_OPERATIONS,
+    WRITE_TOOLS,
+    Replies,
+    read_endpoints,
+    read_everything,
+    run_commands,
+    serving,
+    write_endpoints,
+    write_everything,
+)
+from .keeping import Kept, keep_others, keep_own
+
+
+class Asked(NamedTuple):
+    """What ann is answered at first, after bob may have written again, by commands, and when she writes herself.
+
+    Commands come after the rest: they have the system's clock, and health says when pages were recalled.
+    """
+
+    first: Replies
+    again: Replies
+    commands: Replies
+    writing: Replies
+
+
+def ask(template: Path, kept: Kept, *, with_others: bool) -> Asked:
+    """Ask everything of a copy of the template, at the same place each time: replies name it."""
+    clock = FrozenClock()
+    shutil.rmtree(kept.home, ignore_errors=True)
+    shutil.copytree(template, kept.home)
+    if with_others:
+        keep_others(kept.home, clock, 1)
+    with serving(kept.home, clock) as server:
+        first = read_everything(kept, server, clock)
+        if with_others:
+            keep_others(kept.home, clock, 2)
+        again = read_everything(kept, server, clock)
+        return Asked(first, again, run_commands(kept.home), write_everything(kept, server))
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> tuple[Asked, Asked]:
+    """What ann is answered alone, and beside bob: the user's configuration is empty."""
+    top = tmp_path_factory.mktemp("noninterference")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CONFIG_HOME", str(top / "config"))
+        return answer(top)
+
+
+def answer(top: Path) -> tuple[Asked, Asked]:
+    kept = keep_own(str(top / "home"), FrozenClock())
+    shutil.rmtree(top / "home/.index", ignore_errors=True)
+    template = Path(shutil.move(top / "home", top / "template"))
+    return ask(template, kept, with_others=False), ask(template, kept, with_others=True)
+
+
+def differences(alone: Replies, beside: Replies) -> dict[str, tuple[str, str]]:
+    assert alone.keys() == beside.keys()
+    return {asked: (alone[asked], beside[asked]) for asked in alone if alone[asked] != beside[asked]}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("when", Asked._fields)
+def test_nothing_that_another_agent_keeps_changes_a_reply(answers: tuple[Asked, Asked], when: str) -> None:
+    alone, beside = (getattr(each, when) for each in answers)
+    assert differences(alone, beside) == {}
+
+
+@pytest.mark.slow
+def test_what_is_compared_says_something(answers: tuple[Asked, Asked]) -> None:
+    """Most replies are no refusals, and none holds a word that only the other agent wrote."""
+    alone, beside = answers
+    assert [len(replies) > 50 for replies in alone] == [True] * 4
+    assert sum("blue kettle" in reply for replies in alone for reply in replies.values()) > 100
+    for replies in beside:
+        assert not [asked for asked, reply in replies.items() if "stole the" in reply or "hide the kettle" in reply]
+
+
+def test_every_endpoint_is_asked() -> None:
+    kept = Kept("", ("0123", "4567", "89ab"))
+    known = {**read_endpoints(kept), **write_endpoints(kept), **ELSEWHERE}
+    assert known.keys() == {endpoint.name for endpoint in ENDPOINTS}
+
+
+def test_every_tool_and_operation_is_called() -> None:
+    assert {*READ_TOOLS, *WRITE_TOOLS, "MemoryTool"} == {offer.name for offer in catalog.offers()}
+    (registry,) = [tool for tool in schemas.describe("mcp") if tool["name"] == "MemoryTool"]
+    assert {*READ_OPERATIONS, *WRITE_OPERATIONS} == {*registry["inputSchema"]["properties"]["op"]["enum"]}
+
+
+def test_every_prompt_and_resource_is_read() -> None:
+    assert [prompt.name for prompt in PROMPTS] == ["recall"]
+    assert [template.name for template in TEMPLATES] == ["page", "context", "receipt"]
+
+
+def test_every_command_is_run_or_left_out_for_a_reason() -> None:
+    assert {*READ_COMMANDS, *OTHER_COMMANDS} == {*COMMANDS}
+    assert not READ_COMMANDS.keys() & OTHER_COMMANDS.keys()
+
+
+@pytest.fixture
+def embedding_server() -> Iterator[Server]:
+    with running() as server:
+        yield server
+
+
+def test_an_embedder_that_has_much_to_read_of_another_answers_as_if_it_had_not(
+    tmp_path: Path, clock: FrozenClock, embedding_server: Server
+) -> None:
+    offer_server("openai", embedding_server.url, "NO_SUCH_KEY")
+    replies = []
+    for number in (0, 200):
+        shutil.rmtree(tmp_path / "home", ignore_errors=True)
+        with Memory(tmp_path / "home", "ann", clock=clock) as memory:
+            pages = memory.home.storage.pages
+            pages.write("commonplace.yaml", "memorySearch:\n  provider: openai\n  model: m\n")
+            for each in range(number):
+                pages.write(f"agents/bob/memory/{each:03}.md", f"Pot {each} holds plant{each}.\n")
+        with Memory(tmp_path / "home", "ann", clock=clock) as memory:
+            memory.call("update_world", {"topic": "garden", "content": "The garden has four beds."})
+            replies.append([memory.call("memory_search", {"query": query}) for query in ("four beds", "garden")])
+    assert replies[0] == replies[1]
+    assert replies[0][0]["provider"] == "openai"

@@ -1,0 +1,44 @@
+"""Noninterference in a database: neither another agent nor another tenant changes what ann is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from commonplace.testing import FrozenClock
+
+from ..noninterference.asking import Replies, read_everything, read_interface, run_commands, serving
+from ..noninterference.keeping import Kept, keep_others, keep_own
+from ..noninterference.test_noninterference import differences
+from .test_scope_matrix import of
+
+pytestmark = pytest.mark.slow
+OTHERS = {"another agent": "acme", "another tenant": "them"}
+
+
+def compare(kept: Kept, other: str, ask: Callable[[], Replies]) -> dict[str, tuple[str, str]]:
+    """Return the replies that differ before and after bob writes; the first of all only fills caches."""
+    ask()
+    before = ask()
+    keep_others(other, FrozenClock(), 1)
+    return differences(before, ask())
+
+
+@pytest.mark.parametrize("who", OTHERS)
+def test_nothing_that_others_write_changes_a_reply_of_the_interface(url: str, clock: FrozenClock, who: str) -> None:
+    kept = keep_own(of(url, "acme"), clock)
+    with serving(kept.home, clock) as server:
+        assert compare(kept, of(url, OTHERS[who]), lambda: read_interface(kept, server)) == {}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("who", OTHERS)
+def test_nothing_that_others_write_changes_any_reply(url: str, clock: FrozenClock, who: str) -> None:
+    kept = keep_own(of(url, "acme"), clock)
+    with serving(kept.home, clock) as server:
+
+        def ask() -> Replies:
+            return {**read_everything(kept, server, clock), **run_commands(kept.home)}
+
+        assert compare(kept, of(url, OTHERS[who]), ask) == {}
