@@ -172,6 +172,7 @@ READ_COMMANDS: dict[str, list[list[str]]] = {
     "skills": [[], ["watering"], ["--user", "ulla"]],
     "context": [[], ["--explain"], ["--query", "blue kettle"], ["--budget", "300"]],
     "log": [["-n", "1000"], ["--by", "bob"], ["plan"], ["kettle"], *([path] for path in PAGES)],
+    "blame": [[path] for path in PAGES],
     "diff": [["plan"], ["kettle"], *([path] for path in PAGES), ["0123"]],
     "undo": [["--dry-run"], ["--dry-run", "0123"], ["--dry-run", "--since", "2020-01-01"]],
     "status": [[]],

@@ -100,6 +100,7 @@ def test_commands_show_no_secret_that_was_said(full: Path) -> None:
     shown = [
         run("diff", change), run("diff", SESSION), run("diff", SESSION, "--since", LATER),
         run("show", SESSION), run("show", SESSION, "--as-of", LATER), run("diff", change, "--json"),
+        run("blame", SESSION), run("blame", SESSION, "--json"),
     ]  # fmt: skip
     assert all("once more:" in each or "No difference" in each for each in shown), shown
     assert KEY not in "\n".join(shown)
