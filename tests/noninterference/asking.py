@@ -107,6 +107,7 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
             for path in (WORLD, SESSION, *THEIRS)
             for when in (LATER, kept.changes[0])
         ],
+        "POST /v1/trust": [("POST", Http("trust"))],
         "POST /v1/proposals": [("POST", Http("proposals", body={"path": WORLD, "decision": "approve"}))],
     }
 
