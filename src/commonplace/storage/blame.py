@@ -48,7 +48,7 @@ def blame(versions: Versions, bounds: Bounds) -> list[LineOrigin]:
         new_lines = split_lines(as_text(data))
         own = LineOrigin(change, is_by_person(change)) if is_next else UNKNOWN
         origins = _carry_over(lines, new_lines, origins, own)
-        if change.tool == APPROVE:
+        if change.tool == APPROVE and kind_of_origin(change.origin) != "import":
             origins = [origin._replace(is_approved=True) for origin in origins]
         lines = new_lines
         before = change.version
@@ -57,7 +57,8 @@ def blame(versions: Versions, bounds: Bounds) -> list[LineOrigin]:
 
 def is_by_person(change: Change) -> bool:
     """Return whether a person made a change: in the web page, or in a file, by an editor."""
-    return not change.tool or kind_of_origin(change.origin) == _PERSON
+    kind = kind_of_origin(change.origin)
+    return kind == _PERSON or (not change.tool and kind != "import")
 
 
 def _find_start(versions: Versions, bounds: Bounds) -> int:

@@ -15,7 +15,7 @@ from ...settings import Settings
 from ...storage.base import ABSENT, Root, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, SpooledFile, any_covers, is_history_file
 from ...storage.conflicts import decode_text
-from ...storage.history import format_line, parse_line, version_of
+from ...storage.history import APPROVE, Change, format_line, kind_of_origin, parse_line, version_of
 from .archive import HISTORY_ROOT, backup_scope
 
 ORIGIN = "import:archive"
@@ -36,9 +36,9 @@ class RestorePlan(NamedTuple):
 
 
 def mark_rules_as_imported(home: Home, files: Files, spool: Spool) -> Files:
-    """Return the files of an archive with a history that says of every rule that an import brought it.
+    """Return the files of an archive with a history that says where rules, and what people wrote, came from.
 
-    Nobody here has approved these rules, whatever the archive says.
+    Nobody here has approved it, whatever the archive says.
     """
     marked = {path: _mark_history(home, file, spool) for path, file in files.items() if is_history_file(path)}
     return {**files, **marked}
@@ -53,9 +53,15 @@ def _mark_history(home: Home, file: SpooledFile, spool: Spool) -> SpooledFile:
 
 def _mark_line(home: Home, text: bytes) -> bytes:
     line = parse_line(text) if text else None
-    if line is None or not home.layout.is_instruction(line.change.path) or line.change.version == _DEFAULT_VERSION:
+    if line is None or line.change.version == _DEFAULT_VERSION or not _claims_trust(home, line.change):
         return text
     return format_line(line._replace(change=line.change._replace(origin=ORIGIN))).strip(b"\n")
+
+
+def _claims_trust(home: Home, change: Change) -> bool:
+    """Return whether a change is of a rule, or says that a person made or approved it: nobody here knows that."""
+    is_by_person = not change.tool or change.tool == APPROVE or kind_of_origin(change.origin) == "person"
+    return is_by_person or home.layout.is_instruction(change.path)
 
 
 def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
