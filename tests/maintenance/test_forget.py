@@ -240,3 +240,33 @@ def test_a_line_that_stays_on_its_own_page_is_not_looked_for_elsewhere(memory: M
     assert [mention.what for mention in found.mentions if mention.path == "memory/other.md"] == [
         "says 1 of the same lines"
     ]
+
+
+@pytest.mark.parametrize("name", ["{}~", ".{}.swp", "#{}#", "{}.bak", "{}.orig", ".{}.un~"])
+def test_what_an_editor_left_beside_a_page_is_forgotten_with_it(home: Path, name: str) -> None:
+    memory = Memory(home)
+    memory.call("update_world", {"topic": "secret-plan", "content": "The launch is on the ninth of May."})
+    page = home / "memory/world/secret-plan.md"
+    copy = page.parent / name.format(page.name)
+    copy.write_bytes(b"b0VIM\0\0The launch is on the ninth of May.\0")
+    other = page.parent / name.format("other.md")
+    other.write_bytes(b"Something else.")
+    selection = Selection(page="memory/world/secret-plan.md")
+    found = find_traces(memory.home, selection).traces
+    assert [trace.path for trace in found if trace.kind == "copy"] == [f"memory/world/{copy.name}"]
+    forget(memory.home, selection)
+    assert not copy.exists()
+    assert other.exists()
+
+
+def test_a_swap_file_goes_with_a_note_that_it_holds_and_stays_otherwise(home: Path) -> None:
+    memory = Memory(home)
+    for key, content in {"plan": "The launch is on the ninth of May.", "tea": "Ann drinks green tea."}.items():
+        memory.call("memory_write", {"key": key, "content": content})
+    (page,) = (home / "agents/main/memory/daily").glob("*.md")
+    swap = page.parent / f".{page.name}.swp"
+    swap.write_bytes(b"b0VIM\0Ann drinks green tea.\0")
+    forget(memory.home, Selection(key="plan"))
+    assert swap.exists()
+    forget(memory.home, Selection(key="tea"))
+    assert not swap.exists()

@@ -15,11 +15,12 @@ from ..errors import InvalidArgument
 from ..formats import blocks
 from ..formats.structure import end_of_line, escape_unprintable
 from ..home import Home
+from ..storage.files import page_of_editor_copy
 from ..storage.history import Change, Versions, version_of
 from ..storage.layout import Place
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
-from ..storage.tree import list_leftovers
+from ..storage.tree import list_editor_copies, list_leftovers
 
 Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
 _MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
@@ -38,7 +39,8 @@ class Selection(NamedTuple):
 
 
 class Trace(NamedTuple):
-    """A place where something was found. `kind` is page, history, index or leftover; or mention: the same words."""
+    """A place where something was found. `kind` is page, history, index, leftover, or copy (an editor's); or mention:
+    the same words."""
 
     kind: str
     path: str
@@ -65,7 +67,7 @@ def forget(home: Home, selection: Selection, *, everyone: bool = False) -> Forge
         for trace in report.traces:
             if trace.kind == "page":
                 finder.remove_from_page(trace.path)
-            elif trace.kind == "leftover":
+            elif trace.kind in ("leftover", "copy"):
                 _remove_leftover(home, trace.path)
     home.storage.history.rewrite(finder.choose_versions)
     if report.traces:
@@ -76,7 +78,8 @@ def forget(home: Home, selection: Selection, *, everyone: bool = False) -> Forge
 def _remove_leftover(home: Home, path: str) -> None:
     leftover = home.storage.tree.entry(path)
     if leftover:
-        home.storage.tree.remove_leftover(path, leftover.leftover_of, record=False)
+        page = leftover.leftover_of or page_of_editor_copy(path)
+        home.storage.tree.remove_leftover(path, page, record=False)
 
 
 def _report(finder: _Finder) -> ForgetReport:
@@ -91,6 +94,8 @@ def _report(finder: _Finder) -> ForgetReport:
         if count := finder.count_versions(path, versions):
             version_counts[path] = count
             lines.update(line for _, data in versions if data for line in finder.removed_lines(path, data))
+    for path in finder.list_editor_copies(lines):
+        traces.append(Trace("copy", path, "a backup or swap file of an editor"))
     for path, count in sorted(version_counts.items()):
         traces.append(Trace("history", path, f"{count} earlier version{'s' * (count > 1)}"))
     indexed = home.index.query(lambda view: sum(path in pages for path in view.index.stamps())) if pages else 0
@@ -193,6 +198,17 @@ class _Finder:
             data = self.home.storage.read_bytes(leftover.path)
             if data is not None and self.what_stays(leftover.leftover_of, data) != data:
                 yield leftover.path
+
+    def list_editor_copies(self, lines: set[str]) -> Iterator[str]:
+        """Yield the files of editors beside selected pages that have anything of what goes; swap files are binary."""
+        needles = [line.encode() for line in lines]
+        for entry, page in list_editor_copies(self.home.storage.tree):
+            place = self._place(page)
+            if place is None or not self._is_selected(page, place):
+                continue
+            data = self.home.storage.read_bytes(entry.path) or b""
+            if self.what_stays(page, data) != data or any(needle in data for needle in needles):
+                yield entry.path
 
     def removed_lines(self, path: str, data: bytes) -> Iterator[str]:
         """Yield the distinctive lines that go from a page and do not occur in what stays."""

@@ -37,6 +37,8 @@ CAN_OPEN_FOLDERS = os.name == "posix"  # on Windows a path is checked before it 
 STEP_FLAGS = getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 LINK_ERRORS = (errno.ELOOP, errno.EMLINK, errno.ENOTDIR)  # what systems answer instead of following a link
 _LEFTOVER = re.compile(r"\.(?P<name>.+)\.[0-9a-f]{12}\.tmp", re.DOTALL)  # what a killed process leaves behind
+# What editors keep beside a file: `x.md~`, `x.md.bak`, `x.md.orig`, `#x.md#`, `.x.md.swp`, `.x.md.un~`.
+_EDITOR_COPY = re.compile(r"\.(.+)\.sw[a-p]|\.(.+)\.un~|#(.+)#|([^.].*)(?:~|\.bak|\.orig|\.save)", re.DOTALL)
 _MAX_KEPT_NAME_BYTES = 230  # of a name in that of its temporary file, where file systems take 255
 _HARMLESS_SIGNAL = getattr(signal, "SIGURG", 0)
 _SAVING_SECONDS = 1.0  # to wait for an editor that is in the middle of saving
@@ -302,6 +304,13 @@ def page_of_leftover(path: str) -> str:
     folder, slash, name = path.rpartition("/")
     leftover = _LEFTOVER.fullmatch(name)
     return folder + slash + leftover["name"] if leftover else ""
+
+
+def page_of_editor_copy(path: str) -> str:
+    """Return the page that an editor made a backup or swap file of; empty when it is no such file."""
+    folder, slash, name = path.rpartition("/")
+    copy = _EDITOR_COPY.fullmatch(name)
+    return folder + slash + next(filter(None, copy.groups())) if copy else ""
 
 
 def _shorten(name: str) -> str:

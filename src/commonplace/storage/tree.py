@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from ..errors import NotText, OutsideHome, PageNotFound, StaleVersion
 from .base import ABSENT, Pages
-from .files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE
+from .files import PRIVATE_FILE_MODE, PRIVATE_FOLDER_MODE, page_of_editor_copy
 from .history import Change
 
 Kind = Literal["file", "folder", "link", "other"]
@@ -123,15 +123,28 @@ class FileTree(Protocol):
 
 def list_leftovers(tree: FileTree) -> Iterator[FileEntry]:
     """Yield the files that interrupted writes left beside pages."""
+    return (entry for entry in _walk(tree) if entry.leftover_of)
+
+
+def list_editor_copies(tree: FileTree) -> Iterator[tuple[FileEntry, str]]:
+    """Yield the backup and swap files of editors, each with the path of the page it is a copy of."""
+    for entry in _walk(tree):
+        page = page_of_editor_copy(entry.path) if entry.kind == "file" and not entry.leftover_of else ""
+        if page:
+            yield entry, page
+
+
+def _walk(tree: FileTree) -> Iterator[FileEntry]:
+    """Yield every file below the home, without those of hidden folders."""
     list_folder = tree.folder_lister()
     waiting = [""]
     while waiting:
         listing = list_folder(waiting.pop())
         for entry in listing.entries if listing else ():
-            if entry.leftover_of:
+            if entry.kind == "folder" and not entry.leftover_of:
+                waiting += [] if entry.name.startswith(".") else [entry.path]
+            else:
                 yield entry
-            elif entry.kind == "folder" and not entry.name.startswith("."):
-                waiting.append(entry.path)
 
 
 def move_page(pages: Pages, old: str, new: str) -> bool:
