@@ -253,6 +253,16 @@ def test_init_makes_a_memory_that_is_the_users_own(tmp_path: Path) -> None:
     assert shown.stderr == ""
 
 
+def test_a_memory_is_made_where_the_users_configuration_cannot_be_written(tmp_path: Path) -> None:
+    work = tmp_path / "work" / "deep"
+    work.mkdir(parents=True)
+    (tmp_path / "file").write_text("")
+    done = run(work, "init", XDG_CONFIG_HOME=str(tmp_path / "file"))
+    assert done.returncode == 0
+    assert "commonplace trust" in done.stderr
+    assert (work / ".commonplace").is_dir()
+
+
 def test_a_servers_address_moves_from_a_memory_to_the_user(repo: Path) -> None:
     path = repo / ".commonplace" / "commonplace.yaml"
     path.write_text("# mine\nmemorySearch:\n  provider: openai\n  baseUrl: http://127.0.0.1:9\n  apiKeyEnv: K\n")

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ...errors import InvalidArgument, SettingsError
+from ...errors import InvalidArgument, SettingsError, StorageError
 from ...home import Home
 from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
@@ -51,9 +51,17 @@ def init_command(folder: str | None) -> None:
     memory.write_default_directive()
     memory.close()
     if not existed and memory.storage.local_folder:
-        record_made(memory.storage.local_folder)
+        _record_made(memory.storage.local_folder)
     done = "There is a memory" if existed else "Made a memory"
     print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")
+
+
+def _record_made(folder: str) -> None:
+    """Record that the user made this memory. If that cannot be written, it is asked about later."""
+    try:
+        record_made(folder)
+    except StorageError as error:
+        warn(f"{error}: run `commonplace trust` in this folder, or name the memory with --home")
 
 
 @click.command("completion")
