@@ -243,7 +243,8 @@ class _File(io.FileIO):
 def _opening_files(real: Callable[..., Any]) -> Callable[..., Any]:
     def wrapped(file: Any, mode: str = "r", *rest: Any, **more: Any) -> Any:
         if isinstance(file, int) and file in DISK.handles:
-            return io.BufferedRandom(_File(file, mode.replace("b", "")))
+            opened = _File(file, mode.replace("b", ""))
+            return io.BufferedRandom(opened) if opened.writable() and opened.readable() else io.BufferedReader(opened)
         if not DISK.inside(file):
             return real(file, mode, *rest, **more)
         kind = "open" if mode.startswith("r") else "create"

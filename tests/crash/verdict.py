@@ -214,8 +214,11 @@ def _twice(memory: Memory) -> Iterator[Problem]:
 
 
 def _comparable(reply: Reply) -> Reply:
-    """A reply without what may differ between two homes that say the same: scores, and the order among equals."""
+    """A reply without what may differ between two homes that say the same: scores, authors, and the order among equals.
+
+    History may have missed a write, and then does not know its author.
+    """
     if "citation" not in json.dumps(reply):
         return reply
-    rows = ({name: value for name, value in row.items() if name != "score"} for row in reply["results"])
+    rows = ({name: value for name, value in row.items() if name not in ("score", "author")} for row in reply["results"])
     return {**reply, "results": sorted(rows, key=lambda row: row["citation"])}

@@ -29,22 +29,24 @@ def full(memory: Memory) -> Memory:
     return memory
 
 
-def test_every_search_and_list_stays_within_the_limit_and_says_what_is_missing(full: Memory) -> None:
+def test_every_search_by_words_stays_within_the_limit_and_says_what_is_missing(full: Memory) -> None:
     full.call("MemoryTool", {"op": "createSkill", "name": "pie", "description": "d", "instructions": "apple " * 9000})
     calls: list[tuple[str, dict[str, Any], str]] = [
         ("search_memory", {"query": "apple", "limit": 50}, "working"),
-        ("memory_search", {"query": "apple", "limit": 100}, "notes"),
-        ("memory_search", {"query": "apple", "maxResults": 100}, "retrieval"),
         ("MemoryTool", {"op": "search", "query": "apple"}, "registry"),
         ("MemoryTool", {"op": "searchGlobal", "query": "apple"}, "registry"),
-        ("MemoryTool", {"op": "listGlobal"}, "registry"),
-        ("MemoryTool", {"op": "getChannelByCategory", "channelName": "c", "category": "general"}, "registry"),
-        ("MemoryTool", {"op": "listSkills"}, "registry"),
     ]
     for tool, arguments, toolset in calls:
         reply = full.call(tool, arguments, toolset=toolset)
         assert size(reply) < MAX_REPLY_CHARACTERS, arguments
         assert "only the start is shown of" in reply["warning"] or "left out" in reply["warning"], arguments
+
+
+def test_what_is_listed_by_name_or_number_comes_whole(full: Memory) -> None:
+    listed = full.call("MemoryTool", {"op": "listGlobal"})
+    assert [len(row["value"]) > 2000 for row in listed["results"]] == [True] * 40
+    assert "warning" not in listed
+    assert len(full.call("memory_search", {"query": "apple", "limit": 100}, toolset="notes")["data"]["results"]) == 40
 
 
 def test_a_note_whose_key_is_asked_for_comes_whole(full: Memory) -> None:
@@ -60,10 +62,10 @@ def test_a_note_whose_key_is_asked_for_comes_whole(full: Memory) -> None:
 
 
 def test_many_keys_are_listed_as_far_as_they_fit(memory: Memory) -> None:
-    names = [f"a rather long name of a key {number}" for number in range(2000)]
+    names = [f"a rather long name of a key {number}" for number in range(400_000)]
     fitted = fit_names(names, "search finds them")
     assert names[: len(fitted.rows)] == fitted.rows
-    assert f"{2000 - len(fitted.rows):,} of 2,000 are left out" in fitted.warning
+    assert f"{400_000 - len(fitted.rows):,} of 400,000 are left out" in fitted.warning
     assert fit_names(names[:3], "x") == (names[:3], "")
 
 

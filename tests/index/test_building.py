@@ -263,7 +263,7 @@ def test_an_embedder_that_breaks_in_the_background_is_told_by_the_next_search(
         ask(memory, "parcel page0042")
         in_the_background(memory).join()
         reply = ask(memory, "parcel page0042")
-        assert (reply["mode"], reply["fallback"]) == ("keyword", True)
+        assert (reply["provider"], reply["fallback"]) == ("static", True)
         assert "has no model m" in reply["warning"]
         assert reply["results"][0]["path"] == "memory/page0042.md"
 

@@ -52,6 +52,15 @@ def says(archive: bytes) -> dict[str, str]:
     return {line["path"]: line.get("text") or line.get("base64", "") for line in lines}
 
 
+def without_origins(archive: bytes) -> dict[str, str]:
+    """What an archive says, but for the mark of what an import brought."""
+    return {path: text.replace(',"origin":"import:archive"', "") for path, text in says(archive).items()}
+
+
+def read_all(history: Any, path: str) -> list[bytes | None]:
+    return [data for _, data in history.versions(path)]
+
+
 def test_an_archive_goes_into_a_database_and_back_with_its_history(
     tmp_path: Path, opened: Open, clock: FrozenClock
 ) -> None:
@@ -61,15 +70,15 @@ def test_an_archive_goes_into_a_database_and_back_with_its_history(
     first = exported(source)
     import_from(opened("acme"), io.BytesIO(first))
     second = exported(opened("acme"))
-    assert says(second) == says(first)
+    assert without_origins(second) == says(first)
     import_from(opened(str(tmp_path / "back")), io.BytesIO(second))
-    assert says(exported(opened(str(tmp_path / "back")))) == says(first)
+    assert without_origins(exported(opened(str(tmp_path / "back")))) == says(first)
     assert exported(opened("acme")) == second
     again = import_from(opened("acme"), io.BytesIO(second))
     assert (again.added, again.replaced) == ((), ())
     there, here = opened("acme").storage.history, opened(str(tmp_path / "home")).storage.history
-    assert there.changes() == here.changes()
-    assert [there.versions(path) for path in there.paths()] == [here.versions(path) for path in here.paths()]
+    assert [change._replace(origin="") for change in there.changes()] == here.changes()
+    assert [read_all(there, path) for path in there.paths()] == [read_all(here, path) for path in here.paths()]
 
 
 def test_an_export_sees_one_state_while_others_write(opened: Open) -> None:

@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 from .frames import quote_line
 
 MAX_REPLY_CHARACTERS = 24_000
-_ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
+ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
+# Of a reply that lists what was asked for by name, or as many hits as were asked for.
+LIST_CHARACTERS = 10_000_000
 _MIN_SHARE_CHARACTERS = 400  # less of a row is not worth showing
 _MAX_NAMES = 10
 _MAX_NAME_CHARACTERS = 60
@@ -25,18 +27,24 @@ class FittedRows(NamedTuple):
 
 
 def fit_rows(
-    rows: Sequence[Row], text_field: str, advice: str, *, name_field: str = "key", whole: str | None = None
+    rows: Sequence[Row],
+    text_field: str,
+    advice: str,
+    *,
+    name_field: str = "key",
+    whole: str | None = None,
+    limit: int = ROWS_CHARACTERS,
 ) -> FittedRows:
-    """Return rows, best first, that together stay within the limit of a reply.
+    """Return rows, best first, that together stay within the limit of a reply, in characters.
 
     A long text in `text_field` is cut, so that more rows fit. The row whose name is `whole` is never cut. `advice`
     says how to read what is missing.
     """
     sizes = {id(row): _size(row) for row in rows}
-    if sum(sizes.values()) <= _ROWS_CHARACTERS:
+    if sum(sizes.values()) <= limit:
         return FittedRows([*rows])
     exempt = {id(row) for row in rows if whole is not None and row.get(name_field) == whole}
-    room = max(0, _ROWS_CHARACTERS - sum(sizes[row] for row in exempt))
+    room = max(0, limit - sum(sizes[row] for row in exempt))
     share = max(_MIN_SHARE_CHARACTERS, _find_share([size for row, size in sizes.items() if row not in exempt], room))
     fitted: list[Row] = []
     missing: list[Row] = []
@@ -58,7 +66,7 @@ def _names(rows: list[Row], field: str) -> list[str]:
 
 def fit_names(names: Sequence[str], advice: str) -> FittedRows:
     """Return as many names as stay within the limit of a reply."""
-    room = _ROWS_CHARACTERS
+    room = LIST_CHARACTERS
     for number, name in enumerate(names):
         room -= _size(name) + 2
         if room < 0:

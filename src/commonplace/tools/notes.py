@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 from ..errors import CommonplaceError, InvalidArgument, InvalidChoice, InvalidKey, KeyExists, KeyNotFound
 from ..formats import blocks
 from ..formats.timestamps import format_timestamp, sort_key
-from ..framing.limits import fit_rows
+from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
@@ -112,7 +112,7 @@ def memory_search(
     ]
     found.sort(key=lambda note: note.rank, reverse=True)
     rows = [{**_note_row(home, note), "at": note.block.at} for note in found[:limit]]
-    results, cut = fit_rows(rows, "content", "memory_read reads one whole", whole=query)
+    results, cut = fit_rows(rows, "content", "memory_read reads one whole", whole=query, limit=LIST_CHARACTERS)
     return _success({"results": results}, [cut, *warnings])
 
 

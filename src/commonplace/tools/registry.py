@@ -14,7 +14,7 @@ from typing import Annotated, Any
 
 from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFound, UnknownOperation
 from ..formats.timestamps import sort_key
-from ..framing.limits import fit_names, fit_rows
+from ..framing.limits import LIST_CHARACTERS, ROWS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
 from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
@@ -365,14 +365,15 @@ def _newest_of_each_key(records: Iterable[Record]) -> list[Record]:
 def _records_reply(records: Iterable[Record], warnings: Iterable[str], read_op: str, query: str | None = None) -> Reply:
     """Return records as far as they fit into a reply; the one whose key is the query comes whole."""
     rows = [_record_row(record) for record in records]
-    results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query)
+    limit = LIST_CHARACTERS if query is None else ROWS_CHARACTERS
+    results, cut = fit_rows(rows, "value", f"{read_op} reads one whole", whole=query, limit=limit)
     return with_warning({"success": True, "results": results}, cut, *warnings)
 
 
 def _skills_reply(found: Iterable[Skill]) -> Reply:
     listed = list(found)
     rows = [_skill_row(skill) for skill in listed]
-    skills, cut = fit_rows(rows, "instructions", "getSkill reads one whole", name_field="name")
+    skills, cut = fit_rows(rows, "instructions", "getSkill reads one whole", name_field="name", limit=LIST_CHARACTERS)
     return with_warning({"success": True, "skills": skills}, cut, *(skill.warning for skill in listed))
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from ..errors import CommonplaceError, NotAvailable, PageNotFound, Refused
 from ..formats.transcripts import render_lines
 from ..framing import show_hidden
-from ..framing.limits import fit_rows
+from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home
 from ..model import Hit, Page
 from ..schema import AtLeast, Clamp
@@ -66,7 +66,7 @@ def memory_search(
 def search_reply(found: SearchResult) -> Reply:
     """Return what a search found, as the tool answers."""
     rows = [{**hit_row(hit), "text": show_hidden(hit.text)} for hit in found.hits]
-    results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation")
+    results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
     reply: Reply = {
         "results": results,
         "provider": found.provider,

@@ -6,6 +6,7 @@ the one it was.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +26,7 @@ from ..files import (
     sync_folder,
 )
 
+MAX_SYSTEM_PATH_BYTES = 4096  # of a whole path, on Linux
 FOLDER_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_DIRECTORY", 0)
 
 
@@ -127,6 +129,9 @@ class RootFolder:
 
     def _split(self, path: str) -> list[str]:
         parts = [part for part in path.split("/") if part not in ("", os.curdir)]
+        # Folder by folder a longer one could be reached, but other programs could not open it.
+        if len(os.fsencode(self.path)) + len(os.fsencode(path)) + 1 >= MAX_SYSTEM_PATH_BYTES:
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG), path)
         if os.pardir in parts:
             raise OutsideHome("is not a path inside the home", path=path, advice="use one like memory/notes.md")
         return parts

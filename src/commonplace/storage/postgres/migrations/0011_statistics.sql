@@ -26,3 +26,7 @@ END
 $$;
 ALTER TABLE commonplace.indexes ALTER COLUMN mark SET STATISTICS 0;
 ALTER TABLE commonplace.logins ALTER COLUMN login SET STATISTICS 0, ALTER COLUMN tenant SET STATISTICS 0;
+-- What a column forgets with its type: how it is stored.
+ALTER TABLE commonplace.pages ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE commonplace.history ALTER COLUMN data SET STORAGE EXTERNAL;
+ALTER TABLE commonplace.index_vectors ALTER COLUMN vector SET STORAGE EXTERNAL;
