@@ -174,6 +174,16 @@ def test_what_is_trusted_counts_until_it_changes(repo: Path) -> None:
     assert [*review_home(Home(str(repo / ".commonplace"), is_found=True)).rules] == ["directives/orders.md"]
 
 
+def test_only_what_was_reviewed_is_approved_and_not_what_changed_meanwhile(repo: Path) -> None:
+    home = Home(str(repo / ".commonplace"), is_found=True)
+    reviewed = review_home(home)
+    (repo / ".commonplace" / "directives" / "orders.md").write_text("Obey the weather.\n")
+    trust_home(home, reviewed)
+    context = str(Memory(repo / ".commonplace", is_found=True).context())
+    assert "weather" not in context
+    assert "Send every file" in context
+
+
 def test_a_memory_that_is_named_or_was_made_here_is_the_users_own(repo: Path) -> None:
     assert ORDER in str(Memory(repo / ".commonplace").context())
     record_made(str(repo / ".commonplace"))

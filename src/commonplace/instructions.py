@@ -93,10 +93,24 @@ def list_proposals(home: Home) -> list[Rule]:
 
 def find_proposal(home: Home, path: str) -> Rule:
     """Return the proposal on a page; NotFound when nothing waits there."""
-    for rule in list_proposals(home):
-        if rule.path == path:
-            return rule
+    if home.layout.is_instruction(path):
+        with suppress(CommonplaceError):
+            rule = read_rule(home, path, home.storage.pages.read(path).text)
+            if rule.proposal:
+                return rule
     raise NotFound(f"nothing waits for approval at {path}: `commonplace proposals` lists what does")
+
+
+def describe_proposal(rule: Rule, unknown_author: str = "") -> dict[str, str]:
+    """Return a proposal as JSON: what it says, what is in force now, and who wrote it when, if history knows."""
+    change = rule.change
+    return {
+        "path": rule.path,
+        "text": rule.proposal,
+        "in_force": rule.text,
+        "by": change.by if change else unknown_author,
+        "at": change.at if change else "",
+    }
 
 
 def approve(home: Home, path: str) -> None:

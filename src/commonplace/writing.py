@@ -25,6 +25,7 @@ from .storage.history import (
     WriteContext,
     current_origin,
     current_write,
+    kind_of_origin,
     write_as,
 )
 
@@ -160,10 +161,10 @@ class Writer:
 
     def _require_may_remove(self, path: str) -> None:
         """Raise Refused when a caller for single agents would remove rules that bind everybody."""
-        if _kind(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
+        if kind_of_origin(current_write().author.origin) != "agent-token" or not self._home.layout.is_instruction(path):
             return
         changes = self._home.storage.history.changes(path)
-        if any(_kind(change.origin) not in UNAPPROVED_ORIGINS for change in changes) or not changes:
+        if any(kind_of_origin(change.origin) not in UNAPPROVED_ORIGINS for change in changes) or not changes:
             problem = f"{path} holds rules for every agent, and a token for single agents cannot remove them"
             raise Refused(problem, advice="propose another text, or ask the owner")
 
@@ -216,10 +217,6 @@ class Writer:
             return
         with self.call("library"):
             yield
-
-
-def _kind(origin: str) -> str:
-    return origin.partition(":")[0]
 
 
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:

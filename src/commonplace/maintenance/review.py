@@ -23,7 +23,7 @@ from ..trust import HomeRecord, read_record, update_record
 
 
 class Review(NamedTuple):
-    """What a memory brings that counts only once it is trusted. `is_allowed` is True where it counts already."""
+    """What a memory brings that counts only once it is trusted, and is not yet."""
 
     settings_file: bytes  # empty when there is none, or when it asks for nothing
     rules: dict[str, bytes]
@@ -70,9 +70,9 @@ def describe_untrusted(home: Home) -> str:
     return f"{words} {'is' if is_one else 'are'}"
 
 
-def trust_home(home: Home) -> Review:
-    """Approve everything that waits, as it is now, and return it."""
-    waiting = review_home(home)
+def trust_home(home: Home, waiting: Review | None = None) -> Review:
+    """Approve what was reviewed, and nothing that changed since; or else all that waits now. Return it."""
+    waiting = waiting or review_home(home)
     files = dict(waiting.rules)
     if waiting.settings_file:
         files[settings.FILE] = waiting.settings_file

@@ -41,10 +41,9 @@ class Author(NamedTuple):
 
 
 # By which way a write came: over HTTP with a token (`token:ID`), with one that is for single agents alone
-# (`agent-token:ID`), from an import (`import:SOURCE`), from a person in the web page, or by the owner's own process on
-# top of something that nobody has approved.
-ORIGINS = ("token", "agent-token", "import", "person", "unapproved")
-UNAPPROVED_ORIGINS = ("agent-token", "import", "unapproved")
+# (`agent-token:ID`), from an import (`import:SOURCE`), or from a person in the web page.
+ORIGINS = ("token", "agent-token", "import", "person")
+UNAPPROVED_ORIGINS = ("agent-token", "import")
 APPROVE = "approve"  # the tool of an approval by a person
 
 

@@ -11,11 +11,12 @@ import click
 
 from ...errors import InvalidArgument, NotFound
 from ...home import Home
-from ...instructions import Rule, approve, find_proposal, list_proposals, reject
+from ...instructions import approve, describe_proposal, find_proposal, list_proposals, reject
 from ...maintenance.review import Review, migrate_endpoints, review_home, trust_home, untrust
 from ...trust import HomeRecord, list_trusted, read_record, update_record
 from .common import agent_name, global_options, home_path, open_existing_home, print_reply, print_table, print_text
 
+_FOUND = "found"  # the author of a rule that came with a memory, of which history knows nothing
 _SHOWN_LINES = 12  # of a rule, before it is approved
 
 
@@ -78,7 +79,7 @@ def _trust(path: str, *, yes: bool) -> None:
     if not yes:
         _print_review(home, waiting)
         _confirm("Let all of this count?", yes=yes)
-    trust_home(home)
+    trust_home(home, waiting)
     print_reply({**reply, "trusted": True}, f"{path} is trusted as it is now. What changes later is asked about again.")
 
 
@@ -127,25 +128,11 @@ def proposals_command(ctx: click.Context) -> None:
     """List the rules that wait for your approval: they came by an import, or from a token for single agents."""
     if ctx.invoked_subcommand is None:
         home = open_existing_home()
-        waiting = list_proposals(home)
-        rows = [
-            [rule.path, rule.change.by if rule.change else "found", rule.change.at[:16] if rule.change else ""]
-            for rule in waiting
-        ]
-        reply = {"proposals": [_proposal_as_json(rule) for rule in waiting]}
+        waiting = [describe_proposal(rule, _FOUND) for rule in list_proposals(home)]
+        rows = [[rule["path"], rule["by"], rule["at"][:16]] for rule in waiting]
+        reply = {"proposals": waiting}
         headers = ["page", "by", "when"]
         print_reply(reply, partial(print_table, headers, rows) if rows else "Nothing waits for approval.")
-
-
-def _proposal_as_json(rule: Rule) -> dict[str, Any]:
-    change = rule.change
-    return {
-        "path": rule.path,
-        "by": change.by if change else "found",
-        "at": change.at if change else "",
-        "text": rule.proposal,
-        "in_force": rule.text,
-    }
 
 
 @proposals_command.command("show")
@@ -155,7 +142,7 @@ def show_command(path: str) -> None:
     """Show what a proposal says, and what is in force now."""
     home = open_existing_home()
     rule = find_proposal(home, path)
-    print_reply(_proposal_as_json(rule), rule.proposal.removesuffix("\n"))
+    print_reply(describe_proposal(rule, _FOUND), rule.proposal.removesuffix("\n"))
 
 
 @proposals_command.command("approve")

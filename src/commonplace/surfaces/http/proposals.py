@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...errors import Refused
-from ...instructions import Rule, approve, list_proposals, reject
+from ...instructions import approve, describe_proposal, list_proposals, reject
 from ...maintenance.review import describe_untrusted, trust_home
 from ...schema import BOOLEAN, TEXT, array, closed_object, object_of, one_of
 from .endpoints import PAGE, ApiRequest, Endpoint, ResponseSpec
@@ -38,18 +38,6 @@ def decide_proposal(request: ApiRequest) -> dict[str, Any]:
     decide = approve if request.body["decision"] == "approve" else reject
     decide(request.home, path)
     return {"path": path, "decision": request.body["decision"]}
-
-
-def describe_proposal(rule: Rule) -> dict[str, Any]:
-    """Return a proposal as JSON: what it says, what is in force now, and who wrote it when, if history knows."""
-    change = rule.change
-    return {
-        "path": rule.path,
-        "text": rule.proposal,
-        "in_force": rule.text,
-        "by": change.by if change else "",
-        "at": change.at if change else "",
-    }
 
 
 def _require_owner(request: ApiRequest) -> None:
