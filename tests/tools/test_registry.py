@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -141,6 +142,29 @@ def test_search_finds_any_word_literally_best_first_by_scope(memory: Memory) -> 
     assert [row["key"] for row in do(memory, "searchGlobal", query="%")["results"]] == ["other"]
     assert do(memory, "searchGlobal", query="*")["results"] == []
     assert [row["key"] for row in do(memory, "searchGlobal", query="DRINK")["results"]] == ["favorite_drink", "tea"]
+
+
+def test_search_finds_whole_words_and_their_inflections_and_never_by_meaning(memory: Memory) -> None:
+    do(memory, "setGlobal", key="billing", value="one invoice waits for review")
+    do(memory, "setGlobal", key="garage", value="The automobile is parked there.")
+    do(memory, "setGlobal", key="drink", value={"favourite": "green tea"})
+    for query in ("invoices", "which invoice is open", "INVOICE_review"):
+        assert [row["key"] for row in do(memory, "search", query=query)["results"]] == ["billing"]
+    assert do(memory, "search", query="or")["results"] == []
+    assert do(memory, "search", query="vehicle")["results"] == []
+    assert [row["key"] for row in do(memory, "searchGlobal", query="what is the drink")["results"]] == ["drink"]
+    assert [row["key"] for row in do(memory, "searchGlobal", query="the")["results"]] == ["garage"]
+
+
+def test_a_question_over_many_records_stays_within_a_reply_and_gives_an_exact_key_whole(memory: Memory) -> None:
+    with memory.home.writer.call("test", defer_index=True):
+        for number in range(150):
+            do(memory, "setGlobal", key=f"fact_{number:03}", value=f"the drink of guest {number}: " + "tea " * 90)
+        do(memory, "setGlobal", key="drink", value="the drink " + "x" * 3_000)
+    reply = do(memory, "search", query="what is the drink")
+    assert len(json.dumps(reply, ensure_ascii=False)) < 24_000
+    assert "left out" in reply["warning"]
+    assert do(memory, "search", query="drink")["results"][0]["value"] == "the drink " + "x" * 3_000
 
 
 def test_a_skill_is_made_updated_and_read(memory: Memory, home: Path) -> None:

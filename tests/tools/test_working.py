@@ -75,6 +75,74 @@ def test_words_are_found_in_any_case_and_in_languages_without_spaces(memory: Mem
     assert keys(memory, "绿茶的味道") == ["zh"]
 
 
+def test_pieces_of_other_words_are_not_found(memory: Memory) -> None:
+    write(memory, "weekly", "waiting for the review of the planet")
+    assert keys(memory, "or") == []
+    assert keys(memory, "blue or green") == []
+    assert keys(memory, "plan") == []
+
+
+def test_stop_words_count_only_when_nothing_else_is_asked(memory: Memory) -> None:
+    write(memory, "deploy", "make ship")
+    write(memory, "weekly", "how we do what we do, and how do we do it")
+    assert keys(memory, "how do we deploy")[0] == "deploy"
+    assert keys(memory, "wie machen wir deploy")[0] == "deploy"
+    assert keys(memory, "how do we") == ["weekly"]
+
+
+@pytest.mark.parametrize(
+    ("query", "content"),
+    [
+        ("invoices", "one invoice is open"),
+        ("invoice", "three invoices are open"),
+        ("deploying", "we deployed it"),
+        ("stop", "it stopped"),
+        ("policies", "the policy"),
+        ("facturas", "una factura"),
+        ("¿dónde está la factura?", "las facturas de mayo"),
+        ("Rechnungen", "die Rechnung von Mai"),
+        ("die Häuser von Anna", "ein Haus am See"),
+        ("quelles sont les factures", "la facture de mai"),
+        ("as faturas", "uma fatura"),
+        ("le fatture", "una fattura"),
+        ("счета", "три счёта открыты"),
+        ("книгу", "новая книга"),
+        ("किताबें", "एक किताब"),
+        ("الفاتورة", "فاتورة واحدة"),
+        ("部署流程是什么", "我们的部署在周五"),
+        ("会議はいつですか", "次の会議の議題"),
+        ("회의는 언제", "회의가 월요일에 있다"),
+        ("ประชุมเมื่อไหร่", "นัดประชุมวันจันทร์"),
+    ],
+)
+def test_a_word_is_found_in_every_inflection_and_language(memory: Memory, query: str, content: str) -> None:
+    write(memory, "note", content)
+    write(memory, "other", "xyzzy 1234")
+    assert keys(memory, query) == ["note"]
+
+
+def test_meaning_adds_likely_notes_of_this_agent_where_words_find_too_few(home: Path) -> None:
+    with Memory(home) as memory, Memory(home, agent="other") as other:
+        write(memory, "garage", "The automobile is parked behind the house.")
+        write(memory, "lunch", "Pizza on Tuesdays.")
+        write(memory, "shop", "Sells a vehicle now and then.")
+        write(other, "theirs", "The automobile is parked behind the house.")
+        memory.call("remember", {"content": "The automobile is parked behind the house."})
+        assert keys(memory, "where is the vehicle") == ["shop", "garage"]
+        assert keys(memory, "where is the vehicle", limit=1) == ["shop"]
+        assert keys(memory, "quantum physics") == []
+
+
+def test_without_search_or_an_embedder_words_answer_alone(home: Path) -> None:
+    for settings in ("enabled: false", "provider: none"):
+        home.mkdir(exist_ok=True)
+        (home / "commonplace.yaml").write_text(f"memorySearch:\n  {settings}\n")
+        with Memory(home) as memory:
+            write(memory, "garage", "The automobile is parked behind the house.")
+            assert keys(memory, "vehicle") == []
+            assert keys(memory, "automobiles") == ["garage"]
+
+
 @pytest.mark.parametrize(("limit", "count"), [(None, 8), (0, 1), (-1, 1), (5, 5), (999, 50)])
 def test_the_limit_is_brought_between_1_and_50(memory: Memory, home: Path, limit: int | None, count: int) -> None:
     folder = home / "agents/main/memory/working"

@@ -27,7 +27,7 @@ Span = tuple[int, int]
 def tokenize(text: str) -> list[str]:
     """Return the words of a text as they are indexed: single characters and pairs where a script has no spaces."""
     words: list[str] = []
-    for run, unspaced in _runs(text):
+    for run, unspaced in split_runs(text):
         words += [*run, *_pairs(run)] if unspaced else [stem(run)]
     return words
 
@@ -35,12 +35,12 @@ def tokenize(text: str) -> list[str]:
 def tokenize_query(text: str) -> list[str]:
     """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific."""
     words: dict[str, None] = {}
-    for run, unspaced in _runs(text):
+    for run, unspaced in split_runs(text):
         words.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else [stem(run)]))
     return list(words)
 
 
-def _runs(text: str) -> Iterator[tuple[str, bool]]:
+def split_runs(text: str) -> Iterator[tuple[str, bool]]:
     """Yield the runs of characters that are words, and whether each is of a script without spaces."""
     folded = fold(_POSSESSIVE.sub("", text))
     if folded.isascii():

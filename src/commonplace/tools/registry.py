@@ -16,9 +16,9 @@ from ..errors import CommonplaceError, InvalidArgument, MissingArgument, NotFoun
 from ..formats.timestamps import sort_key
 from ..framing.limits import LIST_CHARACTERS, ROWS_CHARACTERS, fit_names, fit_rows
 from ..home import Home
-from ..index.tokenizer import tokenize_query
 from ..model import Json, Record, Skill
 from ..schema import one_of
+from ..search.words import QueryWords
 from ..storage.names import require_key
 from ..storage.records import INJECTED
 from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
@@ -67,7 +67,7 @@ def listGlobal(home: Home, category: Annotated[str | None, "Only this category."
 def searchGlobal(home: Home, query: Words) -> RecordsReply:
     """find by words"""
     found, warnings = _read_records(home, home.layout.globals)
-    return _records_reply(rank_records(found, query_terms(query)), warnings, "getGlobal", query)
+    return _records_reply(rank_records(found, parse_words(query)), warnings, "getGlobal", query)
 
 
 def setChannel(
@@ -188,14 +188,14 @@ def search(
     home: Home, query: Words
 ) -> Annotated[Reply, Answer(success=bool, results=[(_RECORD | _SKILL).with_optional_fields() | Answer(scope=str)])]:
     """find by words in global memories, skills and all channels"""
-    terms = query_terms(query)
+    words = parse_words(query)
     shared, warnings = _read_records(home, home.layout.globals)
-    rows = [{**_record_row(record), "scope": "global"} for record in rank_records(shared, terms)]
+    rows = [{**_record_row(record), "scope": "global"} for record in rank_records(shared, words)]
     skills = home.skills.all()
-    rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, terms)]
+    rows += [{**_skill_row(skill), "scope": "skill"} for skill in rank_skills(skills, words)]
     channels, more = _read_records(home, home.layout.channels)
     for name in sorted({record.scope.name for record in channels}):
-        found = rank_records((record for record in channels if record.scope.name == name), terms)
+        found = rank_records((record for record in channels if record.scope.name == name), words)
         rows += [{**_record_row(record), "scope": f"channel_memories_{name}"} for record in found]
     results, cut = fit_rows(rows, "value", "getGlobal, getChannel and getSkill read one whole", whole=query)
     skill_warnings = (each.warning for each in skills)
@@ -402,23 +402,22 @@ def _new_instructions(skill: Skill, new_data: dict[str, Json]) -> str:
     return new_data["instructions"] or ""
 
 
-def query_terms(query: str) -> list[str]:
-    """Return the terms of a query; underscores and hyphens are spaces. Scripts without spaces give pairs, too."""
+def parse_words(query: str) -> QueryWords:
+    """Return the words of a query; underscores and hyphens are spaces."""
     plain = re.sub(r"[_\-\s]+", " ", query).strip()
     if not plain:
         raise InvalidArgument("Query must not be empty")
-    pairs = (word for word in tokenize_query(plain) if not word.isascii())
-    return [*dict.fromkeys([*plain.casefold().split(" "), *pairs])]
+    return QueryWords(plain)
 
 
-def rank_records(records: Iterable[Record], terms: list[str]) -> list[Record]:
-    """Return the records that contain any of the terms, best first."""
-    return _rank(records, terms, _record_fields)
+def rank_records(records: Iterable[Record], words: QueryWords) -> list[Record]:
+    """Return the records that contain any of the words, best first."""
+    return _rank(records, words, _record_fields)
 
 
-def rank_skills(skills: Iterable[Skill], terms: list[str]) -> list[Skill]:
-    """Return the skills that contain any of the terms, best first."""
-    return _rank(skills, terms, _skill_fields)
+def rank_skills(skills: Iterable[Skill], words: QueryWords) -> list[Skill]:
+    """Return the skills that contain any of the words, best first."""
+    return _rank(skills, words, _skill_fields)
 
 
 def _record_fields(record: Record) -> tuple[str, ...]:
@@ -429,16 +428,17 @@ def _skill_fields(skill: Skill) -> tuple[str, ...]:
     return skill.name, skill.description, skill.instructions, _searchable_text(skill.data)
 
 
-def _rank(things: Iterable[Any], terms: list[str], fields_of: Callable[[Any], tuple[str, ...]]) -> list[Any]:
-    """Return what contains any of the terms, literally: more terms first, then those in the name."""
+def _rank(things: Iterable[Any], words: QueryWords, fields_of: Callable[[Any], tuple[str, ...]]) -> list[Any]:
+    """Return what contains any of the words: more of them first, then those in the name."""
     scored = []
     for thing in things:
-        name, *rest = (field.casefold() for field in fields_of(thing))
-        text = "\n".join(rest)
-        score = sum((term == name) + 2 * (term in name) + (term in text) for term in terms)
-        matches = sum(term in name or term in text for term in terms)
+        name, *rest = fields_of(thing)
+        name_tokens = words.index(name)
+        text = words.index("\n".join(rest))
+        score = sum((term == name_tokens) + 2 * (term in name_tokens) + (term in text) for term in words.terms)
+        matches = sum(term in name_tokens or term in text for term in words.terms)
         if matches:
-            scored.append((-matches, -score, name, thing))
+            scored.append((-matches, -score, name.casefold(), thing))
     return [thing for *_, thing in sorted(scored, key=lambda each: each[:3])]
 
 

@@ -12,9 +12,9 @@ from ..formats.structure import escape_unprintable
 from ..formats.timestamps import sort_key
 from ..framing.limits import fit_rows
 from ..home import Home
-from ..index.tokenizer import tokenize_query
-from ..model import Json, Record
+from ..model import Filters, Json, Record
 from ..schema import Clamp
+from ..search.words import QueryWords
 from ..storage.layout import stem
 from ..storage.names import require_key
 from ..storage.records import read_record, read_text
@@ -29,6 +29,9 @@ _QUERY_IN_KEY_WEIGHT = 6
 _QUERY_IN_CONTENT_WEIGHT = 5
 _TERM_IN_KEY_WEIGHT = 3
 _TERM_IN_CONTENT_WEIGHT = 1
+_MIN_MEANING_SCORE = 0.1  # of a note without a word of the query; unrelated ones stay under half of it
+
+_Score = tuple[int, int]  # the kind of match, then its weight
 
 
 def search_memory(
@@ -39,13 +42,16 @@ def search_memory(
     Reply,
     Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
 ]:
-    """Search your working notes. A note whose key is what you ask for comes first."""
+    """Search your working notes by words and by meaning. A note whose key is what you ask for comes first."""
     asked = _require_text("query", query)
+    words = QueryWords(asked)
     records, warnings = home.list_records(home.layout.working_folder(home.agent))
-    scored = [*((_score(asked, record), record) for record in records), *_find_logs(home, asked)]
-    found = [each for each in scored if each[0] > (0, 0)]
-    found.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
-    rows = [{"key": record.key, "content": record.text, "updated_at": record.updated_at} for _, record in found[:limit]]
+    scored = [*((_score(asked, words, record), record) for record in records), *_find_logs(home, asked, words)]
+    scored = [each for each in scored if each[0] > (0, 0)]
+    scored.sort(key=lambda each: (*each[0], sort_key(each[1].updated_at)), reverse=True)
+    found = [record for _, record in scored[:limit]]
+    found += _find_by_meaning(home, asked, limit, records, found)
+    rows = [{"key": record.key, "content": record.text, "updated_at": record.updated_at} for record in found]
     matches, cut = fit_rows(rows, "content", "search for a key to get that note whole", whole=asked)
     reply = {"status": "ok", "query": asked, "match_count": len(matches), "matches": matches}
     return with_warning(reply, cut, *warnings)
@@ -143,20 +149,31 @@ def _refuse_reserved(key: str) -> None:
         raise ReservedKey(f"The key '{key}' is reserved: write_memory keeps that log itself; choose another key.")
 
 
-def _score(asked: str, record: Record) -> tuple[int, int]:
+def _score(asked: str, words: QueryWords, record: Record) -> _Score:
     """Return the kind of match, then its weight: the query as the key beats the query in a key, that beats all else."""
-    query = asked.casefold()
-    key = record.key.casefold()
-    content = record.text.casefold()
-    in_key = query in key
-    in_content = query in content
-    terms = dict.fromkeys([*query.split(), *(w for w in tokenize_query(asked) if not w.isascii())])
+    key = words.index(record.key)
+    content = words.index(record.text)
+    in_key = words.whole in key
+    in_content = words.whole in content
     weight = in_key * _QUERY_IN_KEY_WEIGHT + in_content * _QUERY_IN_CONTENT_WEIGHT
-    for term in terms:
+    for term in words.terms:
         weight += (term in key) * _TERM_IN_KEY_WEIGHT + (term in content) * _TERM_IN_CONTENT_WEIGHT
-    if key == query:
+    if record.key.casefold() == asked.casefold():
         return 3, weight
     return (2 if in_key else int(in_content)), weight
+
+
+def _find_by_meaning(home: Home, asked: str, limit: int, records: list[Record], found: list[Record]) -> list[Record]:
+    """Return the notes that fill up what words found: likely answers that have none of the words, best first."""
+    room = limit - len(found)
+    if room <= 0 or not records or not home.search_settings.enabled:
+        return []
+    folder = home.layout.working_folder(home.agent)
+    result = home.search(asked, limit, _MIN_MEANING_SCORE, filters=Filters(paths=(f"{folder}/**",)))
+    if result.mode == "keyword":
+        return []
+    others = {record.path: record for record in records if record not in found}
+    return [others[path] for path in dict.fromkeys(hit.path for hit in result.hits) if path in others][:room]
 
 
 def _log_write(home: Home, key: str, mode: str) -> str:
@@ -175,12 +192,12 @@ def _log_write(home: Home, key: str, mode: str) -> str:
     return ""
 
 
-def _find_logs(home: Home, asked: str) -> list[tuple[tuple[int, int], Record]]:
+def _find_logs(home: Home, asked: str, words: QueryWords) -> list[tuple[_Score, Record]]:
     """Return the activity logs that are asked for by name. What they mention is found in the notes themselves."""
     found = []
     for path in home.storage.pages.list(home.layout.activity_folder(home.agent)):
         day = stem(path)
-        score = _score(asked, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
+        score = _score(asked, words, Record(ACTIVITY_PREFIX + day, f"Daily activity log for {day}"))
         if score > (0, 0):
             text = read_text(home.storage.pages, path)[0].rstrip("\n")
             latest = re.findall(r"^- \[(\d\d:\d\d:\d\d) UTC\]", text, re.MULTILINE)[-1:] or ["00:00:00"]

@@ -352,3 +352,10 @@ def test_a_search_keeps_to_one_author(shell: Shell) -> None:
     assert "by hand" in shown
     assert "by the agent" not in shown
     assert "outside" in shell.ok("context", "--query", "tea", "--explain")
+
+
+@pytest.mark.parametrize("limit", ["0", "-3"])
+def test_a_search_for_less_than_one_hit_is_refused(asked: Shell, limit: str) -> None:
+    done = asked.run("search", "tea", "-n", limit)
+    assert done.returncode == 2
+    assert "ask for at least 1 hit" in done.stderr

@@ -23,9 +23,15 @@ if TYPE_CHECKING:
     from ...search.pipeline import SearchResult
 
 
+def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, value: int | None) -> int | None:
+    if value is not None and value < 1:
+        raise click.BadParameter("ask for at least 1 hit.")
+    return value
+
+
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
-@click.option("-n", "--limit", type=int, help="How many hits at most.")
+@click.option("-n", "--limit", type=int, callback=_require_at_least_one, help="How many hits at most, 1 or more.")
 @click.option("--min-score", type=float, help="Leave out hits below this score, from 0 to 1.")
 @click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
 @click.option("--channel", help="Only the records of this channel.")

@@ -1,0 +1,132 @@
+"""Stop words and inflectional endings of the languages that most people use, for the words of a query.
+
+Accents are left out: words are folded before they are compared.
+"""
+
+from __future__ import annotations
+
+ENGLISH = "english"
+STOP_WORDS = {
+    ENGLISH: """
+        a about all also am an and any are as at be been being but by can could did do does doing each for from
+        had has have having he her here hers him his how i if in into is it its just let me might must my no nor
+        not of off on or our ours out over please shall she should so some such than that the their theirs them
+        then there these they this those to too under up upon us very was we were what when where which while
+        who whom whose why will with would you your yours""",
+    "spanish": """
+        a al algo ante aquel como con cual cuales cuando cuanto cuantos de del desde donde el ella ellas ellos
+        en entre era es esa esas ese eso esos esta estaba estamos estan estar este esto estos fue ha han hasta
+        hay he la las le les lo los mas me mi mis muy ni no nos nosotros nuestra nuestro o para pero por porque
+        que quien quienes se ser si sin sobre son su sus tambien te tiene tienen tenemos tu tus un una unas uno
+        unos y ya yo""",
+    "french": """
+        a ai au aux avec avons c ce cela ces cet cette chez comment d dans de depuis des dois doit du elle elles
+        en entre est et etait etre eu fait faire faut il ils j je l la le les leur leurs lui ma mais me mes moi
+        mon n ne nos notre nous on ont ou par pas peut plus pour pourquoi qu quand que quel quelle quelles quels
+        qui quoi s sa sans se sera ses si son sont sous sur ta te tes toi ton tu un une va vos votre vous y""",
+    "portuguese": """
+        a ao aos as ate com como da das de dela dele deles do dos e ela elas ele eles em entre era essa esse
+        esta estamos estao estar este eu faz fazemos foi foram ha isso isto ja la lhe mais mas me meu meus minha
+        muito na nao nas no nos nossa nosso num numa o onde os ou para pela pelo por porque qual quais quando
+        quanto que quem sao se sem ser seu seus sobre sua suas tambem te tem temos ter um uma voce voces""",
+    "german": """
+        aber als am an auf aus bei bin bis da das dass dein dem den der des dich die dies diese dieser dieses
+        dir doch du durch ein eine einem einen einer eines er es euch euer fur gibt habe haben hat hatte hatten
+        ich ihm ihn ihnen ihr ihre im in ins ist ja kann kein keine konnen machen macht man mein meine mich mir
+        mit nach nicht noch nur ob oder ohne sein seine sich sie sind so uber um und uns unser unsere unter vom
+        von vor wann war waren warum was weil welche welchem welchen welcher welches wem wen wenn wer werden wie
+        wieso wir wird wo wohin wurde wurden zu zum zur""",
+    "italian": """
+        a abbiamo ai al alla alle anche c che chi ci come con cosa cui da dal dalla dei del della delle di do
+        dove e era essere fa facciamo gli ha hanno ho i il in io la le lei li lo loro lui ma mi mia mio ne nei
+        nel nella noi non nostra nostro o per perche piu qual quale quali quando quanto quel quella quello
+        quelli questa queste questi questo se sei si sono su sua sul sulla suo tra tu un una uno vi voi""",
+    "russian": """
+        а без бы был была были было быть в вам вас ваш во вот все вы где да для до его ее если есть еще же за и
+        из или им их к как какая какие какой какую когда кого ко который кто куда ли мне мной мои мой моя мы на
+        над нам нас наш наша наше наши не него нее нет ни них но о об он она они оно от по под почему при про с
+        сколько со так также там то тот ты у уже чего чем что чтобы эта эти это этот я""",
+    "hindi": """
+        अपना अपनी अपने इन इस इसका इसकी उन उनका उनकी उनके उस उसका उसकी उसके एक और कब कहाँ कहां का कि किस किसका
+        किसने की कुछ के कैसे को कौन कौनसा क्या क्यों गई गए गया जब जा जो तक तब तुम तो था थी थे ने पर में मुझे
+        मेरा मेरी मेरे मैं यह या ये रहा रही रहे लिए वह वाला वाली वाले वे सकते सकता से हम हमने हमारा हमारी हमारे
+        हमें है हैं हो होता होती होते""",
+    "arabic": """
+        أن أنا أنت أو أي أين إلى إن الذي التي بعد بين تم ثم حتى حول ذلك على عن عند عندما في قد كان كانت كل كم
+        كيف لا لكن لم لماذا لن لنا له لها ما ماذا متى مع من نا نحن هؤلاء هذا هذه هل هم هناك هو هي و يا يكون""",
+}
+# Stop words that are ordinary English words as well: alone they do not tell that a query is in another language.
+ALSO_ENGLISH_WORDS = """
+    an as bin c car come comment com con d dem den des die do dos dove du e era eu fa fait far has hat he i im
+    ins j l la lei li lo loro ma man mas mi mit n ne nos o on par pas per plus pour s sans sea see sei ser si
+    sin son sous su sur ta tan te the ton tra tu um un uns va vi war wen wo y
+"""
+# What a question about a day is made of beside stop words: `what happened today`, `was ist gestern passiert`.
+DAY_QUESTION_WORDS = """
+    happen happened happening anything everything going new news done noted wrote written recorded logged
+    paso pasado ocurrio sucedio hicimos hecho nuevo nueva novedades
+    passe arrive produit quoi neuf nouveau
+    aconteceu fizemos feito novo nova novidades passou
+    passiert geschah geschehen los neues gemacht getan
+    successo accaduto fatto nuovo
+    произошло случилось было делали сделали нового
+    हुआ हुई किया
+    حدث حصل فعلنا جديد
+"""
+
+# What is removed from scripts without spaces, longest first.
+CHINESE_STOP_WORDS = """
+    为什么 有没有 是不是 能不能 可以 我们的 你们的 他们的 我们 你们 他们 她们 咱们 自己 什么 怎么样 怎么 怎样
+    如何 哪里 哪些 哪个 哪儿 多少 几个 这个 那个 这些 那些 这里 那里 一下 一个 关于 以及 还是 或者 因为 所以
+    但是 如果 发生 事情 请问 告诉 谁 吗 呢 吧 啊 的 了 是 我 你 他 她 它 我們 你們 他們 什麼 怎麼 哪裡 這個 那個
+    嗎 為什麼 發生
+"""
+JAPANESE_STOP_WORDS = """
+    について に関する ですか ましたか ますか でした ました ください していた している される された したか する
+    した です ます から まで より など どこ いつ だれ 誰 なに 何 なぜ どう どの どんな どれ いくら いくつ これ
+    それ あれ この その あの ここ そこ 私たち 私 あなた ある いる なった なる あった あります ありました こと
+    もの ため よう という
+"""
+JAPANESE_PARTICLES = "はがをにのでともへやか"
+KOREAN_STOP_WORDS = """
+    무엇 무엇을 뭐 뭘 무슨 어떤 어떻게 어디 어디에 어디서 언제 누가 누구 왜 우리 우리는 우리가 나는 내가 저는
+    제가 너는 그 이 저 것 수 있다 있는 있나요 있어 했다 했나요 했지 했어 하는 하다 인가요 입니까 입니다 그리고
+    또는 및 대한 대해
+"""
+KOREAN_PARTICLES = """
+    에서는 으로는 에게서 이라고 에서 에게 으로 까지 부터 한테 이나 처럼 보다 은 는 이 가 을 를 에 의 로 와 과 도
+    만
+"""
+
+# Endings that may be taken off a word to compare it with another one.
+ENDINGS = {
+    "spanish": """
+        s es as os a o e ar er ir amos emos imos an en ado ada ados adas ido ida idos idas ando iendo aron ieron
+        aba aban ia ian aste iste io""",
+    "french": "s x e es ee ees er ez ent ons ant ait aient ir it is ie ies issons issez",
+    "portuguese": """
+        s es as os a o e ar er ir amos emos imos am em ado ada ados adas ido ida idos idas ando endo indo aram
+        eram iram ava avam ia iam ou eu iu""",
+    "german": "e en er es em n s ern t te ten tet st est end innen",
+    "italian": "i e a o are ere ire ato ata ati ate uto ito iamo ando endo ono ano ava avano iva",
+    "russian": """
+        а я о е ы и у ю ь й ам ям ами ями ах ях ов ев ей ой ом ем ём ою ею ий ый ая яя ое ее ые ие ого его ому
+        ему ым им ых их ую юю ыми ими ть ти л ла ло ли ал ала ало али ил ила ило или ел ела ели ет ит ут ют ат
+        ят ешь ишь ете ите ешь ать ить еть ется ится лся лась лись ться ал ан ана аны ен ена ены нный нная нные""",
+    "hindi": "ें ों ीं ी ा े ो ि ियाँ ियां ियों याँ यों ाएँ ाएं ना ने नी ता ते ती ाया ाई ाए",
+    "arabic": "ات ون ين ان ة ه ها هم هن كم نا ي ت وا",
+}
+ARABIC_PREFIXES = ("وال", "بال", "كال", "فال", "ال", "لل", "و", "ب", "ل")
+SPACED_LATIN = ("spanish", "french", "portuguese", "german", "italian")
+
+IRREGULAR_ENGLISH = """
+    be: is are was were been; go: goes went gone; do: does did done; have: has had; make: made; buy: bought;
+    pay: paid; say: said; tell: told; send: sent; spend: spent; build: built; keep: kept; leave: left; meet:
+    met; lose: lost; hold: held; find: found; think: thought; bring: brought; teach: taught; catch: caught;
+    sell: sold; write: wrote written; break: broke broken; choose: chose chosen; speak: spoke spoken; give: gave
+    given; take: took taken; eat: ate eaten; see: saw seen; run: ran; begin: began begun; drink: drank drunk;
+    drive: drove driven; grow: grew grown; know: knew known; get: got gotten; win: won; wear: wore worn; fly:
+    flew flown; sleep: slept; feel: felt; man: men; woman: women; child: children; person: people; foot: feet;
+    tooth: teeth; mouse: mice; analysis: analyses; index: indices; life: lives; wife: wives; knife: knives;
+    shelf: shelves
+"""

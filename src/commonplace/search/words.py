@@ -1,0 +1,274 @@
+"""The words of a query, compared as people mean them: whole words in any inflection, without stop words.
+
+A text becomes a row of tokens with a space on either side (` the invoice of may `), in which an inflection of a query
+word is replaced by that word; a script without spaces becomes single characters. So a term or the whole query is
+found by `in`, and never as a piece of another word.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+
+from ..index.tokenizer import fold, split_runs
+from .languages import (
+    ALSO_ENGLISH_WORDS,
+    ARABIC_PREFIXES,
+    CHINESE_STOP_WORDS,
+    DAY_QUESTION_WORDS,
+    ENDINGS,
+    ENGLISH,
+    IRREGULAR_ENGLISH,
+    JAPANESE_PARTICLES,
+    JAPANESE_STOP_WORDS,
+    KOREAN_PARTICLES,
+    KOREAN_STOP_WORDS,
+    SPACED_LATIN,
+    STOP_WORDS,
+)
+
+_MIN_BASE_LETTERS = 3
+_MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried
+_MIN_BASE_LETTERS_BY_SCRIPT = {"russian": 3, "hindi": 2, "arabic": 3}
+_NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
+_ARABIC_LETTERS = str.maketrans("أإآىة", "ااايه")
+_HANGUL = re.compile("[\uac00-\ud7af]+")
+_KANA = re.compile("[\u3040-\u30ff]")
+_WITHOUT_WORD_MARKS = re.compile("[\u0e00-\u109f\u1780-\u17ff]")  # Thai and the like: pairs of letters say little
+
+
+class QueryWords:
+    """A query as terms, and texts as rows of tokens in which the terms are found."""
+
+    def __init__(self, query: str) -> None:
+        self._tokens: dict[str, str] = {}
+        runs = [*split_runs(query)]
+        self._is_literal = not runs
+        words = [run for run, is_unspaced in runs if not is_unspaced]
+        self._languages = _guess_languages(words)
+        self._bases = {word: _bases(word, self._languages) for word in dict.fromkeys(words)}
+        self._beginnings: tuple[str, ...] = ()
+        self.whole = self.index(query)
+        self.terms = (self.whole,) if self._is_literal else self._find_terms(runs)
+        if query.isascii() and not self._is_literal:
+            self._beginnings = _beginnings(self._bases[term.strip()] for term in self.terms)
+
+    def index(self, text: str) -> str:
+        """Return a text as tokens that the terms are found in."""
+        if self._is_literal:
+            return fold(text)
+        if self._beginnings:
+            folded = fold(text)
+            if not any(beginning in folded for beginning in self._beginnings):
+                return " "  # most texts have none of the words, and splitting them takes time
+        parts: list[str] = []
+        known = self._tokens
+        for run, is_unspaced in split_runs(text):
+            if is_unspaced:
+                parts += run
+            else:
+                parts.append(known.get(run) or self._remember(run))
+        return f" {' '.join(parts)} "
+
+    def _remember(self, word: str) -> str:
+        """Return the query word that a word is an inflection of, or the word itself."""
+        token = word
+        if word not in self._bases:
+            bases = _bases(word, self._languages)
+            token = next((own for own, others in self._bases.items() if not bases.isdisjoint(others)), word)
+        self._tokens[word] = token
+        return token
+
+    def _find_terms(self, runs: Iterable[tuple[str, bool]]) -> tuple[str, ...]:
+        """Return the terms without stop words; where there is nothing else, stop words count."""
+        every: list[str] = []
+        chosen: list[str] = []
+        stop_words = _stop_words(self._languages)
+        for run, is_unspaced in runs:
+            if is_unspaced:
+                every += _ngrams(run)
+                chosen += [gram for piece in _drop_unspaced_stop_words(run) for gram in _ngrams(piece)]
+                continue
+            term = f" {self._remember(run)} "
+            every.append(term)
+            chosen += [] if run in stop_words else [term]
+        return tuple(dict.fromkeys(chosen or every))
+
+
+def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
+    """Return letters that every inflection of these words has."""
+    words = {word for every in bases for word in every}
+    words |= {form for form, base in _irregular_english().items() if base in words}
+    return tuple({word[: max(1, min(4, len(word) - 1))] for word in words})
+
+
+def has_content(text: str) -> bool:
+    """Return whether a question asks for more than what happened: it has a word that is neither a stop word nor one
+    that any question about a day has."""
+    runs = [*split_runs(text)]
+    words = [run for run, is_unspaced in runs if not is_unspaced]
+    ignored = _stop_words(_guess_languages(words)) | _day_question_words()
+    if any(word not in ignored for word in words):
+        return True
+    return any(_drop_unspaced_stop_words(run) for run, is_unspaced in runs if is_unspaced)
+
+
+@cache
+def _day_question_words() -> frozenset[str]:
+    return frozenset(fold(DAY_QUESTION_WORDS).split())
+
+
+@cache
+def _also_english_words() -> frozenset[str]:
+    return frozenset(ALSO_ENGLISH_WORDS.split())
+
+
+@cache
+def _stop_words_of(language: str) -> frozenset[str]:
+    return frozenset(fold(STOP_WORDS[language]).split())
+
+
+@cache
+def _stop_words(languages: tuple[str, ...]) -> frozenset[str]:
+    """Return the stop words of the languages, and of those with a script of their own."""
+    others = [language for language in STOP_WORDS if language not in SPACED_LATIN and language != ENGLISH]
+    chosen = [language for language in languages if language in STOP_WORDS] or [ENGLISH]
+    return frozenset[str]().union(*map(_stop_words_of, [*chosen, *others]))
+
+
+def _guess_languages(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the languages in Latin script that the stop words of a query are of; none where it has no stop word."""
+    words = frozenset(words)
+    counts = {language: len(words & _stop_words_of(language)) for language in (ENGLISH, *SPACED_LATIN)}
+    most = max(counts.values())
+    if not most:
+        return ()
+    if counts[ENGLISH] == most:
+        return (ENGLISH,)
+    certain = [
+        language for language in SPACED_LATIN if counts[language] == most and _has_certain_stop_word(words, language)
+    ]
+    return tuple(certain) or ((ENGLISH,) if counts[ENGLISH] else ())
+
+
+def _has_certain_stop_word(words: frozenset[str], language: str) -> bool:
+    return bool((words & _stop_words_of(language)) - _also_english_words())
+
+
+def _bases(word: str, languages: tuple[str, ...]) -> frozenset[str]:
+    """Return what a word may be an inflection of, the word included."""
+    first = word[0]
+    if first.isascii() or "\u00c0" <= first < "\u0250":
+        return _latin_bases(word, languages)
+    if "\u0400" <= first < "\u0530":
+        return _strip_endings(word, "russian", _MIN_BASE_LETTERS_BY_SCRIPT["russian"])
+    if "\u0900" <= first < "\u0980":
+        return _strip_endings(word, "hindi", _MIN_BASE_LETTERS_BY_SCRIPT["hindi"])
+    if "\u0600" <= first < "\u0700":
+        return _arabic_bases(word)
+    return frozenset([word])
+
+
+def _latin_bases(word: str, languages: tuple[str, ...]) -> frozenset[str]:
+    if not word.isalpha():
+        return frozenset([word])
+    bases = frozenset([word])
+    if not languages or ENGLISH in languages:
+        bases |= _english_bases(word)
+    for language in languages or SPACED_LATIN:
+        if language != ENGLISH:
+            bases |= _strip_endings(word, language, _MIN_BASE_LETTERS if languages else _MIN_BASE_LETTERS_OF_UNKNOWN)
+    return bases
+
+
+def _strip_endings(word: str, language: str, min_letters: int) -> frozenset[str]:
+    room = len(word) - min_letters
+    endings = [ending for ending in _endings(language) if len(ending) <= room and word.endswith(ending)]
+    return frozenset([word, *(word[: -len(ending)] for ending in endings)])
+
+
+@cache
+def _endings(language: str) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(fold(ENDINGS[language]).split()))
+
+
+def _arabic_bases(word: str) -> frozenset[str]:
+    """Return a word without article, prefixed prepositions and endings."""
+    plain = word.translate(_ARABIC_LETTERS)
+    forms = {plain}
+    min_letters = _MIN_BASE_LETTERS_BY_SCRIPT["arabic"]
+    for prefix in ARABIC_PREFIXES:
+        if plain.startswith(prefix) and len(plain) - len(prefix) >= min_letters:
+            forms.add(plain[len(prefix) :])
+    return frozenset(base for form in forms for base in _strip_endings(form, "arabic", min_letters))
+
+
+def _english_bases(word: str) -> frozenset[str]:
+    """Return the singular of a plural and the infinitive of a verb, as spelling tells them."""
+    if word in _NO_PLURALS:
+        return frozenset([word])
+    bases = {word}
+    if word.endswith(("ies", "ied")):
+        bases |= {word[:-3] + "y", word[:-1]}
+    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        bases.add(word[:-1])
+        if word.endswith(("ses", "xes", "zes", "ches", "shes", "oes")):
+            bases.add(word[:-2])
+    elif word.endswith("ed"):
+        bases |= {word[:-2], word[:-1], _undouble(word[:-2])}
+    elif word.endswith("ing"):
+        bases |= {word[:-3], word[:-3] + "e", _undouble(word[:-3])}
+    known = {word, _irregular_english().get(word, word)}
+    return frozenset(known | {base for base in bases if _is_base(base)})
+
+
+def _is_base(word: str) -> bool:
+    return len(word) >= _MIN_BASE_LETTERS and any(vowel in word for vowel in "aeiouy")
+
+
+def _undouble(word: str) -> str:
+    """Return `stop` for `stopp`."""
+    return word[:-1] if len(word) > _MIN_BASE_LETTERS and word[-1] == word[-2] else word
+
+
+@cache
+def _irregular_english() -> dict[str, str]:
+    entries = (entry.split(":") for entry in " ".join(IRREGULAR_ENGLISH.split()).split(";"))
+    return {form: base.strip() for base, forms in entries for form in forms.split()}
+
+
+def _ngrams(run: str) -> list[str]:
+    """Return the terms of a run of a script without spaces: neighbouring characters."""
+    size = 3 if _WITHOUT_WORD_MARKS.match(run) else 2
+    grams = [run[start : start + size] for start in range(len(run) - size + 1)] or [run]
+    return [f" {' '.join(gram)} " for gram in grams]
+
+
+def _drop_unspaced_stop_words(run: str) -> list[str]:
+    """Return what is left of a run of a script without spaces; single characters only where nothing else is."""
+    if _HANGUL.fullmatch(run):
+        return _drop_korean_particle(run)
+    pieces = [piece for piece in _unspaced_stop_words(is_japanese=bool(_KANA.search(run))).split(run) if piece]
+    return [piece for piece in pieces if len(piece) > 1] or pieces
+
+
+def _drop_korean_particle(run: str) -> list[str]:
+    if run in _korean_stop_words():
+        return []
+    particle = next((each for each in KOREAN_PARTICLES.split() if run.endswith(each) and len(run) > len(each) + 1), "")
+    return [run.removesuffix(particle)]
+
+
+@cache
+def _korean_stop_words() -> frozenset[str]:
+    return frozenset(KOREAN_STOP_WORDS.split())
+
+
+@cache
+def _unspaced_stop_words(*, is_japanese: bool) -> re.Pattern[str]:
+    words = sorted(map(fold, (JAPANESE_STOP_WORDS if is_japanese else CHINESE_STOP_WORDS).split()), key=len)
+    pattern = "|".join(reversed(words))
+    if is_japanese:
+        pattern += f"|(?<=[\u4e00-\u9fff\u30a0-\u30ff])[{JAPANESE_PARTICLES}]"
+    return re.compile(f"(?:{pattern})+")
