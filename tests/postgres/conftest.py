@@ -37,7 +37,7 @@ RERUN_FILES = (
     "test_rerun_doctor.py",
     "test_rerun_adapters.py",
 )
-SAMPLE_ONE_IN = 6
+SAMPLE_ONE_IN = 12
 
 
 @pytest.hookimpl(tryfirst=True)

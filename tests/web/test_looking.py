@@ -36,6 +36,7 @@ VIEWS = {
     "missing": "#/page/memory/world/never-written.md",
 }
 OFTEN_SEEN = ("start", "search", "page", "history", "health")
+EACH_VIEW = [pytest.param(view, marks=() if view in OFTEN_SEEN else pytest.mark.thorough) for view in VIEWS]
 
 
 def expect(thing: Any) -> Any:
@@ -249,7 +250,7 @@ def test_the_tab_that_is_shown_is_in_sight_on_a_phone(chromium: Any, site: str) 
         expect(page.locator(".tabs [aria-current]")).to_be_in_viewport(ratio=0.9)
 
 
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", EACH_VIEW)
 def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None:
     with Look.at(chromium, site, viewport={"width": 390, "height": 844}, has_touch=True) as look:
         page = look.go(VIEWS[view])
@@ -261,10 +262,7 @@ def test_every_view_fits_on_a_phone(chromium: Any, site: str, view: str) -> None
         assert look.errors == []
 
 
-@pytest.mark.parametrize(
-    "view",
-    [pytest.param(view, marks=() if view in OFTEN_SEEN else pytest.mark.thorough) for view in VIEWS],
-)
+@pytest.mark.parametrize("view", EACH_VIEW)
 def test_axe_finds_nothing_serious_in_either_colours(chromium: Any, site: str, view: str) -> None:
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="pip install axe-playwright-python")
     # The tester brings a script of its own, which the policy of the page rightly keeps out.

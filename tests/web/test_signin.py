@@ -100,7 +100,7 @@ def test_a_token_lets_in_and_a_wrong_one_says_what_to_do(home: Path, chromium: A
         assert look.errors == []
 
 
-@pytest.mark.parametrize("width", [320, 390])
+@pytest.mark.parametrize("width", [320, pytest.param(390, marks=pytest.mark.thorough)])
 def test_signing_in_fits_on_a_phone(home: Path, chromium: Any, width: int) -> None:
     create_token(open_tokens(str(home)), datetime.now(UTC), agents=None, role="read")
     with served(home) as address, Look.at(chromium, address, viewport={"width": width, "height": 640}) as look:

@@ -46,7 +46,7 @@ def app(full: Path) -> None:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("app")
 @schema.parametrize()
-@examples(4, suppress_health_check=list(HealthCheck))
+@examples(2, suppress_health_check=list(HealthCheck))
 def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
     answer = case.call(headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"})
     # A tool has rules that no schema says (a text that is not blank), a page is written under a condition, and a time
