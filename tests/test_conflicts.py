@@ -40,7 +40,8 @@ def test_of_two_rewrites_of_one_place_the_later_stands_and_the_earlier_is_in_his
     memory.call("reflect", {"content": PAGE.replace("tea", "green tea")})
     reply = other.call("reflect", {"content": PAGE.replace("tea", "black tea")})
     assert page.read_text() == PAGE.replace("tea", "black tea")
-    assert f"commonplace diff {CURATED}" in reply["conflict"]
+    assert reply["conflict"] == "Likes green tea."
+    assert "had changed since you read it" in reply["warning"]
     kept = [data for _, data in memory.home.storage.history.versions(CURATED)]
     assert PAGE.replace("tea", "green tea").encode() in kept
 
@@ -50,7 +51,9 @@ def test_a_page_of_another_agent_replaced_unread_is_a_conflict_and_ones_own_is_n
     assert "conflict" not in ann.call("update_world", {"topic": "tea", "content": "Green."})
     assert "conflict" not in ann.call("update_world", {"topic": "tea", "content": "Green or black."})
     assert "conflict" not in Memory(home, "ann").call("update_world", {"topic": "tea", "content": "Green, black."})
-    assert "had not read" in bob.call("update_world", {"topic": "tea", "content": "Rooibos."})["conflict"]
+    reply = bob.call("update_world", {"topic": "tea", "content": "Rooibos."})
+    assert reply["conflict"] == "Green, black."
+    assert "had not read" in reply["warning"]
     assert bob.call("recall")["success"]
     assert "conflict" not in bob.call("update_world", {"topic": "tea", "content": "Rooibos and mint."})
 

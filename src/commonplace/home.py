@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, tzinfo
@@ -18,12 +18,14 @@ from .model import EVERYTHING, Clock, Filters, Record, Viewer
 from .settings import SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
+from .storage.history import current_write
 from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout
-from .storage.names import require_valid_name
+from .storage.names import encode_name, require_valid_name
+from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
 from .trust import Trust, require_owner
-from .user_config import ProviderChoice, choose_provider, is_self_contained
+from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
 from .visibility import Visibility, format_modified
 from .writing import Writer
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from .storage.authors import Authors
 
 __all__ = ["HISTORY_FOLDER", "INDEX_FOLDER", "LOCKS_FOLDER", "Home", "utc_now"]
+
+_MAX_LISTED_PAGES = 2000  # of which a conversation is known to have been told that there are no others
 
 
 def utc_now() -> datetime:
@@ -72,6 +76,7 @@ class Home:
         self.settings = self.storage.settings
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         self.has_memory = self._read_has_memory()
+        self.readings = Readings()
 
     @cached_property
     def index(self) -> IndexHandle:
@@ -199,6 +204,52 @@ class Home:
         from .index.recalls import log_recall
 
         log_recall(self.storage.cache_folder, self.agent, paths, format_timestamp(self.clock()))
+
+    def note_given(self, path: str, reading: Reading, session: str = "") -> None:
+        """Note what the conversation was given of a page, or wrote there, if it is one that tools rewrite whole."""
+        if self.layout.is_rewritten(path, self.agent):
+            self.readings.note(self._conversation(session), path, reading)
+
+    def note_listed(self, paths: Sequence[str]) -> None:
+        """Note that the conversation was told which topics and curated page there are: any other was absent."""
+        if len(paths) <= _MAX_LISTED_PAGES:
+            self.readings.note(self._conversation(), "", list_paths(paths))
+
+    def find_given(self, path: str) -> Reading | None:
+        """Return what the conversation was last given of a page: the base of a merge. None: nothing of it."""
+        conversation = self._conversation()
+        reading = self.readings.find(conversation, path)
+        listed = None if reading else self.readings.find(conversation, "")
+        was_absent = listed is not None and path not in listed.lines.values()
+        return Reading(ABSENT, {}) if was_absent else reading
+
+    def _conversation(self, session: str = "") -> str:
+        return session or current_write().author.session or self.session
+
+    def keep_readings(self, conversation: str) -> None:
+        """Keep what is given to this agent for its next commands, each of which is a process of its own."""
+        self.readings.keep_in(ReadingLog(self._readings_folder(), self.agent, conversation))
+
+    def forget_readings(self) -> None:
+        """Remove what commands keep of pages that were given."""
+        forget_readings(self._readings_folder())
+
+    def _readings_folder(self) -> str:
+        """Return where this machine keeps readings: beside the index or, where that is elsewhere, with the user."""
+        return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
+
+    def find_topic_page(self, topic: str) -> str:
+        """Return the page of a topic: one that is there, also under another spelling, or else the one to create."""
+        return self.layout.find_topic_page(topic, self.storage.pages.list(self.layout.world))
+
+    def find_page(self, path: str) -> str:
+        """Return a path as it is stored: a topic's page may be there under another spelling."""
+        folder, _, name = path.rpartition("/")
+        return (
+            self.find_topic_page(name.removesuffix(".md"))
+            if folder == self.layout.world and name.strip("-_. ")
+            else path
+        )
 
     def filters(self, **named: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""

@@ -43,6 +43,12 @@ def config_folder() -> str:
     return os.path.join(base, "commonplace")
 
 
+def state_folder() -> str:
+    """Return the folder for what commands remember of memories that are not on this machine. It may be lost."""
+    base = os.getenv("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "commonplace")
+
+
 def config_path() -> str:
     return os.getenv("COMMONPLACE_CONFIG") or os.path.join(config_folder(), FILE)
 

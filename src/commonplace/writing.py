@@ -116,10 +116,10 @@ class Writer:
         with self._ensure_call():
             return self._home.storage.pages.append(path, text)
 
-    def rewrite(self, path: str, text: str) -> str:
-        """Replace a whole page, merging in what others changed since it was last read here."""
+    def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
+        """Replace a whole page, under its lock, by what `merge` makes of its text and what others wrote there."""
         with self._ensure_call():
-            return self._home.storage.pages.rewrite(path, text)
+            return self._home.storage.pages.rewrite(path, merge)
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""

@@ -8,12 +8,12 @@ from .rerun import NEEDS_FILES, all_names, collect_tests
 
 pytestmark = pytest.mark.slow
 MODULES = (
-    "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_retrieval", "tools.test_registry",
+    "tools.test_notes", "tools.test_working", "tools.test_journal", "tools.test_rewriting", "tools.test_retrieval", "tools.test_registry",
     "tools.test_catalog", "tools.test_define", "test_writing", "tools.test_model",
     "tools.test_strict_schemas", "context.test_context", "search.test_filters", "search.test_hybrid",
     "search.test_rerank_cross_encoder", "search.test_bm25", "search.test_dates",
 )  # fmt: skip
-ON_A_HOME = {"home", "memory", "full", "whole", "sample", "replies", "tmp_path_factory"}
+ON_A_HOME = {"home", "memory", "full", "whole", "sample", "replies", "tmp_path_factory", "address"}
 A_SERVER = "asks for a `server` of embeddings, a name that stands for PostgreSQL here"
 WEIGHTS = "needs weights of a model that are made beside it"
 NULL = "the index in PostgreSQL takes no null character in a filter"

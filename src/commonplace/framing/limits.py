@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from .frames import quote_line
+from .hidden import show_hidden
 
 MAX_REPLY_CHARACTERS = 24_000
 ROWS_CHARACTERS = 22_000  # of the rows of a reply; the rest is for what is around them
@@ -72,6 +73,19 @@ def fit_names(names: Sequence[str], advice: str) -> FittedRows:
         if room < 0:
             return FittedRows([*names[:number]], f"{len(names) - number:,} of {len(names):,} are left out: {advice}")
     return FittedRows([*names])
+
+
+def fit_lines(text: str, advice: str) -> tuple[str, str]:
+    """Return as many whole lines of a text as stay within the limit of a reply, and a sentence on the rest."""
+    shown = show_hidden(text)
+    if len(shown) <= ROWS_CHARACTERS:
+        return shown, ""
+    lines = shown.split("\n")
+    count = len(lines)
+    while count > 1 and sum(len(line) + 1 for line in lines[:count]) > ROWS_CHARACTERS:
+        count -= 1
+    rest = f"{len(lines) - count:,} more lines are left out" if count < len(lines) else "its one line is cut"
+    return "\n".join(lines[:count])[:ROWS_CHARACTERS], f"{rest}: {advice}"
 
 
 def _size(row: Any) -> int:

@@ -36,15 +36,20 @@ class RecallPage(NamedTuple):
 
 
 class Recalled(NamedTuple):
-    """The text of a recall, and the paths of the pages in it."""
+    """The text of a recall, and the pages in it, each with the number of lines that are shown from its start."""
 
     text: str
-    paths: tuple[str, ...]
+    shown: tuple[tuple[RecallPage, int], ...]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        return tuple(page.path for page, _ in self.shown)
 
 
 class _Part(NamedTuple):
     page: RecallPage
     text: str  # as it is shown
+    line_count: int  # whole lines from the start of the page; of a day, which is cut there, it says nothing
 
 
 ReadCall = Callable[[str, int], str]  # a path and a line to the call that reads on from there
@@ -56,17 +61,21 @@ def render_recall(pages: Sequence[RecallPage], limit: int, read_call: ReadCall, 
     `last_line` is shown in place of the days where there are none.
     """
     if sum(len(page.text) for page in pages) <= limit:
-        parts = [_Part(page, _render_page(page, page.text)) for page in pages]
+        parts = [_Part(page, _render_page(page, page.text), _count_lines(page)) for page in pages]
         text = _join(parts, last_line)
         if len(text) <= limit:
-            return Recalled(text, tuple(page.path for page in pages))
+            return Recalled(text, tuple((part.page, part.line_count) for part in parts))
     room = limit - len(last_line) - int(limit * _LEFT_OUT_SHARE)
     chosen = _choose_parts(pages, room, read_call)
     left_out = [page for page in _by_priority(pages) if page not in chosen]
     parts = [chosen[page] for page in pages if page in chosen]
     text = _join(parts, last_line)
     text += _list_left_out(left_out, limit, limit - len(text), read_call)
-    return Recalled(text, tuple(part.page.path for part in parts))
+    return Recalled(text, tuple((part.page, part.line_count) for part in parts))
+
+
+def _count_lines(page: RecallPage) -> int:
+    return page.text.count("\n") + 1
 
 
 def _by_priority(pages: Iterable[RecallPage]) -> list[RecallPage]:
@@ -98,7 +107,7 @@ def _choose_parts(pages: Sequence[RecallPage], limit: int, read_call: ReadCall) 
 def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
     """Return as much of a page as there is room for: the start of it, of a day the end."""
     if len(page.text) <= room and len(whole := _render_page(page, page.text)) <= room:
-        return _Part(page, whole)
+        return _Part(page, whole, _count_lines(page))
     if room < _MIN_ROOM_CHARACTERS:
         return None
     lines = page.text.split("\n")
@@ -111,7 +120,7 @@ def _fit_page(page: RecallPage, room: int, read_call: ReadCall) -> _Part | None:
         else:
             fails = middle
     if fits:
-        return _Part(page, _cut_page(page, lines, fits, read_call))
+        return _Part(page, _cut_page(page, lines, fits, read_call), fits)
     return _cut_line(page, lines, room, read_call)
 
 
@@ -136,7 +145,7 @@ def _cut_line(page: RecallPage, lines: list[str], room: int, read_call: ReadCall
     while count > 0:
         text = _end_line(_render_page(page, line[:count])) + ending
         if len(text) <= room:
-            return _Part(page, text)
+            return _Part(page, text, 0)
         count -= max(len(text) - room, 1)
     return None
 

@@ -22,11 +22,13 @@ from ..memory import Memory
 from ..model import Clock
 from ..storage.layout import MAIN
 from ..storage.names import is_plain
+from ..storage.readings import Readings
 from ..storage.tokens import Grant
 from ..tools.catalog import EVERYDAY
 
 Answers = Literal["auto", "structured", "text"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
+MAX_KEPT_READINGS = 512  # of memories and agents, open or closed
 MAX_NAME_CHARACTERS = 500
 UNRESTRICTED = Grant()  # for callers that need no token, such as a client over standard input
 
@@ -150,6 +152,7 @@ class MemoryPool:
     def __init__(self, options: ServerOptions) -> None:
         self._options = options
         self._open: OrderedDict[tuple[str, str], _OpenMemory] = OrderedDict()
+        self._readings: OrderedDict[tuple[str, str], Readings] = OrderedDict()
         self._lock = Lock()
 
     def find_open(self, caller: Caller) -> Memory | None:
@@ -172,7 +175,7 @@ class MemoryPool:
         key = (caller.home, caller.agent)
         with self._lock:
             before = self._open.get(key)
-        memory = before.memory if before and _has_current_settings(before.memory) else self._options.open_memory(*key)
+        memory = before.memory if before and _has_current_settings(before.memory) else self._open_anew(key)
         unused: list[Memory] = []
         with self._lock:
             entry = self._open.pop(key, None)
@@ -186,6 +189,16 @@ class MemoryPool:
                 unused.append(self._open.popitem(last=False)[1].memory)
         for each in unused:
             each.close()
+        return memory
+
+    def _open_anew(self, key: tuple[str, str]) -> Memory:
+        """Open a memory. Conversations go on with what they were given before it was closed."""
+        memory = self._options.open_memory(*key)
+        with self._lock:
+            memory.home.readings = self._readings.setdefault(key, memory.home.readings)
+            self._readings.move_to_end(key)
+            if len(self._readings) > MAX_KEPT_READINGS:
+                self._readings.popitem(last=False)
         return memory
 
     def close(self) -> None:

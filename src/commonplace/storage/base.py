@@ -90,8 +90,12 @@ class PageWriter(Protocol):
         """Add text to the end, all of it or none."""
         ...
 
-    def rewrite(self, path: str, text: str) -> str:
-        """Replace the whole page, merging in what others changed since this handle last read it (`mark_read`)."""
+    def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
+        """Replace the whole page, under its lock, by what `merge` makes of its text.
+
+        As `edit`, but what others wrote and `merge` leaves out is not reported: it has decided that. Bytes that are
+        not UTF-8 are replaced.
+        """
         ...
 
     def remove(self, path: str, if_version: str | None = None) -> None:

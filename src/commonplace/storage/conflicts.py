@@ -14,7 +14,7 @@ from ..errors import NotFound, NotText, StaleVersion, StorageError
 from ..model import Page
 from .base import HistoryStore
 from .history import as_text, current_write, version_of
-from .merge import loses_changes, merge
+from .merge import loses_changes
 
 ByteChange = Callable[[bytes | None], bytes | None]  # None: there is no page, or none is to be written
 
@@ -77,16 +77,6 @@ class ConflictDetector:
             with _history_failure_as_warning():
                 self.history.record_change(path, old, new, current_write().author)
 
-    def merge_with_others(self, path: str, old: bytes | None, text: str) -> str:
-        """Return the new text of a whole page, with what others changed elsewhere on it since it was read."""
-        self._report_unread(path, old)
-        base = self._base(path, old)
-        merged = None if base is None or old is None else merge(base, as_text(old), text)
-        if merged is None or merged == text:
-            return text
-        current_write().warnings.append(f"{path} had changed since you read it: both changes are in it now")
-        return merged
-
     def report_lost_changes(self, path: str, old: bytes | None, new: bytes) -> None:
         """Report a conflict if the new text drops something that others wrote since this handle read the page."""
         base = self._base(path, old)
@@ -101,16 +91,6 @@ class ConflictDetector:
         with suppress(NotFound, OSError):
             return as_text(self.history.read_version(path, version))
         return None
-
-    def _report_unread(self, path: str, old: bytes | None) -> None:
-        """Report a conflict if a whole page is replaced that this handle never read and somebody else wrote last."""
-        if path in self._read_versions or not (old or b"").strip() or self.history is None:
-            return
-        head = None
-        with _history_failure_as_warning():
-            head = self.history.head(path)
-        if head is None or head.version != version_of(old) or head.by.agent != current_write().author.agent:
-            _report_conflict(path, "was written by somebody else, and you had not read it")
 
 
 class TextPages(ABC):
@@ -142,11 +122,12 @@ class TextPages(ABC):
 
         return self.edit(path, add_text)
 
-    def rewrite(self, path: str, text: str) -> str:
-        def merge_text(old: bytes | None) -> bytes:
-            return self._conflicts.merge_with_others(self._normalize(path), old, text).encode()
+    def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
+        def merge_bytes(old: bytes | None) -> bytes:
+            self._conflicts.mark_read(self._normalize(path), version_of(old))
+            return merge(as_text(old)).encode()
 
-        return self.change_bytes(path, merge_text)
+        return self.change_bytes(path, merge_bytes)
 
     def mark_read(self, page: Page) -> None:
         self._conflicts.mark_read(self._normalize(page.path), page.version)

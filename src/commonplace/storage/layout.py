@@ -13,9 +13,10 @@ from datetime import date
 from functools import cached_property
 from typing import Literal, NamedTuple
 
+from ..errors import CommonplaceError
 from ..model import Scope, ScopeKind, Source
 from .base import Root
-from .names import compile_glob, file_name, fixed_folder, is_encoded, topic_file
+from .names import compile_glob, file_name, fixed_folder, is_encoded, topic_file, topic_name
 
 MAIN = "main"
 FIXED_PAGES = {
@@ -148,6 +149,21 @@ class Layout:
     def world_page(self, topic: str) -> str:
         return f"{self.world}/{topic_file(topic)}.md"
 
+    def find_topic_page(self, topic: str, paths: Iterable[str]) -> str:
+        """Return the page of a topic among the pages of the world, or else the one to create.
+
+        Another program or a person may spell it in another way: `my_topic.md`, `People.md`. Exact names are compared,
+        since a file system that ignores case would take two spellings for one page.
+        """
+        name = topic_name(topic)
+        ours = self.world_page(name)
+        same = [path for path in paths if path == ours or _topic_of_stem(self.topic_of(path)) == name]
+        return ours if ours in same or not same else min(same)
+
+    def is_rewritten(self, path: str, agent: str) -> bool:
+        """Return whether tools of this agent rewrite a page whole: a topic, or its curated page."""
+        return path.startswith(f"{self.world}/") or path == self.curated_page(agent)
+
     def topic_of(self, path: str) -> str:
         """Return the topic of a world page: its name without the hash of an encoded one."""
         name = stem(path)
@@ -270,6 +286,13 @@ def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
     if found[0].endswith(f"/memory/working/{name}.md"):
         name = FIXED_PAGES.get(name, name)
     return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
+
+
+def _topic_of_stem(name: str) -> str:
+    try:
+        return topic_name(name)
+    except CommonplaceError:  # no letter or digit in it
+        return ""
 
 
 def folders_above(path: str) -> list[str]:

@@ -202,16 +202,37 @@ class StorageContract(PagesContract):
         _raises(NotFound, storage.history.change, "")
         _raises(NotFound, storage.history.change, "no id")
 
-    def test_a_page_that_others_changed_is_merged_and_a_loss_is_reported(self) -> None:
+    def test_a_rewrite_sees_what_others_wrote_and_decides_what_stays(self) -> None:
         storage = self.make_storage()
-        storage.pages.write("memory/a.md", "one\n\ntwo\n\nthree\n")
-        seen = storage.pages.read("memory/a.md")
-        storage.pages.write("memory/a.md", "one\n\ntwo\n\nTHREE\n")
-        storage.pages.mark_read(seen)
+        storage.pages.write("memory/a.md", "one\ntwo\n")
+        storage.pages.mark_read(storage.pages.read("memory/a.md"))
+        storage.pages.write("memory/a.md", "one\nTWO\n")
+
+        def merge(current: str) -> str:
+            assert current == "one\nTWO\n"
+            return "three\n"
+
         with write_as(Author("reflect")) as call:
-            storage.pages.rewrite("memory/a.md", "ONE\n\ntwo\n\nthree\n")
-        assert storage.pages.read("memory/a.md").text == "ONE\n\ntwo\n\nTHREE\n"
-        assert "both changes" in call.warnings[0]
+            version = storage.pages.rewrite("memory/a.md", merge)
+        assert storage.pages.read("memory/a.md") == Page("memory/a.md", "three\n", version)
+        assert not call.conflicts
+
+        def start(current: str) -> str:
+            assert current == ""
+            return "new\n"
+
+        storage.pages.rewrite("memory/b.md", start)
+        assert storage.pages.read("memory/b.md").text == "new\n"
+
+    def test_a_change_that_drops_what_others_wrote_since_a_page_was_read_is_reported(self) -> None:
+        storage = self.make_storage()
+        storage.pages.write("memory/a.md", "one\ntwo\n")
+        seen = storage.pages.read("memory/a.md")
+        storage.pages.write("memory/a.md", "one\nTWO\n")
+        storage.pages.mark_read(seen)
+        with write_as(Author("memory_update")) as call:
+            storage.pages.write("memory/a.md", "one\n")
+        assert "some of that is not in it any more" in call.conflicts[0]
 
     def test_history_is_rewritten_by_choice(self) -> None:
         storage = self.make_storage()

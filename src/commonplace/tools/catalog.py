@@ -93,6 +93,9 @@ def call(
 
 
 def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
+    """Return the reply with what was lost in conflicts: sentences, beside lines that can be put back as warnings."""
+    if "conflict" in reply:
+        return with_warning(reply, *conflicts)
     return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
 
 

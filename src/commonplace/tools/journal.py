@@ -9,13 +9,16 @@ from typing import Annotated, Any
 
 from ..errors import CommonplaceError, MissingArgument, NotAvailable
 from ..formats import daily
+from ..framing import quote_line
 from ..framing.recall import RecallPage, name_read_call, render_recall
-from ..framing.skeleton import Kind, unescape_page
+from ..framing.skeleton import Kind
 from ..home import Home
 from ..schema import AtLeast
 from ..storage.names import topic_name
+from ..storage.readings import read_lines
 from ..storage.records import read_text
-from .define import Answer, Reply, Tool, toolset, with_warning
+from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
+from .rewriting import rewrite_page
 
 NO_MEMORIES = "No memories found"
 JournalReply = Annotated[Reply, Answer(success=bool, content=str)]
@@ -30,11 +33,15 @@ def recall(
     a heading of this reply is not part of the page.
     """
     warnings: list[str] = []
+    listed = _list_rewritten_pages(home)  # before they are read: a page that somebody creates meanwhile is not there
     pages = [*_world_pages(home, warnings), *_curated_pages(home, warnings)]
     latest = [*_latest_days(home, days, warnings)]
     hint = "" if latest or not days else _name_newest_day(home, days)
     read_call = partial(name_read_call, has_search=home.search_settings.enabled)
     recalled = render_recall([*pages, *latest], home.settings.recall.max_characters, read_call, hint)
+    home.note_listed(listed)
+    for page, line_count in recalled.shown:
+        home.note_given(page.path, read_lines(page.text, last=line_count))
     home.record_recall(recalled.paths)
     return with_warning({"success": True, "content": recalled.text or NO_MEMORIES}, *warnings)
 
@@ -51,14 +58,17 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
 
 def reflect(
     home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]
-) -> JournalReply:
+) -> Annotated[Reply, Answer(success=bool, content=str, kept=Maybe([str]))]:
     """Rewrite your curated memory, at the end of a conversation.
 
-    It replaces the whole page: read it first, and keep what still matters.
+    It replaces the whole page: recall it first, and keep what still matters. What others changed since stays; lines of
+    theirs that yours replaced come back in `conflict`. Notes with a key stay as well (`kept`).
     """
     path = home.layout.curated_page(home.agent)
-    home.writer.rewrite(path, _unescape(home, path, content, "curated"))
-    return {"success": True, "content": f"Rewrote {path}."}
+    outcome = rewrite_page(home, path, content, "curated")
+    notes = ", ".join(map(quote_line, outcome.get("kept", ())))
+    also = f" Notes that it leaves out are still there: {notes}." if notes else ""
+    return {"success": True, "content": f"Rewrote {path}.{also}", **outcome}
 
 
 def update_world(
@@ -66,11 +76,20 @@ def update_world(
     topic: Annotated[str, "What the page is about: people, systems, a project."],
     content: Annotated[str, "Everything known about it; it replaces the page."],
 ) -> JournalReply:
-    """Rewrite the page of a topic that all agents share."""
-    name = topic_name(topic)
-    path = home.layout.world_page(name)
-    home.writer.rewrite(path, _unescape(home, path, content, "world"))
-    return {"success": True, "content": f"Rewrote the world topic {name} in {path}."}
+    """Rewrite the page of a topic that all agents share.
+
+    Recall it first: what others changed since stays, and lines of theirs that yours replaced come back in `conflict`.
+    """
+    path = home.find_topic_page(topic)
+    outcome = rewrite_page(home, path, content, "world")
+    return {"success": True, "content": f"Rewrote the world topic {topic_name(topic)} in {path}.", **outcome}
+
+
+def _list_rewritten_pages(home: Home) -> list[str]:
+    """Return the pages there are of those that `reflect` and `update_world` rewrite."""
+    curated = home.layout.curated_page(home.agent)
+    topics = home.storage.pages.list(home.layout.world)
+    return [*topics, curated] if home.storage.exists(curated) else topics
 
 
 def _world_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
@@ -113,19 +132,6 @@ def _read_page(home: Home, kind: Kind, name: str, path: str, warnings: list[str]
     warnings += problem
     if text.strip():
         yield RecallPage(kind, name, path, text)
-
-
-def _unescape(home: Home, path: str, content: str, kind: Kind) -> str:
-    """Return the new text of a page without the escapes that `recall` showed."""
-    return unescape_page(content, _read_quietly(home, path), kind)
-
-
-def _read_quietly(home: Home, path: str) -> str:
-    """Return the text of a page without marking it as read; empty where it cannot be read."""
-    try:
-        return home.storage.pages.read(path).text
-    except CommonplaceError:
-        return ""
 
 
 def _check_has_memory(home: Home) -> NotAvailable | None:

@@ -12,6 +12,8 @@ from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home
 from ..model import Hit, Page
 from ..schema import AtLeast, Clamp
+from ..storage.base import ABSENT
+from ..storage.readings import Reading, read_lines
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
 if TYPE_CHECKING:
@@ -86,22 +88,31 @@ def memory_get(
     lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
-    text = _read_page(home, path).text
-    shown = text.removesuffix("\n").split("\n") if text else []
+    page = _read_page(home, path)
+    path = page.path
+    shown = page.text.removesuffix("\n").split("\n") if page.text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
         shown = render_lines(shown)
     selected = _select_lines(shown, max(1, from_), lines)
+    home.note_given(path, read_lines(page.text, page.version, selected["from"], selected["to"]))
     return {"path": path, **selected, "text": show_hidden(selected["text"])}
 
 
-def whole_page(home: Home, path: str) -> str:
+def whole_page(home: Home, path: str, session: str = "") -> str:
     """Return the text of a page that search may return, as a model reads it; Refused or PageNotFound for any other."""
-    text = _read_page(home, path).text
+    page = _read_page(home, path)
+    text = page.text
+    home.note_given(page.path, read_lines(text, page.version), session)
     return show_hidden("\n".join(render_lines(text.split("\n"))) if path.endswith(".jsonl") else text)
 
 
 def _read_page(home: Home, path: str) -> Page:
-    page = home.storage.pages.read(_check_readable(home, path))
+    path = home.find_page(_check_readable(home, path))
+    try:
+        page = home.storage.pages.read(path)
+    except PageNotFound:
+        home.note_given(path, Reading(ABSENT, {}))
+        raise
     home.storage.pages.mark_read(page)
     return page
 

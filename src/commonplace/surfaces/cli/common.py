@@ -116,6 +116,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     home = _usable_home(to_write=to_write)
     session = os.environ.get("COMMONPLACE_SESSION", "")
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
+    _keep_readings(memory.home)
     warn_untrusted(memory.home)
     return memory
 
@@ -125,6 +126,7 @@ def open_existing_home() -> Home:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     home = Home(_usable_home(to_write=False), agent_name(), session=session, is_found=is_found_home())
     home.write_default_directive()
+    _keep_readings(home)
     warn_untrusted(home)
     return home
 
@@ -133,7 +135,15 @@ def open_home() -> Home:
     """Open the home without creating anything. One that does not exist reads as empty."""
     home = home_path()
     require_usable_home(home)
-    return Home(home, agent_name(), is_found=is_found_home())
+    opened = Home(home, agent_name(), is_found=is_found_home())
+    if home_exists(home):
+        _keep_readings(opened)
+    return opened
+
+
+def _keep_readings(home: Home) -> None:
+    """Let the agent's next commands know what this one shows. Those of one conversation have the same parent."""
+    home.keep_readings(os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}")
 
 
 def warn_untrusted(home: Home) -> None:
@@ -163,8 +173,8 @@ def call_tool(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str
             sys.exit(outcome.error.exit_status)
         raise outcome.error
     for field in ("warning", "conflict"):
-        if sentence := outcome.reply.get(field):
-            warn(sentence)
+        if text := outcome.reply.get(field):
+            warn(text if "\n" not in text else f"\n{text}")
     return outcome.reply
 
 

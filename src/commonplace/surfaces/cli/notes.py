@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ...storage.names import topic_name
+from ...storage.readings import read_lines
 from ...tools.working import clear_handoff, read_handoff
 from .common import call_tool, global_options, open_memory, print_reply, read_text
 
@@ -82,7 +82,8 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
     home = open_memory().home
     pages = {home.layout.topic_of(path): path for path in home.storage.pages.list(home.layout.world)}
     if topic:
-        page = home.storage.pages.read(pages.get(topic) or home.layout.world_page(topic_name(topic)))
+        page = home.storage.pages.read(pages.get(topic) or home.find_topic_page(topic))
+        home.note_given(page.path, read_lines(page.text, page.version))
         print_reply({"path": page.path, "text": page.text}, page.text.rstrip("\n"))
     else:
         print_reply({"topics": [*pages]}, "\n".join(pages) or "No topics yet.")
