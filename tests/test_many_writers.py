@@ -172,3 +172,52 @@ def test_an_earlier_reading_never_replaces_a_later_one(
     monkeypatch.undo()
     assert memory.search("zebra")
     assert not any("giraffe" in hit.text for hit in memory.search("giraffe"))
+
+
+ADDER = """
+import sys
+from commonplace import Memory
+home, agent, name, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+memory = Memory(home, agent)
+for number in range(count):
+    recalled = memory.call("recall")["content"]
+    facts = [line for line in recalled.splitlines() if line.startswith("- ")]
+    content = "\\n".join([*facts, f"- {name} {number}"])
+    assert memory.call("update_world", {"topic": "facts", "content": content})["success"]
+"""
+COMMANDS = """
+import subprocess, sys
+home, agent, name, count = sys.argv[1], sys.argv[2], sys.argv[3], int(sys.argv[4])
+command = [sys.executable, "-m", "commonplace", "--home", home, "--agent", agent]
+for number in range(count):
+    recalled = subprocess.run([*command, "recall"], capture_output=True, text=True, check=True).stdout
+    facts = [line for line in recalled.splitlines() if line.startswith("- ")]
+    content = "\\n".join([*facts, f"- {name} {number}"])
+    subprocess.run([*command, "world", "facts", "-"], input=content, capture_output=True, text=True, check=True)
+"""
+
+
+def add_facts(program: str, home: Path, agents: list[str], count: int) -> list[str]:
+    """Let a process for each of the agents add facts to one topic at once; return the lines of the page."""
+    adders = [
+        subprocess.Popen([sys.executable, "-c", program, str(home), agent, f"p{number}", str(count)])
+        for number, agent in enumerate(agents)
+    ]
+    assert [adder.wait(timeout=240) for adder in adders] == [0] * len(adders)
+    return sorted((home / "memory/world/facts.md").read_text().splitlines())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agents", [["ann", "bob", "cleo"], ["main", "main", "main"]])
+def test_three_processes_that_each_add_thirty_lines_to_one_topic_lose_none(home: Path, agents: list[str]) -> None:
+    Memory(home).call("remember", {"content": "Begun."})
+    lines = add_facts(ADDER, home, agents, 30)
+    assert lines == sorted(f"- p{number} {line}" for number in range(3) for line in range(30))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("agents", [["ann", "bob", "cleo"], ["main", "main", "main"]])
+def test_commands_of_three_programs_that_add_lines_to_one_topic_lose_none(home: Path, agents: list[str]) -> None:
+    Memory(home).call("remember", {"content": "Begun."})
+    lines = add_facts(COMMANDS, home, agents, 4)
+    assert lines == sorted(f"- p{number} {line}" for number in range(3) for line in range(4))

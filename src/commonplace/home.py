@@ -19,7 +19,7 @@ from .settings import SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.history import current_write
-from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout
+from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, folders_above
 from .storage.names import encode_name, require_valid_name
 from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
@@ -216,12 +216,18 @@ class Home:
             self.readings.note(self._conversation(), "", list_paths(paths))
 
     def find_given(self, path: str) -> Reading | None:
-        """Return what the conversation was last given of a page: the base of a merge. None: nothing of it."""
+        """Return what the conversation was last given of a page: the base of a merge. None: nothing of it.
+
+        A conversation of commands that was given nothing continues with what the agent was given.
+        """
         conversation = self._conversation()
-        reading = self.readings.find(conversation, path)
-        listed = None if reading else self.readings.find(conversation, "")
-        was_absent = listed is not None and path not in listed.lines.values()
-        return Reading(ABSENT, {}) if was_absent else reading
+        for find in (self.readings.find, self.readings.find_latest):
+            if reading := find(conversation, path):
+                return reading
+            listed = find(conversation, "")
+            if listed and path not in listed.lines.values():
+                return Reading(ABSENT, {})
+        return None
 
     def _conversation(self, session: str = "") -> str:
         return session or current_write().author.session or self.session
@@ -242,14 +248,21 @@ class Home:
         """Return the page of a topic: one that is there, also under another spelling, or else the one to create."""
         return self.layout.find_topic_page(topic, self.storage.pages.list(self.layout.world))
 
+    def describe_link(self, folder: str) -> str:
+        """Return a sentence if a folder is a link, or lies behind one, so that nothing in it is read; else nothing."""
+        for path in (folder, *folders_above(folder)):
+            entry = self.storage.tree.entry(path)
+            if entry and entry.kind == "link":
+                return f"{path} is a link, and links are not followed: put the folder itself in its place"
+        return ""
+
     def find_page(self, path: str) -> str:
         """Return a path as it is stored: a topic's page may be there under another spelling."""
         folder, _, name = path.rpartition("/")
-        return (
-            self.find_topic_page(name.removesuffix(".md"))
-            if folder == self.layout.world and name.strip("-_. ")
-            else path
-        )
+        if folder != self.layout.world or not name.strip("-_. "):
+            return path
+        pages = self.storage.pages.list(folder)
+        return path if path in pages else self.layout.find_topic_page(name.removesuffix(".md"), pages)
 
     def filters(self, **named: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""

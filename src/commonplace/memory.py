@@ -119,8 +119,13 @@ class Memory:
         `commonplace proposals`.
         """
         from .context import assemble
+        from .context.given import note_context
 
-        return assemble(self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
+        context = assemble(
+            self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved
+        )
+        note_context(self.home, context.receipt)
+        return context
 
     def run(self, reply: Any) -> dict[str, Any]:
         """Run the actions in a model's reply (the registry's action protocol) in order, each with its own result."""

@@ -24,6 +24,7 @@ LEFT_OUT = {
     "test_a_deleted_or_damaged_index_is_rebuilt_from_the_pages": NEEDS_FILES,
     "test_an_index_that_can_not_be_kept_on_disk_is_kept_in_memory": NEEDS_FILES,
     "test_only_what_search_may_return_can_be_read": NEEDS_FILES,
+    "test_folders_that_are_links_are_named_where_they_would_be_read": NEEDS_FILES,
     "test_others_write_while_a_question_waits_for_a_slow_server": A_SERVER,
     "test_a_server_that_fails_at_the_question_leaves_it_to_words": A_SERVER,
     "test_a_search_does_not_wait_for_a_failing_server_as_long_as_indexing_would": A_SERVER,

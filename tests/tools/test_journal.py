@@ -169,3 +169,42 @@ def test_a_page_that_is_not_text_is_named_and_the_rest_recalled(memory: Memory, 
     reply = memory.call("recall")
     assert "fine" in content(reply)
     assert "bad.md" in reply["warning"]
+
+
+@pytest.mark.parametrize("name", ["my_topic.md", "My Topic.md", "MY-TOPIC.md"])
+def test_a_page_under_another_spelling_is_the_page_of_its_topic(memory: Memory, home: Path, name: str) -> None:
+    page = home / "memory/world" / name
+    page.parent.mkdir(parents=True)
+    page.write_text("By hand.\n")
+    shown = memory.call("recall")["content"]
+    assert "By hand." in shown
+    reply = memory.call("update_world", {"topic": "My topic", "content": "By hand.\nBy tool.\n"})
+    assert f"memory/world/{name}" in reply["content"]
+    assert [each.name for each in page.parent.iterdir()] == [name]
+    assert page.read_text() == "By hand.\nBy tool.\n"
+    shown = memory.call("memory_get", {"path": "memory/world/my-topic.md"})
+    assert (shown["path"], shown["text"]) == (f"memory/world/{name}", "By hand.\nBy tool.")
+
+
+def test_of_two_spellings_of_a_topic_our_own_is_its_page(memory: Memory, home: Path) -> None:
+    (home / "memory/world").mkdir(parents=True)
+    for name in ("my_topic", "my-topic"):
+        (home / f"memory/world/{name}.md").write_text(f"{name}\n")
+    memory.call("update_world", {"topic": "my_topic", "content": "New.\n"})
+    assert (home / "memory/world/my-topic.md").read_text() == "New.\n"
+    assert memory.call("memory_get", {"path": "memory/world/my_topic.md"})["text"] == "my_topic"
+
+
+def test_folders_that_are_links_are_named_where_they_would_be_read(memory: Memory, home: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/people.md").write_text("Ann.\n")
+    (home / "memory").mkdir(parents=True)
+    (home / "memory/world").symlink_to(tmp_path / "elsewhere")
+    reply = memory.call("recall")
+    assert reply["content"] == "No memories found"
+    assert reply["warning"] == (
+        "memory/world is a link, and links are not followed: put the folder itself in its place"
+    )
+    (home / "agents/main/memory").mkdir(parents=True)
+    (home / "agents/main/memory/daily").symlink_to(tmp_path / "elsewhere")
+    assert "agents/main/memory/daily is a link" in memory.call("recall")["warning"]

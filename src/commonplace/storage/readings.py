@@ -68,7 +68,7 @@ class Readings:
 
     def note(self, conversation: str, path: str, reading: Reading) -> None:
         """Note what a conversation was given of a page, or wrote there."""
-        reading = reading.add(self.find(conversation, path))
+        reading = reading.add(self.find_latest(conversation, path))
         with self._lock:
             self._drop((conversation, path))
             self._readings[conversation, path] = reading
@@ -83,6 +83,10 @@ class Readings:
         with self._lock:
             reading = self._readings.get((conversation, path))
         return reading or (self._log.find(path) if self._log else None)
+
+    def find_latest(self, conversation: str, path: str) -> Reading | None:
+        """Return the same or, where it was given nothing, the last of any conversation of the agent in the log."""
+        return self.find(conversation, path) or (self._log.find_latest(path) if self._log else None)
 
     def _drop(self, key: tuple[str, str]) -> None:
         if dropped := self._readings.pop(key, None):
@@ -131,8 +135,13 @@ class ReadingLog:
                 os.replace(self._current, self._earlier)
 
     def find(self, path: str) -> Reading | None:
-        """Return the last reading of a page in this conversation, or else by this agent."""
-        noted = self._load().get((self._conversation, path)) or self._load().get(("", path))
+        """Return the last reading of a page in this conversation."""
+        noted = self._load().get((self._conversation, path))
+        return noted.reading if noted else None
+
+    def find_latest(self, path: str) -> Reading | None:
+        """Return the last reading of a page in any conversation of this agent."""
+        noted = self._load().get(("", path))
         return noted.reading if noted else None
 
     def _load(self) -> dict[tuple[str, str], _Noted]:

@@ -94,6 +94,8 @@ def _list_rewritten_pages(home: Home) -> list[str]:
 
 def _world_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
     topics = [(home.layout.topic_of(path), path) for path in home.storage.pages.list(home.layout.world)]
+    if not topics and (link := home.describe_link(home.layout.world)):
+        warnings.append(link)
     for topic, path in sorted(topics):
         yield from _read_page(home, "world", topic, path, warnings)
 
@@ -104,9 +106,12 @@ def _curated_pages(home: Home, warnings: list[str]) -> Iterator[RecallPage]:
 
 def _latest_days(home: Home, days: int, warnings: list[str]) -> Iterator[RecallPage]:
     """Yield the pages of today and the days before it, newest first."""
+    dated = _dated_pages(home)
+    if not dated and (link := home.describe_link(home.layout.days_folder(home.agent))):
+        warnings.append(link)
     today = home.today()
     earliest = today - timedelta(days=min(days, today.toordinal()) - 1)
-    for day, path in _dated_pages(home):
+    for day, path in dated:
         if days and earliest.isoformat() <= day <= today.isoformat():
             yield from _read_page(home, "day", day, path, warnings)
 

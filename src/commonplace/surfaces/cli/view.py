@@ -226,9 +226,11 @@ def context_command(
 ) -> None:
     """Show what a model should read first."""
     from ...context import assemble
+    from ...context.given import note_context
 
     home = open_existing_home()
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
+    note_context(home, context.receipt)
     for warning in context.receipt["warnings"]:
         warn(warning)
     reply = {"text": context.text, "receipt": context.receipt}

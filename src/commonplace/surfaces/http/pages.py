@@ -17,6 +17,7 @@ from ...server.listing import format_cursor, parse_cursor
 from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
 from ...storage.history import as_text
 from ...storage.merge import Part, merge_parts
+from ...storage.readings import read_lines
 from .endpoints import (
     JSON,
     MARKDOWN,
@@ -118,6 +119,8 @@ def get_page(request: ApiRequest) -> Reply:
     if "at" in request.parameters:
         return _get_page_as_of(request, resolved)
     page = read_page(request.home, path)
+    if not request.grant.is_person:  # who looks at pages in the browser is not in an agent's conversation
+        request.home.note_given(path, read_lines(page.text, page.version), request.caller.session)
     headers = {"ETag": f'"{page.version}"', "Vary": "Accept"}
     if _matches_etag(page.version, request.headers.get("if-none-match", "")):
         return Reply(b"", 304, headers, MARKDOWN)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+from ...context.given import note_context
 from ...index.recalls import without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit
@@ -146,6 +147,7 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
             budget=parameters.get("budget"),
             query=parameters.get("query") or None,
         )
+    note_context(request.home, context.receipt, request.caller.session)
     return {"text": context.text, "receipt": context.receipt}
 
 

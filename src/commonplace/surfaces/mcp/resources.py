@@ -24,6 +24,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ... import context as prompt_context
+from ...context.given import note_context
 from ...errors import InvalidArgument, PageNotFound
 from ...framing import introduce, quote_line
 from ...index.watcher import PageChanges
@@ -140,7 +141,9 @@ def _media_type(path: str) -> str:
 def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourceContents:
     path = parse_page_uri(uri)
     if path is not None:
-        return types.TextResourceContents(uri=uri, mime_type=_media_type(path), text=whole_page(memory.home, path))
+        return types.TextResourceContents(
+            uri=uri, mime_type=_media_type(path), text=whole_page(memory.home, path, caller.session)
+        )
     try:
         address = urlsplit(uri)
     except ValueError as error:
@@ -158,12 +161,14 @@ def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> 
     """Return the context for some arguments; user and channel are the caller's own unless they are given."""
     check(_CONTEXT_SCHEMA, arguments, "the context")
     budget = arguments.get("budget")
-    return memory.context(
+    context = memory.context(
         user=caller.choose("user", arguments.get("user")),
         channel=caller.choose("channel", arguments.get("channel")),
         budget=int(budget) if budget else None,
         query=arguments.get("query") or None,
     )
+    note_context(memory.home, context.receipt, caller.session)
+    return context
 
 
 def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
