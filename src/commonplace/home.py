@@ -24,6 +24,7 @@ from .storage.names import encode_name, require_valid_name
 from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
+from .toolsets import EVERYDAY, name_tools
 from .trust import Trust, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
@@ -56,9 +57,11 @@ class Home:
         *,
         is_found: bool = False,
         is_shared: bool = False,
+        toolsets: Sequence[str] = EVERYDAY,
     ) -> None:
         """Open a memory. One that `is_found` was not named by the user, and counts as far as they trust it; one that
-        `is_shared` is one of many on a server, and uses only the providers that the server offers.
+        `is_shared` is one of many on a server, and uses only the providers that the server offers. `toolsets` are
+        those that its agent is given.
         """
         require_valid_name("home", root)
         require_valid_name("agent", agent)
@@ -67,6 +70,7 @@ class Home:
         self.clock = clock
         self.session = session
         self.is_found = is_found
+        self.toolsets = tuple(toolsets)
         self.writer = Writer(self)
         self.storage: Storage = open_storage(root, clock, self.writer.note_write)
         self.address = root
@@ -166,13 +170,37 @@ class Home:
             self.storage.pages, self.writer, self.layout, folder, self.clock, reserved_names=FIXED_NAMES
         )
 
+    @property
+    def unavailable_toolsets(self) -> frozenset[str]:
+        """Return the toolsets that this agent's settings switch off."""
+        is_available = {"retrieval": self.search_settings.enabled, "journal": self.has_memory}
+        return frozenset(name for name, is_on in is_available.items() if not is_on)
+
+    def default_directive(self) -> str:
+        """Return the default directive for the tools that the agent is given, with the blocks that settings choose."""
+        tools = name_tools(self.toolsets, self.unavailable_toolsets)
+        return directive.render(tools, self.settings.directive.blocks)
+
     def write_default_directive(self) -> None:
-        """Write the default directive into a new home whose agent has memory, where it can be written."""
+        """Write the default directive into a new home, where it can be written, if any agent has memory.
+
+        Once: a person who deleted it does not get it again.
+        """
         path = f"{self.layout.directives}/memory.md"
-        if not self.has_memory or self.storage.exists(path):
+        if self.storage.exists(path):
             return
         with suppress(CommonplaceError), self.writer.call("init", defer_index=True):
-            self.writer.write(path, directive.TEXT, if_version=ABSENT)
+            self.storage.check()
+            if self._has_any_memory() and self.storage.history.head(path) is None:
+                self.writer.write(path, directive.TEXT, if_version=ABSENT)
+
+    def _has_any_memory(self) -> bool:
+        """Return whether this agent has memory, or another one whose own file says so."""
+        if self.has_memory:
+            return True
+        agents = self.layout.path("agents")
+        files = [f"{agents}/{name}/agent.yaml" for name in self.storage.pages.list_folders(agents)]
+        return any(self._gives_memory(file) for file in files if self.storage.read_settings_text(file) is not None)
 
     def list_records(self, folder: str) -> tuple[list[Record], tuple[str, ...]]:
         """Return the records below a folder, from the index after it caught up there, and warnings about them."""
@@ -182,7 +210,10 @@ class Home:
         return records, (*view.warnings, *own) if view.stale else own
 
     def _read_has_memory(self) -> bool:
-        file = self.layout.agent_file(self.agent)
+        return self._gives_memory(self.layout.agent_file(self.agent))
+
+    def _gives_memory(self, file: str) -> bool:
+        """Return whether the file of an agent gives it memory, also because there is none."""
         return settings_of.has_memory(os.path.join(self.root, file), lambda _: self.storage.read_settings_text(file))
 
     def search(

@@ -41,7 +41,7 @@ def list_instructions(home: Home) -> list[str]:
 def read_rule(home: Home, path: str, text: str) -> Rule:
     """Return what is in force of a page of rules that says `text` now."""
     data = text.encode()
-    if text == directive.TEXT:  # ours, wherever it came from
+    if directive.is_default(text):  # ours, wherever it came from
         return Rule(path, text)
     if not home.trust.is_own:
         return Rule(path, text) if home.trust.allows_file(path, data) else Rule(path, "", text)

@@ -29,14 +29,27 @@ class Memory:
         session: str = "",
         is_found: bool = False,
         is_shared: bool = False,
+        toolsets: Sequence[str] | None = None,
     ) -> None:
         """Open the memory at `home`, a folder or a database URL. History records `session` as the conversation.
 
         A memory that you name is yours. `is_found`: the user did not name it, so its rules, its providers and its
         tokens count only as far as they trust it (`commonplace trust`). `is_shared`: it is one of many on a server,
-        and uses only the providers that the server's configuration names.
+        and uses only the providers that the server's configuration names. `toolsets`: those that the agent is given,
+        in their order. The default directive names their tools, `tools` describes them, and `call` means them first.
+        Without any, the directive names the everyday tools (docs/tools.md), and all tools can be called.
         """
-        self.home = Home(os.fspath(home), agent, clock, session, is_found=is_found, is_shared=is_shared)
+        given = None if toolsets is None else catalog.check_toolsets(toolsets)
+        self.toolsets = given
+        self.home = Home(
+            os.fspath(home),
+            agent,
+            clock,
+            session,
+            is_found=is_found,
+            is_shared=is_shared,
+            toolsets=catalog.EVERYDAY if given is None else given,
+        )
         self.home.write_default_directive()
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
@@ -44,7 +57,7 @@ class Memory:
 
         `toolset` tells apart tools of the same name; with the list given to `tools`, names mean what was offered.
         """
-        return catalog.call(self.home, tool, arguments, toolset).reply
+        return self.attempt(tool, arguments, toolset).reply
 
     def attempt(
         self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None, *, session: str = ""
@@ -53,7 +66,13 @@ class Memory:
 
         `session` names the caller's conversation where many share this handle.
         """
-        return catalog.call(self.home, tool, arguments, toolset, session=session)
+        return catalog.call(
+            self.home, tool, arguments, self._all_toolsets() if toolset is None else toolset, session=session
+        )
+
+    def _all_toolsets(self) -> Sequence[str] | None:
+        """Return all toolsets, those that the handle was opened with first; None if it was opened without any."""
+        return None if self.toolsets is None else (*self.toolsets, *catalog.TOOLSETS)
 
     def search(
         self,
@@ -129,18 +148,20 @@ class Memory:
 
     def run(self, reply: Any) -> dict[str, Any]:
         """Run the actions in a model's reply (the registry's action protocol) in order, each with its own result."""
-        return catalog.run_actions(self.home, reply)
+        return catalog.run_actions(self.home, reply, self._all_toolsets())
 
     def tools(
-        self, shape: str = "openai", toolsets: Sequence[str] = catalog.TOOLSETS, *, strict: bool = False
+        self, shape: str = "openai", toolsets: Sequence[str] | None = None, *, strict: bool = False
     ) -> list[dict[str, Any]]:
         """Return the tools in the shape of a model API: openai, openai-responses, anthropic, gemini or mcp.
 
+        Without `toolsets`, those that the handle was opened with, or all.
         `strict` makes the model keep to the schema, in APIs that offer it: openai, openai-responses, anthropic.
         """
         from .tools.schemas import describe
 
-        return describe(shape, toolsets, self.home, strict=strict)
+        chosen = toolsets if toolsets is not None else self.toolsets
+        return describe(shape, catalog.TOOLSETS if chosen is None else chosen, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, how much it holds, and whether the index is up to date."""
@@ -153,7 +174,8 @@ class Memory:
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as an address: a copy, or another process, opens the same memory again."""
         home = self.home
-        return _open, (home.address, home.agent, home.clock, home.session, home.is_found, home.trust.is_shared)
+        trust = (home.is_found, home.trust.is_shared)
+        return _open, (home.address, home.agent, home.clock, home.session, *trust, self.toolsets)
 
     def __enter__(self) -> Memory:
         return self
@@ -162,5 +184,13 @@ class Memory:
         self.close()
 
 
-def _open(home: str, agent: str, clock: Clock, session: str, is_found: bool, is_shared: bool) -> Memory:  # noqa: FBT001
-    return Memory(home, agent, clock=clock, session=session, is_found=is_found, is_shared=is_shared)
+def _open(
+    home: str,
+    agent: str,
+    clock: Clock,
+    session: str,
+    is_found: bool,  # noqa: FBT001
+    is_shared: bool,  # noqa: FBT001
+    toolsets: Sequence[str] | None,
+) -> Memory:
+    return Memory(home, agent, clock=clock, session=session, is_found=is_found, is_shared=is_shared, toolsets=toolsets)

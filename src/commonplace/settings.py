@@ -19,6 +19,7 @@ FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
 INTERNAL_FOLDERS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
 SECRET_POLICIES = ("warn", "redact", "refuse")
+DIRECTIVE_BLOCKS = ("categories", "storage", "actions")
 
 
 class Provider(NamedTuple):
@@ -61,6 +62,12 @@ class HistorySettings(NamedTuple):
     megabytes: int = 1000
 
 
+class DirectiveSettings(NamedTuple):
+    """`directive`: which blocks the default directive has beside what it always says."""
+
+    blocks: tuple[str, ...] = ()
+
+
 class RecallSettings(NamedTuple):
     """`recall`: how much of memory one reply shows."""
 
@@ -76,6 +83,7 @@ class Settings(NamedTuple):
     timezone: str = "UTC"
     history: HistorySettings = HistorySettings()
     recall: RecallSettings = RecallSettings()
+    directive: DirectiveSettings = DirectiveSettings()
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
     secrets: str = "warn"
@@ -174,6 +182,7 @@ SETTINGS = (
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
     Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
     Setting("recall.maxCharacters", "recall.max_characters", integer(1_000, 10_000_000), "how long recall may be"),
+    Setting("directive.blocks", "directive.blocks", array(one_of(*DIRECTIVE_BLOCKS)), "more of the default directive"),
     Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
     Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
     Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
@@ -258,11 +267,13 @@ def _settings_from(values: dict[str, Any]) -> Settings:
     search = _fields_below("search", values)
     history = _fields_below("history", values)
     recall = _fields_below("recall", values)
+    directive = _fields_below("directive", values)
     plain = {field: value for field, value in values.items() if "." not in field}
     return settings._replace(
         search=settings.search._replace(**search),
         history=settings.history._replace(**history),
         recall=settings.recall._replace(**recall),
+        directive=settings.directive._replace(**directive),
         **plain,
     )
 
@@ -345,7 +356,7 @@ class _Reader:
         if "items" not in setting.schema:
             return self._read_scalar(node, setting, setting.schema)
         if node.id != "sequence":
-            raise self.error(node, f"{setting.key} must be a list of patterns like notes/*.md")
+            raise self.error(node, f"{setting.key} must be a list {_list_words(setting.schema['items'])}")
         return tuple(self._read_scalar(item, setting, setting.schema["items"]) for item in node.value)
 
     def _read_scalar(self, node: Node, setting: Setting, schema: Schema) -> Any:
@@ -391,6 +402,11 @@ def _expected_words(schema: Schema) -> str:
         return f"one of {', '.join(schema['enum'])}"
     words = "text" if schema["type"] == "string" else WORDS[schema["type"]]
     return f"{words} {range_words(schema['minimum'], schema['maximum'])}" if "minimum" in schema else words
+
+
+def _list_words(items: Schema) -> str:
+    """Return what a list in the settings is of."""
+    return f"of {', '.join(items['enum'])}" if "enum" in items else "of patterns like notes/*.md"
 
 
 def _hint(wrong: str, known: Iterable[str]) -> str:

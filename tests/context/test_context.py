@@ -78,8 +78,8 @@ def test_sections_come_in_their_order(memory: Memory) -> None:
     ]
     assert {*sections(text)} == {*TITLES}  # every title is guarded against being posed as
     for earlier, later in zip(
-        ["go on with the roof", "auto_stored", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice"],
-        ["auto_stored", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice", "It rains in November"],
+        ["go on with the roof", "Keep decisions", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice"],
+        ["Keep decisions", "user_name: Ann", "Current channel: site", "### brew (owner: global)", "I build roofs", "slate", "measure twice", "It rains in November"],
         strict=True,
     ):  # fmt: skip
         assert text.index(earlier) < text.index(later)

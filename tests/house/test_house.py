@@ -29,6 +29,7 @@ LAYERS = [
     "user_config",
     "trust",
     "writing",
+    "toolsets",
     "directive",
     "visibility",
     "home",

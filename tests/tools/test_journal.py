@@ -134,12 +134,28 @@ def test_an_agent_whose_file_has_no_memory_section_has_no_journal(home: Path, cl
         (home / f"agents/{agent}/agent.yaml").write_text(text)
     without = Memory(home, agent="without", clock=clock)
     assert "agent.yaml" in without.call("recall")["error"]
-    assert not (home / "directives/memory.md").exists()
     assert "recall" not in [tool["name"] for tool in without.tools("anthropic")]
     assert without.call("memory_write", {"key": "k", "content": "v"})["success"]
     assert Memory(home, agent="with", clock=clock).call("recall")["success"]
     assert Memory(home, agent="null", clock=clock).call("recall")["success"]
+
+
+def test_the_default_directive_is_written_when_any_agent_has_memory(home: Path, clock: FrozenClock) -> None:
+    (home / "agents/without").mkdir(parents=True)
+    (home / "agents/without/agent.yaml").write_text("spec:\n  tools: []\n")
+    Memory(home, agent="without", clock=clock)
+    assert not (home / "directives/memory.md").exists()
+    (home / "agents/with").mkdir(parents=True)
+    (home / "agents/with/agent.yaml").write_text("spec:\n  memory: {}\n")
+    Memory(home, agent="without", clock=clock)
     assert (home / "directives/memory.md").exists()
+
+
+def test_a_default_directive_that_a_person_deleted_stays_deleted(home: Path, clock: FrozenClock) -> None:
+    Memory(home, clock=clock)
+    (home / "directives/memory.md").unlink()
+    assert "memory_search" not in str(Memory(home, clock=clock).context())
+    assert not (home / "directives/memory.md").exists()
 
 
 def test_the_default_directive_is_written_once_and_never_overwritten(home: Path, clock: FrozenClock) -> None:

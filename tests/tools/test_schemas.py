@@ -113,7 +113,7 @@ def test_the_tools_that_are_not_strict_are_these(memory: Memory) -> None:
     assert loose("openai", TOOLSETS) == loose("openai-responses", TOOLSETS) == []
     assert loose("anthropic", TOOLSETS) == ["MemoryTool"]
     assert loose("anthropic", EVERYDAY) == loose("anthropic", ["registry"]) == []
-    rest = ["memory_get", "search_memory", "write_memory", "scratch_note"]
+    rest = ["memory_get", "write_memory", "scratch_note"]
     assert loose("anthropic", ["registry", *EVERYDAY]) == rest  # 24 are used up by then
 
 

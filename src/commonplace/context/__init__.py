@@ -10,13 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .. import directive
 from ..formats.citations import Citation, parse_citation
 from ..framing import estimate_tokens, show_hidden, weigh_tokens
 from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
-from .sections import CALLER, NOT_APPROVED, ORDER, ContextItem, ContextRequest, Section
+from .sections import NOT_APPROVED, ORDER, ContextItem, ContextRequest, Section
 
 _OVER_BUDGET = "over the budget"
 
@@ -115,16 +114,11 @@ def _add_authors_to(section: Section, origins: dict[Citation, Provenance], *, on
     for item in section.items:
         citation = parse_citation(item.source) if item.is_current else None
         origin = origins[citation] if citation else Provenance()
-        if only_approved and not (origin.is_approved or _is_own(item)):
+        if only_approved and not (origin.is_approved or item.is_own):
             left_out.append((item.source, NOT_APPROVED))
         else:
             items.append(item._replace(author=show_hidden(origin.author), at=origin.at))
     return section._replace(items=tuple(items), left_out=tuple(left_out))
-
-
-def _is_own(item: ContextItem) -> bool:
-    """Return whether an item is the program's own words or the caller's."""
-    return item.source == CALLER or item.text == directive.TEXT.strip("\n")
 
 
 def _join(texts: Iterable[str]) -> str:

@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from .. import directive
 from ..errors import CommonplaceError
 from ..formats import blocks
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp, sort_key
 from ..framing import fence, list_item, quote_line, quote_title, show_instructions
 from ..home import Home
-from ..instructions import read_rule
+from ..instructions import Rule, read_rule
 from ..model import Hit, Record, Skill, Viewer
 from ..storage.history import describe_author
 from ..storage.records import INJECTED, read_record, read_text
@@ -54,6 +55,7 @@ class ContextItem(NamedTuple):
     is_current: bool = True  # whether it is what the lines say now, not an earlier version of them
     author: str = ""
     at: str = ""
+    is_own: bool = False  # whether it is the program's own words or the caller's, which need no approval
 
     def render(self) -> str:
         return fence(self.text, self.label) if self.label else show_instructions(self.text)
@@ -102,10 +104,17 @@ def directives(home: Home, _: ContextRequest) -> Section | None:
             rule = read_rule(home, path, text)
             waiting += bool(rule.proposal)
             if rule.text.strip():
-                item = ContextItem(rule.text.strip("\n"), _cite_page(path, rule.text), long=True)
-                items.append(item._replace(is_current=not rule.proposal))
+                items.append(_rule_item(home, rule))
     intro = "\n\n".join([DATA_RULE, *_waiting_line(waiting, "directive")])
     return Section("Directives", 95, tuple(items), intro, warnings=tuple(warnings), has_own_words=True)
+
+
+def _rule_item(home: Home, rule: Rule) -> ContextItem:
+    """Return a rule in force; in place of a default that nobody edited, the one for the tools at hand."""
+    source = _cite_page(rule.path, rule.text)
+    if directive.is_default(rule.text):
+        return ContextItem(home.default_directive().strip("\n"), source, long=True, is_current=False, is_own=True)
+    return ContextItem(rule.text.strip("\n"), source, long=True, is_current=not rule.proposal)
 
 
 def memory_context(home: Home, request: ContextRequest) -> Section | None:
@@ -132,7 +141,7 @@ def memory_context(home: Home, request: ContextRequest) -> Section | None:
 def current_channel(_: Home, request: ContextRequest) -> Section | None:
     if request.channel is None:
         return None
-    return Section("", 88, (ContextItem(f"Current channel: {quote_line(request.channel)}", CALLER),))
+    return Section("", 88, (ContextItem(f"Current channel: {quote_line(request.channel)}", CALLER, is_own=True),))
 
 
 def skills(home: Home, request: ContextRequest) -> Section | None:

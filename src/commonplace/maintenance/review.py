@@ -11,13 +11,14 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from .. import settings, user_config
-from ..directive import TEXT as DEFAULT_DIRECTIVE
+from ..directive import DEFAULT_VERSIONS
 from ..errors import CommonplaceError, Conflict
 from ..formats.yaml_nodes import compose
 from ..home import Home
 from ..instructions import list_instructions
 from ..settings import SearchSettings
 from ..storage.files import write_file
+from ..storage.history import version_of
 from ..storage.tokens import Token
 from ..trust import HomeRecord, read_record, update_record
 
@@ -51,7 +52,7 @@ def _asks_for_connection(home: Home) -> bool:
 
 def _waiting_rule(home: Home, path: str) -> bytes | None:
     data = home.storage.read_bytes(path) or b""
-    is_ours = data == DEFAULT_DIRECTIVE.encode()
+    is_ours = version_of(data) in DEFAULT_VERSIONS
     return data if data.strip() and not is_ours and not home.trust.allows_file(path, data) else None
 
 

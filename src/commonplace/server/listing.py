@@ -12,14 +12,15 @@ from ..storage.tokens import Grant
 from ..tools import catalog, schemas
 
 
-def may_call(grant: Grant, tool: str, toolsets: Sequence[str]) -> bool:
+def may_call(grant: Grant, tool: str, toolsets: Sequence[str], home: Home) -> bool:
     """Return whether a tool may be called: one that may write only by those who may."""
-    return grant.may_write or catalog.only_reads(tool, tuple(toolsets))
+    return grant.may_write or catalog.only_reads(tool, tuple(toolsets), home)
 
 
 def list_tools(grant: Grant, toolsets: Sequence[str], home: Home) -> list[dict[str, Any]]:
     """Return the tools of some toolsets that a grant allows, described as for MCP."""
-    return [tool for tool in schemas.describe("mcp", toolsets, home) if may_call(grant, tool["name"], toolsets)]
+    tools = schemas.describe("mcp", toolsets, home)
+    return [tool for tool in tools if may_call(grant, tool["name"], toolsets, home)]
 
 
 def format_cursor(at: str, path: str) -> str:

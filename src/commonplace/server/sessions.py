@@ -70,7 +70,14 @@ class ServerOptions(NamedTuple):
     def open_memory(self, home: str, agent: str) -> Memory:
         """Open a memory as far as it is trusted: one of many may use only the providers that this server offers."""
         is_own = home == self.home and not self.tenants
-        return Memory(home, agent, clock=self.clock, is_found=self.is_found and is_own, is_shared=not is_own)
+        return Memory(
+            home,
+            agent,
+            clock=self.clock,
+            is_found=self.is_found and is_own,
+            is_shared=not is_own,
+            toolsets=self.toolsets,
+        )
 
     def identify(
         self, meta: Mapping[str, Any] | None, headers: Mapping[str, str] | None, grant: Grant = UNRESTRICTED

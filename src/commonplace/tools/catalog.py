@@ -16,12 +16,22 @@ from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..formats.json_text import replace_surrogates
 from ..home import Home
 from ..secrets import redact
+from ..toolsets import EVERYDAY, EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
 
-# The first that has a tool of some name keeps the plain name: `memory_search` alone is retrieval's.
-TOOLSETS = ("retrieval", "notes", "working", "journal", "registry")
-# What an agent is given by default: enough for everything, and no two tools for one thing.
-EVERYDAY = ("journal", "retrieval", "working")
+__all__ = [
+    "EVERYDAY",
+    "TOOLSETS",
+    "Offer",
+    "Outcome",
+    "call",
+    "check_toolsets",
+    "load",
+    "offers",
+    "only_reads",
+    "run_actions",
+]
+
 _FENCED_JSON = re.compile(r"\s*```(?:json)?\s*\n(.*?)\n?```\s*", re.DOTALL)
 
 
@@ -48,8 +58,7 @@ class Offer(NamedTuple):
 @cache
 def load(name: str) -> Toolset:
     """Return a toolset by its name; UnknownTool if there is none of that name."""
-    if name not in TOOLSETS:
-        raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}")
+    _require_known([name])
     from importlib import import_module
 
     toolset: Toolset = import_module(f"{__package__}.{name}").TOOLSET
@@ -72,7 +81,7 @@ def call(
     owner: Toolset | None = None
     given: Mapping[str, Any] = {}
     try:
-        owner, name = _find_tool(tool, toolset)
+        owner, name = _find_tool(home, tool, toolset)
         given = _parse_arguments(arguments)
         home.storage.check()
         problem = owner.unavailable(home)
@@ -99,10 +108,10 @@ def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
     return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
 
 
-def only_reads(tool: str, toolset: str | Sequence[str] | None = None) -> bool:
+def only_reads(tool: str, toolset: str | Sequence[str] | None = None, home: Home | None = None) -> bool:
     """Return whether a call of this name writes nothing, also because there is no such tool."""
     try:
-        owner, name = _find_tool(tool, toolset)
+        owner, name = _find_tool(home, tool, toolset)
     except UnknownTool:
         return True
     return name not in owner.tools or owner.tools[name].reads_only
@@ -118,30 +127,39 @@ def _invoke(home: Home, tool: Tool, arguments: Mapping[str, Any]) -> Reply:
     return with_warning(reply, replace_surrogates(sentence))
 
 
-def _find_tool(tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
+def _find_tool(home: Home | None, tool: str, toolset: str | Sequence[str] | None) -> tuple[Toolset, str]:
     """Return the toolset and the plain name of a tool, by the names under which toolsets are offered together."""
     if not isinstance(tool, str):
         raise UnknownTool("the name of a tool is text")
-    chosen = _toolset_names(toolset)
-    for name in chosen:  # one after the other: a toolset that is not needed is not loaded
-        if tool in load(name).tools:
-            return load(name), tool
-    for name in chosen:
-        plain = tool.removeprefix(f"{name}_")
-        if plain != tool and plain in load(name).tools:
-            return load(name), plain
-    if len(chosen) == 1:
+    chosen = TOOLSETS if toolset is None else check_toolsets(toolset)
+    # Without a list of toolsets a name means the same tool in every home.
+    unavailable = home.unavailable_toolsets if home and toolset is not None else ()
+    every = name_tools(spell_out(chosen))  # also those that the everyday selection leaves out of the list
+    for each in [*name_tools(chosen, unavailable), *every]:  # one that is switched off refuses the call itself
+        if tool == each.name:
+            return load(each.toolset), each.plain
+    for each in every:
+        if tool == f"{each.toolset}_{each.plain}":
+            return load(each.toolset), each.plain
+    if len(chosen) == 1 and chosen[0] in TOOLS:
         return load(chosen[0]), tool
-    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(offer.name for offer in offers(chosen))}")
+    raise UnknownTool(f"Unknown tool: {tool}. There are {', '.join(each.name for each in every)}")
 
 
-def _toolset_names(toolset: str | Sequence[str] | None) -> Sequence[str]:
-    if toolset is None:
-        return TOOLSETS
+def check_toolsets(toolset: str | Sequence[str]) -> tuple[str, ...]:
+    """Return a list of toolsets, or one, as a tuple; UnknownTool for anything else."""
     chosen = [toolset] if isinstance(toolset, str) else toolset
     if not isinstance(chosen, (list, tuple)) or not all(isinstance(name, str) for name in chosen) or not chosen:
         raise UnknownTool(f"a toolset is one of {', '.join(TOOLSETS)}, or a list of them")
-    return chosen
+    _require_known(chosen)
+    return tuple(chosen)
+
+
+def _require_known(toolsets: Sequence[str]) -> None:
+    """Raise UnknownTool for a name that is neither a toolset nor the everyday selection."""
+    for name in toolsets:
+        if name not in TOOLS and name != EVERYDAY_NAME:
+            raise UnknownTool(f"Unknown toolset: {name}. There are {', '.join(TOOLSETS)}, and {EVERYDAY_NAME}")
 
 
 def _parse_arguments(given: Any) -> Mapping[str, Any]:
@@ -172,25 +190,19 @@ def _refuse_without_toolset(error: CommonplaceError) -> Reply:
 
 def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list[Offer]:
     """Return the tools of some toolsets, as they are served together, without those switched off in a home."""
-    found: list[Offer] = []
-    taken: dict[str, str] = {}
-    for name in dict.fromkeys(toolsets):
-        owner = load(name)
-        if home and owner.unavailable(home):
-            continue
-        for plain, tool in owner.tools.items():
-            found.append(_offer(plain, owner, tool, taken.get(plain)))
-            taken.setdefault(plain, name)
-    return found
+    _require_known(toolsets)
+    unavailable = home.unavailable_toolsets if home else ()
+    return [_offer(each) for each in name_tools(toolsets, unavailable)]
 
 
-def _offer(plain: str, owner: Toolset, tool: Tool, keeper: str | None) -> Offer:
-    if keeper is None:
-        return Offer(plain, owner, tool)
-    return Offer(f"{owner.name}_{plain}", owner, tool, f"{plain} of {owner.name}; the plain name is {keeper}'s here")
+def _offer(each: ToolName) -> Offer:
+    owner = load(each.toolset)
+    is_plain = each.name == each.plain
+    note = "" if is_plain else f"{each.plain} of {each.toolset}; the plain name is {each.keeper}'s here"
+    return Offer(each.name, owner, owner.tools[each.plain], note)
 
 
-def run_actions(home: Home, reply: Any) -> Reply:
+def run_actions(home: Home, reply: Any, toolset: Sequence[str] | None = None) -> Reply:
     """Run every action of a model's reply in order, each with its own result; a failed one does not stop the rest."""
     parsed, problem = _parse_reply(reply)
     if problem:
@@ -200,7 +212,7 @@ def run_actions(home: Home, reply: Any) -> Reply:
         actions = []
     if not isinstance(actions, list):
         return {"success": False, "error": "actions must be a list", "results": []}
-    results = [_run_action(home, action) for action in actions]
+    results = [_run_action(home, action, toolset) for action in actions]
     return {
         "success": True,
         "results": results,
@@ -223,7 +235,7 @@ def _parse_reply(reply: Any) -> tuple[Mapping[str, Any], str]:
     return reply, ""
 
 
-def _run_action(home: Home, action: Any) -> Reply:
+def _run_action(home: Home, action: Any, toolset: Sequence[str] | None) -> Reply:
     if not isinstance(action, Mapping):
         return {"success": False, "error": "an action must be a JSON object"}
     if action.get("type", "tool_call") != "tool_call":
@@ -231,5 +243,6 @@ def _run_action(home: Home, action: Any) -> Reply:
     tool = action.get("tool")
     if not isinstance(tool, str):
         return {"success": False, "error": "Missing required parameter: tool"}
-    why = action.get("reasoning")
-    return call(home, tool, action.get("arguments"), why=replace_surrogates(why) if isinstance(why, str) else "").reply
+    given = action.get("reasoning")
+    why = replace_surrogates(given) if isinstance(given, str) else ""
+    return call(home, tool, action.get("arguments"), toolset, why=why).reply

@@ -19,7 +19,6 @@ from ...storage.history import APPROVE, Change, format_line, kind_of_origin, par
 from .archive import HISTORY_ROOT, backup_scope
 
 ORIGIN = "import:archive"
-_DEFAULT_VERSION = version_of(directive.TEXT.encode())
 _MAX_PAGES_NAMED = 10
 Files = Mapping[str, SpooledFile]
 
@@ -53,7 +52,7 @@ def _mark_history(home: Home, file: SpooledFile, spool: Spool) -> SpooledFile:
 
 def _mark_line(home: Home, text: bytes) -> bytes:
     line = parse_line(text) if text else None
-    if line is None or line.change.version == _DEFAULT_VERSION or not _claims_trust(home, line.change):
+    if line is None or line.change.version in directive.DEFAULT_VERSIONS or not _claims_trust(home, line.change):
         return text
     return format_line(line._replace(change=line.change._replace(origin=ORIGIN))).strip(b"\n")
 
@@ -93,7 +92,7 @@ def compare(home: Home, files: Files, spool: Spool) -> RestorePlan:
 
 def is_untouched_directive(home: Home, path: str, version: str) -> bool:
     """Whether a page is the default directive of a new home, which nobody has edited yet."""
-    return path == f"{home.layout.directives}/memory.md" and version == _DEFAULT_VERSION
+    return path == f"{home.layout.directives}/memory.md" and version in directive.DEFAULT_VERSIONS
 
 
 def _check_scope(home: Home, files: Files, spool: Spool, warnings: Sentences) -> None:

@@ -260,10 +260,10 @@ class ProgressBar:
 
 def parse_toolsets(given: str) -> list[str]:
     """Return the toolsets that --tools names, with commas between them; InvalidArgument for an unknown one, or none."""
-    from ...tools.catalog import TOOLSETS
+    from ...toolsets import EVERYDAY_NAME, TOOLSETS
 
     names = [name.strip() for name in given.split(",") if name.strip()]
-    schema = {**array(one_of(*TOOLSETS)), "minItems": 1}
+    schema = {**array(one_of(*TOOLSETS, EVERYDAY_NAME)), "minItems": 1}
     checked: list[str] = check(schema, names, "--tools")
     return checked
 

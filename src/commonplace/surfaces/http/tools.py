@@ -28,9 +28,9 @@ def call_tool(request: ApiRequest) -> Reply:
     toolsets = _chosen_toolsets(request)
     names = [offer.name for offer in catalog.offers(toolsets)]
     if name not in names:
-        allowed = [each for each in names if listing.may_call(request.grant, each, toolsets)]
+        allowed = [each for each in names if listing.may_call(request.grant, each, toolsets, request.home)]
         raise Problem(404, f"there is no tool {name!a}: there are {', '.join(allowed)}")
-    if not listing.may_call(request.grant, name, toolsets):
+    if not listing.may_call(request.grant, name, toolsets, request.home):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
     outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)

@@ -37,6 +37,7 @@ from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
 from ...storage.history import coming_from
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
+from ...toolsets import spell_out
 from . import resources, tools
 
 Context = ServerRequestContext[Any, Any]
@@ -119,7 +120,7 @@ class McpServer:
 
     def _name_tool(self, params: Any) -> str:
         """Return the name of a tool for the audit log. An unknown name may be any text, and is not repeated."""
-        known = [offer.name for offer in catalog.offers(self.service.options.toolsets)]
+        known = [offer.name for offer in catalog.offers(spell_out(self.service.options.toolsets))]
         return params.name if params.name in known else "tools/call"
 
     async def _record_call(self, context: Context, operation: str, outcome: Outcome) -> None:

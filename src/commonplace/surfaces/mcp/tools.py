@@ -20,6 +20,7 @@ from ...server.sessions import Caller, ServerOptions
 from ...storage.tokens import Grant
 from ...tools import catalog
 from ...tools.define import EXTRAS
+from ...toolsets import spell_out
 
 STRUCTURED_SINCE = "2025-06-18"  # the first revision of the protocol with structured content
 MAX_REPEATED_CHARACTERS = 200  # a text up to this length is repeated whole in the summary
@@ -41,12 +42,17 @@ def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Gra
 
 
 def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str) -> None:
-    """Raise MCPError for a tool that is not served, or that this caller may not call."""
+    """Raise MCPError for a tool that is not served, or that this caller may not call.
+
+    What the everyday selection leaves out of the list can be called: a client may know it from before.
+    """
     names = [offer.name for offer in catalog.offers(options.toolsets, memory.home)]
-    if name not in names:
-        allowed = [each for each in names if listing.may_call(grant, each, options.toolsets)]
+    if name not in names and name not in {
+        offer.name for offer in catalog.offers(spell_out(options.toolsets), memory.home)
+    }:
+        allowed = [each for each in names if listing.may_call(grant, each, options.toolsets, memory.home)]
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(allowed)}")
-    if not listing.may_call(grant, name, options.toolsets):
+    if not listing.may_call(grant, name, options.toolsets, memory.home):
         raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
 
 
@@ -66,7 +72,9 @@ async def call_tool(
             return call()
 
     # A read is abandoned when its client goes away; a write is always finished.
-    outcome = await anyio.to_thread.run_sync(run, abandon_on_cancel=catalog.only_reads(params.name, toolsets))
+    outcome = await anyio.to_thread.run_sync(
+        run, abandon_on_cancel=catalog.only_reads(params.name, toolsets, memory.home)
+    )
     if not is_structured(options, protocol):
         text = framing.to_json(outcome.reply)
         return types.CallToolResult(content=_text_content(text), is_error=outcome.error is not None)

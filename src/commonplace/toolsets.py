@@ -1,0 +1,64 @@
+"""The toolsets and the names of their tools: which names some toolsets have when they are served together.
+
+No tool is loaded for this: what assembles a prompt names tools, and must be quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from typing import NamedTuple
+
+# The first that has a tool of some name keeps the plain name: `memory_search` alone is retrieval's.
+TOOLS = {
+    "retrieval": ("memory_search", "memory_get"),
+    "notes": ("memory_write", "memory_update", "memory_read", "memory_search"),
+    "working": ("search_memory", "write_memory", "write_session_handoff", "scratch_note"),
+    "journal": ("recall", "remember", "reflect", "update_world"),
+    "registry": ("MemoryTool",),
+}
+TOOLSETS = tuple(TOOLS)
+# A selection of tools, not a toolset: enough for everything, and no two tools for one thing.
+EVERYDAY_NAME = "everyday"
+EVERYDAY = (EVERYDAY_NAME,)  # what an agent is given by default
+_EVERYDAY_TOOLSETS = ("journal", "retrieval", "working")
+
+
+class ToolName(NamedTuple):
+    """A tool of a toolset, the name under which it is offered, and the toolset that keeps its plain name."""
+
+    toolset: str
+    plain: str
+    name: str
+    keeper: str
+
+
+def name_tools(toolsets: Iterable[str], unavailable: Collection[str] = ()) -> list[ToolName]:
+    """Return the tools of some toolsets as they are served together, without the toolsets that are unavailable."""
+    keepers: dict[str, str] = {}
+    named: list[ToolName] = []
+    for toolset, plain in dict.fromkeys(_list_tools(toolsets, unavailable)):
+        keeper = keepers.setdefault(plain, toolset)
+        name = plain if keeper == toolset else f"{toolset}_{plain}"
+        named.append(ToolName(toolset, plain, name, keeper))
+    return named
+
+
+def _list_tools(toolsets: Iterable[str], unavailable: Collection[str]) -> Iterator[tuple[str, str]]:
+    for name in toolsets:
+        for toolset in spell_out([name]):
+            if toolset in unavailable:
+                continue
+            for plain in TOOLS[toolset]:
+                if not (name == EVERYDAY_NAME and _is_second_search(plain, unavailable)):
+                    yield toolset, plain
+
+
+def _is_second_search(plain: str, unavailable: Collection[str]) -> bool:
+    """Return whether a tool searches a part of what the everyday `memory_search` searches."""
+    return plain == "search_memory" and "retrieval" not in unavailable
+
+
+def spell_out(toolsets: Iterable[str]) -> list[str]:
+    """Return toolsets with those in place of the everyday selection that it is made from."""
+    listed = [_EVERYDAY_TOOLSETS if name == EVERYDAY_NAME else (name,) for name in toolsets]
+    return [toolset for group in listed for toolset in group]
