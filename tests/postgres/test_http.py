@@ -36,7 +36,7 @@ def asked(home: str) -> Iterator[Api]:
 
 def test_everything_is_read_there_as_in_a_folder(asked: Api) -> None:
     assert asked.get("status")["pages"] >= 3
-    assert asked.get("search", q="teas")["hits"][0]["marks"]
+    assert asked.get("search", q="teas")["results"][0]["marks"]
     assert asked.get("context", query="tea")["receipt"]["tokens"] > 0
     assert PAGE in {row["path"] for row in asked.get("pages")["pages"]}
     assert asked.get("outline")["topics"] == [{"name": "people", "path": PAGE}]

@@ -65,7 +65,7 @@ def test_over_http_too_a_token_opens_the_memory_of_its_tenant(served: Web, keys:
         headers = {"Authorization": f"Bearer {secret}"}
         found = served.client.get("/v1/search", params={"q": "the secret"}, headers=headers)
         assert found.status_code == 200, found.text
-        hits = [hit["text"] for hit in found.json()["hits"]]
+        hits = [hit["text"] for hit in found.json()["results"]]
         assert any(f"secret of {tenant}" in text for text in hits)
         assert not [text for text in hits for other in TENANTS if other != tenant and f"secret of {other}" in text]
     assert served.client.get("/v1/search", params={"q": "the secret"}).status_code == 401

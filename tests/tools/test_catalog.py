@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from commonplace import Memory
-from commonplace.tools.catalog import TOOLSETS, load, offers
+from commonplace.testing import FrozenClock
+from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
 
 EVERY = {
     "notes": ["memory_write", "memory_update", "memory_read", "memory_search"],
@@ -170,6 +172,34 @@ def test_every_name_that_is_offered_calls_the_tool_it_describes(memory: Memory, 
     for offer in offers(toolsets):
         if offer.name not in ("recall", "scratch_note"):  # these two do something when called with nothing
             assert form_of(memory.call(offer.name, {}, toolset=toolsets)) == offer.toolset.name, offer.name
+
+
+@pytest.mark.parametrize("has_search", [True, False])
+@pytest.mark.parametrize("has_memory", [True, False])
+def test_what_is_offered_under_a_name_is_what_a_call_of_it_runs(
+    home: Path, clock: FrozenClock, has_search: bool, has_memory: bool
+) -> None:
+    (home / "agents/scout").mkdir(parents=True)
+    (home / "commonplace.yaml").write_text(f"memorySearch:\n  enabled: {str(has_search).lower()}\n")
+    (home / "agents/scout/agent.yaml").write_text("spec:\n  memory: {}\n" if has_memory else "spec: {}\n")
+    memory = Memory(home, "scout", clock=clock)
+    for toolsets in [*(chosen for size in range(1, 6) for chosen in permutations(TOOLSETS, size)), EVERYDAY]:
+        offered = offers(toolsets, memory.home)
+        assert [tool["name"] for tool in memory.tools("anthropic", toolsets)] == [offer.name for offer in offered]
+        for offer in offered:
+            if offer.name not in ("recall", "scratch_note"):  # these two do something when called with nothing
+                reply = memory.call(offer.name, {}, toolset=toolsets)
+                assert form_of(reply) == offer.toolset.name, (toolsets, offer.name)
+                assert "switched off" not in str(reply)
+
+
+def test_without_search_a_plain_memory_search_is_retrievals_refusal(home: Path) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
+    memory = Memory(home)
+    assert "switched off" in memory.call("memory_search", {"query": "x"})["error"]
+    assert "switched off" in memory.call("memory_search", {"query": "x"}, "retrieval")["error"]
+    assert memory.call("memory_search", {"query": "x"}, ["retrieval", "notes"])["success"]
 
 
 @pytest.mark.parametrize("toolset", [[], ["none"], 5, [5], {"notes"}])

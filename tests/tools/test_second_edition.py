@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from commonplace import Memory
+from commonplace.maintenance.timeline import include_same_calls, list_changes, undo
 
 BREAKS = ["\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
 
@@ -50,3 +51,13 @@ def test_the_journal_says_when_to_use_its_tools(memory: Memory) -> None:
     assert "start of a conversation" in told["recall"]
     assert "during a conversation" in told["remember"]
     assert "end of a conversation" in told["reflect"]
+
+
+def test_a_purge_says_that_it_can_be_undone_and_it_can(memory: Memory) -> None:
+    for key in ("a", "b"):
+        memory.call("MemoryTool", {"op": "setChannel", "channelName": "tea", "key": key, "value": key})
+    purged = memory.call("MemoryTool", {"op": "purgeChannel", "channelName": "tea"})
+    assert "undo" in purged["message"]
+    last = list_changes(memory.home)[-1]
+    undo(memory.home, include_same_calls(memory.home, [last]))
+    assert memory.call("MemoryTool", {"op": "listChannelKeys", "channelName": "tea"})["keys"] == ["a", "b"]

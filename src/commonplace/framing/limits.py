@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from .frames import quote_line
@@ -63,6 +63,24 @@ def fit_rows(
 
 def _names(rows: list[Row], field: str) -> list[str]:
     return [str(row.get(field) or row.get("name") or "?") for row in rows]
+
+
+def fit_page(text: str, name_call: Callable[[int], str], limit: int = MAX_REPLY_CHARACTERS) -> str:
+    """Return a page within the limit of a reply, cut between two lines; `name_call` names what reads on from a line."""
+    if len(text) <= limit:
+        return text
+    lines = text.split("\n")
+    room = limit - len(_describe_cut(limit, len(text), name_call(len(lines))))
+    count = 0
+    while count < len(lines) and len(lines[count]) < room:
+        room -= len(lines[count]) + 1
+        count += 1
+    shown = "\n".join(lines[:count]) if count else text[:room]
+    return shown + _describe_cut(len(shown), len(text), name_call(count + 1))
+
+
+def _describe_cut(shown: int, total: int, call: str) -> str:
+    return f"\n\n(The first {shown:,} of {total:,} characters. To read on: {call})\n"
 
 
 def fit_names(names: Sequence[str], advice: str) -> FittedRows:

@@ -26,7 +26,7 @@ from ..storage.readings import Readings
 from ..storage.tokens import Grant
 from ..tools.catalog import EVERYDAY
 
-Answers = Literal["auto", "structured", "text"]
+Answers = Literal["auto", "structured", "text", "short"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
 MAX_KEPT_READINGS = 512  # of memories and agents, open or closed
 MAX_NAME_CHARACTERS = 500
@@ -53,8 +53,9 @@ class ServerOptions(NamedTuple):
     """What a server was started with. `flags` hold for every request, `defaults` for requests that say nothing.
 
     `homes`: a folder of memories, of which a request may choose one by name. `tenants`: `home` is a database, and the
-    token of a request says which tenant is meant. `answers`: whether a tool's answer is structured content with a
-    short text beside it, or text alone for clients that read nothing else. `is_found`: the user did not name `home`.
+    token of a request says which tenant is meant. `answers`: a tool's answer is text with the same as structured
+    content beside it, which `auto` leaves out for clients of an old protocol and `text` always; with `short`, the text
+    is a summary. `is_found`: the user did not name `home`.
     """
 
     home: str

@@ -118,7 +118,8 @@ def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[
 def purgeChannel(home: Home, channelName: Channel) -> Annotated[Reply, Answer(success=bool, message=str)]:
     """delete everything of a channel; only when the channel is gone for good"""
     count = home.channels.purge(channelName)
-    return {"success": True, "message": f"Deleted everything of channel {channelName}: {count} in all"}
+    done = f"Deleted everything of channel {channelName}: {count} in all"
+    return {"success": True, "message": f"{done}. `commonplace undo` can bring it back."}
 
 
 def createSkill(

@@ -224,7 +224,7 @@ def test_a_server_that_only_reads_lets_nobody_write(full: Path) -> None:
         assert admin.put(PAGE, "x", If_Match="*").status_code == 403
         assert admin.send("POST", "tools/remember", json={"content": "x"}).status_code == 403
         assert admin.send("POST", "undo", json={"changes": ["abcd"]}).status_code == 403
-        assert admin.get("search", q="tea")["hits"]
+        assert admin.get("search", q="tea")["results"]
 
 
 @pytest.mark.parametrize(

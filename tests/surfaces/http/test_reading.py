@@ -26,7 +26,7 @@ def test_status_says_who_asks_and_what_they_may(asked: Api) -> None:
 
 def test_a_search_says_which_words_it_found_and_why(asked: Api) -> None:
     found = asked.get("search", q="does Ann like teas?", limit=3)
-    hit = found["hits"][0]
+    hit = found["results"][0]
     assert hit["path"].startswith("agents/main/memory/daily/")
     assert [hit["text"][start:end] for start, end in hit["marks"]] == ["Ann", "tea"]
     assert hit["why"]["words"] > 0
@@ -34,15 +34,18 @@ def test_a_search_says_which_words_it_found_and_why(asked: Api) -> None:
     assert {"score", "scope", "title", "from", "to", "source"} <= hit.keys()
     assert found["fallback"] is False
     assert found["took_ms"] > 0
-    assert "why" not in asked.get("search", q="tea", explain="false")["hits"][0]
+    assert "why" not in asked.get("search", q="tea", explain="false")["results"][0]
 
 
 def test_a_search_keeps_to_its_filters(asked: Api) -> None:
-    assert {hit["scope"] for hit in asked.get("search", q="editor", scope="channel:dev")["hits"]} == {"channel:dev"}
-    assert {hit["key"] for hit in asked.get("search", q="editor shell", tag=["tools"])["hits"]} == {"editor", "shell"}
-    assert asked.get("search", q="tea", until="2001-01-01")["hits"] == []
+    assert {hit["scope"] for hit in asked.get("search", q="editor", scope="channel:dev")["results"]} == {"channel:dev"}
+    assert {hit["key"] for hit in asked.get("search", q="editor shell", tag=["tools"])["results"]} == {
+        "editor",
+        "shell",
+    }
+    assert asked.get("search", q="tea", until="2001-01-01")["results"] == []
     assert asked.get("search", q="tea", keyword="true")["mode"] == "keyword"
-    assert [hit["path"] for hit in asked.get("search", q="Ann", path="memory/world")["hits"]] == [
+    assert [hit["path"] for hit in asked.get("search", q="Ann", path="memory/world")["results"]] == [
         "memory/world/people.md"
     ]
 

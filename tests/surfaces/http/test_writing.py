@@ -23,7 +23,7 @@ def test_a_page_is_written_if_it_is_as_it_was_read(asked: Api, full: Path) -> No
     assert (done.status_code, done.json()["created"]) == (200, False)
     assert done.headers["etag"] == asked.tag(PAGE) != before
     assert (full / PAGE).read_text() == "# People\n\nAnn alone.\n"
-    assert asked.get("search", q="alone")["hits"][0]["path"] == PAGE
+    assert asked.get("search", q="alone")["results"][0]["path"] == PAGE
     change = asked.get("history", what=PAGE)["changes"][0]
     assert (change["by"], change["kind"]) == ("main (edit)", "changed")
 
@@ -258,4 +258,4 @@ def test_another_process_sees_what_was_written_and_the_other_way_round(asked: Ap
     asked.put("memory/new.md", "The wombat sleeps.\n", If_None_Match="*")
     assert Memory(full).search("wombat")
     Memory(full).call("remember", {"content": "The numbat does not."})
-    assert asked.get("search", q="numbat")["hits"]
+    assert asked.get("search", q="numbat")["results"]

@@ -17,6 +17,7 @@ from mcp.client.subscriptions import ResourcesListChanged, ResourceUpdated
 from mcp_types import PromptReference, ResourceTemplateReference, ResourceUpdatedNotification
 
 from commonplace import Memory
+from commonplace.framing.limits import MAX_REPLY_CHARACTERS
 from commonplace.server.service import MemoryService
 from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.mcp.server import McpServer
@@ -52,10 +53,37 @@ async def test_what_is_remembered_is_found(tmp_path: Path, era: str) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-async def test_the_default_tools_are_journal_retrieval_and_working(tmp_path: Path, era: str) -> None:
+async def test_the_default_tools_have_one_search(tmp_path: Path, era: str) -> None:
     async with served(tmp_path, era) as client:
-        listed = await client.list_tools()
-    assert [tool.name for tool in listed.tools] == [offer.name for offer in catalog.offers(catalog.EVERYDAY)]
+        listed = [tool.name for tool in (await client.list_tools()).tools]
+    assert listed == [offer.name for offer in catalog.offers(catalog.EVERYDAY)]
+    assert {*listed} == {
+        "recall", "remember", "reflect", "update_world", "memory_search", "memory_get",
+        "write_memory", "write_session_handoff", "scratch_note",
+    }  # fmt: skip
+
+
+async def test_toolsets_that_are_asked_for_are_served_whole(tmp_path: Path) -> None:
+    async with served(tmp_path, toolsets=("journal", "retrieval", "working")) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+    assert {"memory_search", "search_memory"} <= listed
+
+
+async def test_without_search_the_default_tools_search_working_notes(tmp_path: Path) -> None:
+    (tmp_path / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
+    async with served(tmp_path) as client:
+        listed = {tool.name for tool in (await client.list_tools()).tools}
+        context = (await client.read_resource("commonplace://context")).contents[0].text
+    assert "search_memory" in listed
+    assert "search_memory before you answer" in context
+
+
+async def test_the_context_names_the_tools_that_the_server_has(tmp_path: Path) -> None:
+    for toolsets, name, other in ((("registry",), "MemoryTool", "recall"), (("notes",), "memory_update", "MemoryTool")):
+        async with served(tmp_path, toolsets=toolsets) as client:
+            context = (await client.read_resource("commonplace://context")).contents[0].text
+        assert name in context
+        assert other not in context
 
 
 async def test_a_shared_name_goes_to_the_toolset_listed_first(tmp_path: Path) -> None:
@@ -82,10 +110,41 @@ async def test_every_tool_says_what_it_does_to_memory(tmp_path: Path) -> None:
     assert all(tool.output_schema for tool in tools.values())
 
 
-async def test_the_text_beside_a_structured_answer_does_not_repeat_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("era", ERAS)
+async def test_the_text_of_an_answer_is_all_of_it(tmp_path: Path, era: str) -> None:
+    async with served(tmp_path, era) as client:
+        for tool, arguments in {
+            "remember": {"content": "Ann prefers rooibos."},
+            "write_memory": {"key": "k", "content": "rooibos"},
+            "recall": {},
+            "memory_search": {"query": "rooibos"},
+            "memory_get": {"path": "agents/main/memory/working/k.md"},
+        }.items():
+            answer = await client.call_tool(tool, arguments)
+            assert json.loads(text_of(answer)) == answer.structured_content
+        assert "Ann prefers rooibos." in text_of(await client.call_tool("memory_search", {"query": "rooibos"}))
+
+
+async def test_a_page_is_read_within_the_limit_of_a_reply(tmp_path: Path) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / "memory/long.md").write_text("".join(f"line {number} of many\n" for number in range(1, 5001)))
+    (tmp_path / "memory/wide.md").write_text("x" * 100_000)
+    async with served(tmp_path) as client:
+        long = (await client.read_resource("commonplace://page/memory/long.md")).contents[0].text
+        wide = (await client.read_resource("commonplace://page/memory/wide.md")).contents[0].text
+        assert max(len(long), len(wide)) <= MAX_REPLY_CHARACTERS
+        assert 'memory_get {"path": "memory/wide.md"}' in wide
+        rest = json.loads(long.rpartition("memory_get ")[2].rstrip(")\n"))
+        read = await client.call_tool("memory_get", rest)
+    last = long.partition("\n\n(The first")[0].rpartition("\n")[2]
+    assert last == f"line {rest['from'] - 1} of many"
+    assert read.structured_content["text"].startswith(f"line {rest['from']} of many\n")
+
+
+async def test_a_short_text_beside_a_structured_answer_does_not_repeat_it(tmp_path: Path) -> None:
     memory = Memory(tmp_path)
     memory.call("reflect", {"content": "Ann drinks tea.\n" * 500})
-    async with served(tmp_path) as client:
+    async with served(tmp_path, answers="short") as client:
         recalled = await client.call_tool("recall", {})
         found = await client.call_tool("memory_search", {"query": "tea"})
     assert len(recalled.structured_content["content"]) > 5000

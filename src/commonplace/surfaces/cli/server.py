@@ -49,9 +49,11 @@ def _serving_options(command: Any) -> Any:
         click.option("--homes", metavar="FOLDER", help="A folder of memories; each request names one."),
         click.option(
             "--answers",
-            type=click.Choice(["auto", "structured", "text"]),
+            type=click.Choice(["auto", "structured", "text", "short"]),
             default="auto",
-            help="How to answer: as structured content with a short text, or as text alone.",
+            show_default=True,
+            help="How to answer: as text, with structured content beside it if the client knows it (auto) or always "
+            "(structured), as text alone, or as structured content with a short text.",
         ),
         click.option("--tools", default=",".join(EVERYDAY), show_default=True, help="Which toolsets, in which order."),
     ):

@@ -37,7 +37,7 @@ _HIT = object_of(
 )
 _FOUND = object_of(
     {
-        "hits": array(_HIT),
+        "results": array(_HIT),
         "provider": TEXT,
         "model": TEXT,
         "mode": TEXT,
@@ -111,7 +111,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
             mode="keyword" if parameters.get("keyword") else None,
         )
     reply = {
-        "hits": _describe_hits(request, result),
+        "results": _describe_hits(request, result),
         "provider": result.provider,
         "model": result.model,
         "mode": result.mode,

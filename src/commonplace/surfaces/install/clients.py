@@ -140,7 +140,7 @@ class Client(NamedTuple):
     hooks: HookFile | None = None
     starts_in_project: bool = False  # servers run in the project's folder, so its memory is found without --home
     after: str = "restart it"  # what a person does next
-    # Whether its model reads structured answers. Most clients pass on the text alone, and would lose the answer.
+    # Whether its model reads structured answers. To most only the text is passed on, and it is all they are sent.
     structured: bool = False
 
     @property

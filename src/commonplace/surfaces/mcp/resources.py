@@ -13,6 +13,7 @@ import asyncio
 import json
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, unquote, urlsplit
 
@@ -27,6 +28,8 @@ from ... import context as prompt_context
 from ...context.given import note_context
 from ...errors import InvalidArgument, PageNotFound
 from ...framing import introduce, quote_line
+from ...framing.limits import fit_page
+from ...framing.recall import name_read_call
 from ...index.watcher import PageChanges
 from ...memory import Memory
 from ...schema import TEXT, Schema, check, closed_object
@@ -141,9 +144,8 @@ def _media_type(path: str) -> str:
 def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourceContents:
     path = parse_page_uri(uri)
     if path is not None:
-        return types.TextResourceContents(
-            uri=uri, mime_type=_media_type(path), text=whole_page(memory.home, path, caller.session)
-        )
+        text = _read_page(memory, caller, path)
+        return types.TextResourceContents(uri=uri, mime_type=_media_type(path), text=text)
     try:
         address = urlsplit(uri)
     except ValueError as error:
@@ -155,6 +157,12 @@ def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourc
         return types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=context.text)
     text = json.dumps(context.receipt, ensure_ascii=False, indent=2)
     return types.TextResourceContents(uri=uri, mime_type=_JSON, text=text)
+
+
+def _read_page(memory: Memory, caller: Caller, path: str) -> str:
+    """Return the text of a page, as much of it as a reply may have."""
+    name_call = partial(name_read_call, path, has_search=memory.home.search_settings.enabled)
+    return fit_page(whole_page(memory.home, path, caller.session), name_call)
 
 
 def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> prompt_context.Context:

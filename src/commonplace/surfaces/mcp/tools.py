@@ -30,7 +30,8 @@ _ROW_NAMES = ("citation", "key", "name")
 
 
 def is_structured(options: ServerOptions, protocol: str) -> bool:
-    return options.answers == "structured" or (options.answers == "auto" and protocol >= STRUCTURED_SINCE)
+    """Return whether answers have structured content: not if the client's protocol is too old, unless asked for."""
+    return options.answers == "structured" or (options.answers != "text" and protocol >= STRUCTURED_SINCE)
 
 
 def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
@@ -81,7 +82,9 @@ async def call_tool(
     if outcome.error:
         # No structured content: some clients check errors against the output schema too, and drop the message.
         return types.CallToolResult(content=_text_content(describe_error(outcome)), is_error=True)
-    return types.CallToolResult(content=_text_content(summarize(outcome.reply)), structured_content=outcome.reply)
+    # Many clients pass only the text to their model: it has the whole answer.
+    text = summarize(outcome.reply) if options.answers == "short" else framing.to_json(outcome.reply)
+    return types.CallToolResult(content=_text_content(text), structured_content=outcome.reply)
 
 
 def _text_content(text: str) -> list[types.ContentBlock]:

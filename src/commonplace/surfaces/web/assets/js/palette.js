@@ -84,7 +84,7 @@ export function Palette({ onClose, places }) {
   );
   const list = useRef(null);
   const shown = useMemo(
-    () => choose(wanted, items, pages.data ?? [], hits.data?.hits ?? []),
+    () => choose(wanted, items, pages.data ?? [], hits.data?.results ?? []),
     [wanted, items, pages.data, hits.data],
   );
   useEffect(() => setAt(0), [wanted]);

@@ -126,16 +126,16 @@ function Results({ asked, found, filtered }) {
   useKeys({ j: () => step(1), k: () => step(-1), ArrowDown: () => step(1), ArrowUp: () => step(-1) });
   const said = !data
     ? ""
-    : data.hits.length
-      ? plural(data.hits.length, "hit") + (data.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`)
+    : data.results.length
+      ? plural(data.results.length, "hit") + (data.took_ms === undefined ? "" : ` in ${number(Math.round(data.took_ms))} ms`)
       : "No hit";
   return html`<section aria-label="Hits" aria-busy=${busy}>
     <p class="said" role="status" aria-live="polite">${said}${data?.provider && html`<span class="muted"> · ${data.provider === "none" ? "by words alone" : `by words and meaning (${data.provider})`}</span>`}</p>
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
-    ${data && !data.hits.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
+    ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
     <ol class=${`hits ${busy ? "is-old" : ""}`}>
-      ${(data?.hits ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.hits)} />`)}</ol>
+      ${(data?.results ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.results)} />`)}</ol>
   </section>`;
 }
 
