@@ -2,6 +2,7 @@
 
 Run: ./dev hooks [--pages 10000] [--runs 15]. User and system time of children, by `getrusage`; the commands take turns,
 so that a busy moment meets all of them. Bytecode is compiled, in a folder of its own, by a run that is not counted.
+The last row is one call of `Memory.recall_for` in a process that has made others before.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 from commonplace import Memory
@@ -36,9 +38,10 @@ def main() -> None:
         took: dict[str, list[float]] = {name: [] for name in commands}
         for run in range(given.runs + 1):
             for name, (arguments, said) in commands.items():
-                spent = cpu([*python, *arguments], said, others, place)
+                spent = cpu([*python, *arguments], said.replace("SESSION", f"s-{run}"), others, place)
                 if run:
                     took[name].append(spent)
+        took["`Memory.recall_for`, warm"] = recall_warm(home, given.runs)
         print(f"{given.pages} pages, {given.runs} runs\n\n| CPU, ms | median | least |\n|---|---|---|")
         for name, every in took.items():
             print(f"| {name} | {statistics.median(every):.0f} | {min(every):.0f} |")
@@ -47,16 +50,34 @@ def main() -> None:
 def rows(home: Path, transcript: Path) -> dict[str, tuple[list[str], str]]:
     """What is run, and what it is told on standard input."""
     ours = ["-m", "commonplace", "--home", str(home)]
-    event = json.dumps({"session_id": "s-1", "transcript_path": str(transcript), "cwd": str(home)})
+    about = {"session_id": "SESSION", "transcript_path": str(transcript), "cwd": str(home)}
+    event = json.dumps(about)
+    prompt = json.dumps({**about, "prompt": "which harbour did parcel 4711 go to?"})
+    long_prompt = json.dumps({**about, "prompt": "Why does this fail? " + "parcel 12 at the harbour\n" * 4000})
     return {
         "`python -I -c pass`": (["-I", "-c", "pass"], ""),
         "`python -I -c 'import click'`": (["-I", "-c", "import click"], ""),
         "`commonplace context`": ([*ours, "context"], ""),
         "`commonplace search --keyword`": ([*ours, "search", "--keyword", "which harbour did parcel 4711 go to?"], ""),
         "`commonplace hook session-start`": ([*ours, "hook", "session-start", "--client", "claude-code"], event),
+        "`commonplace hook prompt`": ([*ours, "hook", "prompt", "--client", "claude-code"], prompt),
+        "`commonplace hook prompt`, 100 KB": ([*ours, "hook", "prompt", "--client", "claude-code"], long_prompt),
         "`commonplace hook session-end`, 1 MB": ([*ours, "hook", "session-end", "--client", "claude-code"], event),
         "`commonplace search`, by meaning too": ([*ours, "search", "which harbour did parcel 4711 go to?"], ""),
     }
+
+
+def recall_warm(home: Path, runs: int) -> list[float]:
+    """CPU of recalls in this process, each for another prompt, in milliseconds."""
+    took = []
+    with Memory(home) as memory:
+        for run in range(runs + 1):
+            memory.home.index.invalidate()  # as after a while: the pages are looked at again
+            before = time.process_time()
+            memory.recall_for(f"which harbour did parcel {4711 + run} go to?")
+            if run:
+                took.append(1000 * (time.process_time() - before))
+    return took
 
 
 def cpu(command: list[str], said: str, environment: dict[str, str], folder: Path) -> float:

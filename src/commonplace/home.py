@@ -33,6 +33,7 @@ from .writing import Writer
 
 if TYPE_CHECKING:
     from .index.base import Progress
+    from .index.conversations import Conversation
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
     from .search.pipeline import SearchResult
@@ -294,6 +295,12 @@ class Home:
             return path
         pages = self.storage.pages.list(folder)
         return path if path in pages else self.layout.find_topic_page(name.removesuffix(".md"), pages)
+
+    def open_conversation(self, session: str = "") -> Conversation:
+        """Return what a conversation was given already: the one of this name, or the home's own."""
+        from .index.conversations import open_conversation
+
+        return open_conversation(self._readings_folder(), self.storage.name, self.agent, session or self.session)
 
     def filters(self, **named: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""

@@ -14,6 +14,7 @@ from .tools import catalog
 
 if TYPE_CHECKING:
     from .context import Context
+    from .index.conversations import Conversation
     from .index.watcher import PageChanges, WatchMode
 
 
@@ -51,6 +52,7 @@ class Memory:
             toolsets=catalog.EVERYDAY if given is None else given,
         )
         self.home.write_default_directive()
+        self._given: Conversation | None = None
 
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
         """Run a tool by name. Never raises for bad arguments: the reply then has the toolset's own error form.
@@ -131,11 +133,13 @@ class Memory:
         query: str | None = None,
         *,
         only_approved: bool = False,
+        session: str = "",
     ) -> Context:
         """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut.
 
         With `only_approved` it has nothing but what a person wrote or approved: in the web page, in a file, or with
-        `commonplace proposals`.
+        `commonplace proposals`. `session` names the conversation that gets it where many share this handle, so that
+        `recall_for` does not repeat it.
         """
         from .context import assemble
         from .context.given import note_context
@@ -143,8 +147,39 @@ class Memory:
         context = assemble(
             self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved
         )
-        note_context(self.home, context.receipt)
+        note_context(self.home, context.receipt, session)
+        given = self._conversation(session)
+        given.add(context.text)
+        given.needs_context = False
+        given.save()
         return context
+
+    def recall_for(
+        self,
+        prompt: str,
+        budget: int = 300,
+        *,
+        user: str | None = None,
+        channel: str | None = None,
+        session: str = "",
+    ) -> Context:
+        """Return what to add before one prompt, like `context`; empty when nothing is likely enough.
+
+        It never repeats what `context` or an earlier recall gave in the same conversation: that of this handle, or
+        the one that `session` names where many share it.
+        """
+        from .context.prompt_recall import recall_for
+
+        given = self._conversation(session)
+        return recall_for(self.home, prompt, budget, given, session=session, user=user, channel=channel)
+
+    def _conversation(self, session: str = "") -> Conversation:
+        """Return what was given already in this handle's conversation, or in another one."""
+        if session and session != self.home.session:
+            return self.home.open_conversation(session)
+        if self._given is None:
+            self._given = self.home.open_conversation()
+        return self._given
 
     def run(self, reply: Any) -> dict[str, Any]:
         """Run the actions in a model's reply (the registry's action protocol) in order, each with its own result."""

@@ -150,7 +150,10 @@ class Query(NamedTuple):
 
 
 class Hit(NamedTuple):
-    """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included."""
+    """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included.
+
+    What the assistant said in a session has the user's turn before it as `question`, which `text` begins with.
+    """
 
     path: str
     start: int
@@ -163,6 +166,7 @@ class Hit(NamedTuple):
     tags: tuple[str, ...] = ()
     at: str = ""
     author: str = ""  # who wrote the lines, in words; empty where history does not know
+    question: str = ""
 
     @property
     def citation(self) -> str:

@@ -19,6 +19,9 @@ from .structure import escape_unprintable
 
 # What programs call the two speakers, and what we do.
 ROLES = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant", "model": "assistant"}
+# How the text of a turn begins, by who speaks.
+USER_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "user" for mark in (":", " ("))
+ASSISTANT_STARTS = tuple(f"{role}{mark}" for role, who in ROLES.items() if who == "assistant" for mark in (":", " ("))
 TURN_FORMAT = "role (name): text"  # what the text of a turn looks like; an index with another form is made anew
 _SPEAKER_ROLES = "|".join([*sorted(ROLES), "system", "developer", "tool", "function"])
 # After any line break, what reads like the start of a turn: a role, perhaps a name, and a colon, perhaps with marks

@@ -257,6 +257,11 @@ class Index(Retriever, Protocol):
         """Return the text before a passage on its page; empty for the first."""
         ...
 
+    def find_questions(self, numbers: Sequence[int]) -> dict[int, str]:
+        """Return what the user said last before each of these turns of a session; those with nothing before are left
+        out."""
+        ...
+
     def next_pending(self, space: str, limit: int, viewer: Viewer | None = None) -> PendingBatch | None:
         """Return the next passages for a space to embed; None when it has seen all. Raises `IndexClosed`.
 

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from ..formats.transcripts import USER_STARTS
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..storage.names import path_range
 from .base import (
@@ -59,6 +60,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   body, around, content = 'passages', content_rowid = 'id', columnsize = 0,
   tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
 """
+_IS_QUESTION = " OR ".join(f"earlier.text LIKE '{start}%'" for start in USER_STARTS).join("()")
 _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
     body, around"""
 
@@ -168,6 +170,14 @@ class SqliteIndex(VectorSpaces):
             SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
             WHERE passages.id = ? AND earlier.last < passages.first ORDER BY earlier.last DESC LIMIT 1"""
         return next((row[0] for row in self._rows(sql, (number,))), "")
+
+    def find_questions(self, numbers: Sequence[int]) -> dict[int, str]:
+        sql = f"""
+            SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
+            WHERE passages.id = ? AND earlier.first < passages.first AND {_IS_QUESTION}
+            ORDER BY earlier.first DESC, earlier.id LIMIT 1"""
+        found = {number: self._rows(sql, (number,)) for number in numbers}
+        return {number: rows[0][0] for number, rows in found.items() if rows}
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         condition, values = render_sqlite(owner_condition(viewer))

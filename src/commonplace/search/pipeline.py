@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
+from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Viewer
@@ -47,6 +48,7 @@ _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _POOL_PASSAGES = 60  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
+_MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
@@ -189,13 +191,14 @@ def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: 
         rows = rerank_maxsim(query.text, vectors.active.embedders, rows, weights)
         background = background_odds([row.odds for row in rows])
         rows, reason = rerank_cross_encoder(index, query, embedding, rows, weights)
+        questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]
     hits = [(row, score) for row, score in scored if score >= query.min_score]
     words = list(candidates.terms.weights)
     active = vectors.active
     return SearchResult(
-        tuple(row.hit._replace(score=score, text=cut_excerpt(row.hit.text, words)) for row, score in hits),
+        tuple(_make_hit(row, score, words, questions.get(row.number, "")) for row, score in hits),
         "keyword" if candidates.z_scores is None else "hybrid",
         active.provider,
         active.model,
@@ -203,6 +206,22 @@ def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: 
         tuple(filter(None, (active.reason, reason))),
         tuple(row._replace(odds=row.odds - background, background=background) for row, _ in hits),
     )
+
+
+def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:
+    """Return what the user said before each of the assistant's turns: an answer alone is often hard to understand."""
+    answers = [row.number for row in rows if row.hit.source == "session" and row.hit.text.startswith(ASSISTANT_STARTS)]
+    return index.find_questions(answers) if answers else {}
+
+
+def _make_hit(row: ScoredHit, score: float, words: Sequence[str], question: str) -> Hit:
+    """Return a hit with the part of its text that answers, after the question that it answers."""
+    text = cut_excerpt(row.hit.text, words)
+    if not question:
+        return row.hit._replace(score=score, text=text)
+    if len(question) > _MAX_QUESTION_CHARACTERS:
+        question = f"{question[:_MAX_QUESTION_CHARACTERS].rstrip()} …"
+    return row.hit._replace(score=score, text=f"{question}\n{text}", question=question)
 
 
 def explain_result(result: SearchResult) -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ...formats.transcripts import USER_STARTS
 from ...index.base import (
     BatchQuery,
     Candidate,
@@ -160,6 +161,19 @@ class PostgresIndex:
             WHERE {OWN_ROWS} AND path = (SELECT path FROM asked) AND last < (SELECT first FROM asked)
             ORDER BY last DESC LIMIT 1"""
         return next((row[0] for row in self._tables.query(sql, {"id": number})), "")
+
+    def find_questions(self, numbers: Sequence[int]) -> dict[int, str]:
+        if not numbers:
+            return {}
+        sql = """
+            SELECT asked.id, earlier.text FROM commonplace.index_passages AS asked
+            CROSS JOIN LATERAL (
+              SELECT text FROM commonplace.index_passages
+              WHERE tenant = %(tenant)s AND territory = %(index_key)s AND path = asked.path AND first < asked.first
+              AND text LIKE ANY(%(starts)s) ORDER BY first DESC, id LIMIT 1) AS earlier
+            WHERE asked.tenant = %(tenant)s AND asked.territory = %(index_key)s AND asked.id = ANY(%(ids)s)"""
+        values = {"ids": list(numbers), "starts": [f"{start}%" for start in USER_STARTS]}
+        return dict(self._tables.query(sql, values))
 
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         owners, values = owners_cte(viewer)

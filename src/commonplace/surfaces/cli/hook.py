@@ -1,6 +1,7 @@
-"""The hook command, which clients run when a session starts and ends. It always ends soon and with status 0.
+"""The hook command, which clients run around a session and before each prompt. It always ends soon, with status 0.
 
-A client waits for its hooks, and some stop if one fails. Problems are reported on standard error.
+A client waits for its hooks, and some stop if one fails. Problems are reported on standard error. What a session was
+given is remembered by its name (`index/conversations.py`), so that no prompt repeats it.
 """
 
 from __future__ import annotations
@@ -10,12 +11,14 @@ import os
 import sys
 import threading
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ...errors import InvalidArgument
+from ...formats.timestamps import format_timestamp
 from ...home import Home
+from ...settings import FILE as SETTINGS_FILE
 from .common import (
     agent_name,
     find_home,
@@ -27,75 +30,152 @@ from .common import (
     warn_untrusted,
 )
 
+if TYPE_CHECKING:
+    from ...index.conversations import Conversation
+
 DEFAULT_BUDGET_TOKENS = 1500  # clients cut the output of a hook at 10,000 characters
+PROMPT_BUDGET_TOKENS = 300
 _INPUT_TIMEOUT_SECONDS = 2.0
 _HOOK_TIMEOUT_SECONDS = 8.0  # clients wait for ten
+_PROMPT_TIMEOUT_SECONDS = 4.0  # somebody waits for the answer
 _MAX_INPUT_BYTES = 1_000_000
+_COMPACTION_EVENTS = ("PreCompact", "PreCompress", "preCompact")  # as clients call it
 _INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing was done"
 
 
 @click.command("hook", context_settings={"ignore_unknown_options": True, "allow_extra_args": True})
-@click.argument("moment", metavar="session-start|session-end")
+@click.argument("moment", metavar="session-start|prompt|pre-compact|session-end")
 @click.option("--client", default="", metavar="NAME", help="The client that runs the hook: it decides the output form.")
 @click.option(
-    "--budget", default=str(DEFAULT_BUDGET_TOKENS), show_default=True, metavar="N", help="How many tokens at most."
+    "--budget",
+    default="",
+    metavar="N",
+    help=f"How many tokens at most: {DEFAULT_BUDGET_TOKENS} for a session, {PROMPT_BUDGET_TOKENS} for a prompt.",
 )
 @global_options
 def hook_command(moment: str, client: str, budget: str) -> None:
-    """For clients: print what a session should start with, or store its transcript.
+    """For clients: print what a session should start with or what a prompt needs, or store the transcript.
 
     The client names the session on standard input. `commonplace install` sets this up.
     """
-    watchdog = threading.Timer(_HOOK_TIMEOUT_SECONDS, _exit_now)
+    watchdog = threading.Timer(_PROMPT_TIMEOUT_SECONDS if moment == "prompt" else _HOOK_TIMEOUT_SECONDS, _exit_now)
     watchdog.daemon = True
     watchdog.start()
     try:
-        _run(moment, client, budget)
+        _run(moment, client, int(budget) if budget.isdigit() else None)
     except Exception as error:  # noqa: BLE001  no failure here is worth a client's session
         warn(f"commonplace hook {moment}: {error}")
     finally:
         watchdog.cancel()
 
 
-def _run(moment: str, client: str, budget: str) -> None:
+def _run(moment: str, client: str, budget: int | None) -> None:
     event = _read_event()
+    if moment == "session-end" and event.get("hook_event_name") in _COMPACTION_EVENTS:
+        moment = "pre-compact"
     if moment == "session-start":
-        _start_session(event, client, int(budget) if budget.isdigit() else DEFAULT_BUDGET_TOKENS)
+        _start_session(event, client, DEFAULT_BUDGET_TOKENS if budget is None else budget)
+    elif moment == "prompt":
+        _recall_for_prompt(event, client, PROMPT_BUDGET_TOKENS if budget is None else budget)
+    elif moment == "pre-compact":
+        _prepare_compaction(event, client)
     elif moment == "session-end":
-        from ..install.capture import store_session
-
-        store_session(_open_home(event), event, client)
+        _store_session(_open_home(event), event, client)
     else:
-        warn(f"commonplace hook {moment}: there are session-start and session-end")
+        warn(f"commonplace hook {moment}: there are session-start, prompt, pre-compact and session-end")
 
 
 def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
-    from ...context import assemble
-
+    """Print the context. After a compaction or a fresh start, nothing counts as given before it."""
     home = _open_home(event)
     if not home_exists(home.root):
         warn(f"there is no memory at {home.root} yet: run `commonplace init`, or remember something")
         return
     home.write_default_directive()
+    given = _open_given(home, event)
+    if event.get("source") in ("clear", "compact"):
+        now = format_timestamp(home.clock())
+        given.restart(given.compacted_at or now if event["source"] == "compact" else "")
+    _print(_give_context(home, given, budget), client, "session-start")
+
+
+def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
+    """Print what memory holds on a prompt; after a compaction that nobody restored, the context before it."""
+    from ...context.prompt_recall import recall_for
+
+    prompt = event.get("prompt")
+    home = _open_home(event, may_warn=False)
+    if not isinstance(prompt, str) or not prompt.strip() or not home_exists(home.root):
+        return
+    given = _open_given(home, event)
+    texts = [_give_context(home, given, DEFAULT_BUDGET_TOKENS)] if given.needs_context else []
+    recall = recall_for(home, prompt, budget, given, session=_session_name(event))
+    for warning in recall.receipt["warnings"]:
+        warn(warning)
+    _print("\n".join(filter(None, [*texts, recall.text])), client, "prompt")
+
+
+def _prepare_compaction(event: dict[str, Any], client: str) -> None:
+    """Store the transcript before the client replaces it by a summary. What was given is then no longer there."""
+    home = _open_home(event)
+    if home_exists(home.root):
+        given = _open_given(home, event)
+        given.restart(format_timestamp(home.clock()))
+        given.save()
+    _store_session(home, event, client)
+
+
+def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
+    """Store the transcript. In a memory without settings, the first one turns on that sessions are searched."""
+    from ..install.capture import store_session
+
+    if store_session(home, event, client) and not home.storage.exists(SETTINGS_FILE):
+        from ..install.session_search import index_sessions
+
+        index_sessions(home, only_if_new=True)
+
+
+def _give_context(home: Home, given: Conversation, budget: int) -> str:
+    from ...context import assemble
+
     context = assemble(home, budget=budget)
     for warning in context.receipt["warnings"]:
         warn(warning)
-    if context.text:
-        sys.stdout.write(format_context(context.text, client))
+    given.add(context.text)
+    given.needs_context = False
+    given.save()
+    return context.text
 
 
-def format_context(text: str, client: str) -> str:
+def _open_given(home: Home, event: dict[str, Any]) -> Conversation:
+    return home.open_conversation(_session_name(event))
+
+
+def _session_name(event: dict[str, Any]) -> str:
+    name = event.get("session_id") or event.get("conversation_id")
+    return name if isinstance(name, str) else ""
+
+
+def _print(text: str, client: str, hook: str) -> None:
+    if text:
+        sys.stdout.write(format_context(text, client, hook))
+
+
+def format_context(text: str, client: str, hook: str) -> str:
     """Return the context in the form that a client expects from its hook."""
-    if client in ("claude-code", "codex", "gemini-cli"):
-        output: Any = {"hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}}
-    elif client == "cursor":
-        output = {"additional_context": text}
-    else:
+    from ..install.clients import CLIENTS
+
+    hooks = CLIENTS[client].hooks if client in CLIENTS else None
+    if not hooks:
         return text
-    return json.dumps(output) + "\n"
+    if client == "cursor":
+        allowed = {"continue": True} if hook == "prompt" else {}
+        return json.dumps({**allowed, "additional_context": text}) + "\n"
+    inner = {"hookEventName": hooks.event_of(hook), "additionalContext": text}
+    return json.dumps({"hookSpecificOutput": inner}) + "\n"
 
 
-def _open_home(event: dict[str, Any]) -> Home:
+def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
     """Open the home, searched for from the folder in which the client works."""
     roots = event.get("workspace_roots")
     start = event.get("cwd") or (roots[0] if isinstance(roots, list) and roots else "")
@@ -104,7 +184,8 @@ def _open_home(event: dict[str, Any]) -> Home:
     named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
     path = os.path.expanduser(named or find_home(start, os.environ))
     home = Home(path, agent_name(), is_found=not named and is_found(path))
-    warn_untrusted(home)
+    if may_warn:
+        warn_untrusted(home)
     return home
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ...errors import InvalidArgument, SettingsError, StorageError
+from ...errors import CommonplaceError, InvalidArgument, SettingsError, StorageError
 from ...home import Home
 from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
@@ -26,6 +26,7 @@ from .common import (
     global_options,
     home_exists,
     home_path,
+    is_found_home,
     parse_toolsets,
     print_reply,
     print_table,
@@ -115,8 +116,25 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
         "files": [_as_json(change, backups.get(change.path, ""), home, whole=only_print) for change in changes],
     }
     print_reply(reply, partial(_print_installation, known, reply, only_print=only_print))
-    if not chosen["remove"]:
-        _warn_about(home)
+    if chosen["remove"]:
+        return
+    if known.hooks and chosen["hooks"] and not only_print:
+        _index_sessions(home)
+    _warn_about(home)
+
+
+def _index_sessions(home: str) -> None:
+    """Let search find the transcripts that the hooks store, in a memory that is there already."""
+    from ..install.session_search import index_sessions
+
+    if not home_exists(home):
+        return
+    try:
+        advice = index_sessions(Home(home, agent_name(), is_found=is_found_home()))
+    except CommonplaceError as error:
+        advice = str(error)
+    if advice:
+        warn(advice)
 
 
 def _plan_installation(edits: plan.EditsByFile, *, only_print: bool) -> list[plan.FileChange]:

@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 NAME = "commonplace"  # of our server in every client
 HOOK_TIMEOUT_SECONDS = 10  # after which a client may stop a hook; ours take a fraction of a second
 # Finds every hook of ours by its command, wherever the program was installed then, and no other hook.
-OUR_HOOK = r"""(?:^|[\s/\\"'])(?:commonplace|cpl)(?:\.exe)?["']?\s+hook\s+session-"""
+OUR_HOOK = r"""(?:^|[\s/\\"'])(?:commonplace|cpl)(?:\.exe)?["']?\s+hook\s+(?:session-|prompt|pre-compact)"""
 SESSION_START = "session-start"
+PROMPT = "prompt"
+PRE_COMPACT = "pre-compact"
 SESSION_END = "session-end"
 
 KeyPath = tuple[str, ...]
@@ -57,6 +59,10 @@ class HookFile(NamedTuple):
     shape: HookShape
     required_keys: tuple[tuple[str, Any], ...] = ()
 
+    def event_of(self, hook: str) -> str:
+        """Return the client's own name for when a hook runs; empty if it has no such event."""
+        return next((each.event for each in self.events if each.hook == hook), "")
+
     def edits(self, command: Callable[[str], str]) -> list[Edit]:
         """Return what to change in the file; `command` gives the command line of a hook."""
         edits: list[Edit] = []
@@ -81,12 +87,14 @@ def flat_hook(command: str, seconds: int) -> dict[str, Any]:
 
 
 # The transcript is also stored before it is compacted, and in Codex after every turn: a killed client ends no session.
+# After a compaction Claude Code and Codex start the session again; elsewhere the next prompt restores the context.
 _CLAUDE_CODE_HOOKS = HookFile(
     "{claude}/settings.json",
     "{project}/.claude/settings.local.json",
     (
         HookEvent("SessionStart", SESSION_START),
-        HookEvent("PreCompact", SESSION_END),
+        HookEvent("UserPromptSubmit", PROMPT),
+        HookEvent("PreCompact", PRE_COMPACT),
         HookEvent("SessionEnd", SESSION_END),
     ),
     hook_group,
@@ -94,20 +102,34 @@ _CLAUDE_CODE_HOOKS = HookFile(
 _CODEX_HOOKS = HookFile(
     "{codex}/hooks.json",
     "{project}/.codex/hooks.json",
-    (HookEvent("SessionStart", SESSION_START), HookEvent("Stop", SESSION_END)),
+    (
+        HookEvent("SessionStart", SESSION_START),
+        HookEvent("UserPromptSubmit", PROMPT),
+        HookEvent("PreCompact", PRE_COMPACT),
+        HookEvent("Stop", SESSION_END),
+    ),
     hook_group,
 )
 _CURSOR_HOOKS = HookFile(
     "{home}/.cursor/hooks.json",
     "{project}/.cursor/hooks.json",
-    (HookEvent("sessionStart", SESSION_START), HookEvent("sessionEnd", SESSION_END)),
+    (
+        HookEvent("sessionStart", SESSION_START),
+        HookEvent("beforeSubmitPrompt", PROMPT),
+        HookEvent("sessionEnd", SESSION_END),
+    ),
     flat_hook,
     (("version", 1),),
 )
 _GEMINI_CLI_HOOKS = HookFile(
     "{home}/.gemini/settings.json",
     "{project}/.gemini/settings.json",
-    (HookEvent("SessionStart", SESSION_START), HookEvent("SessionEnd", SESSION_END)),
+    (
+        HookEvent("SessionStart", SESSION_START),
+        HookEvent("BeforeAgent", PROMPT),
+        HookEvent("PreCompress", PRE_COMPACT),
+        HookEvent("SessionEnd", SESSION_END),
+    ),
     hook_group_in_milliseconds,
 )
 

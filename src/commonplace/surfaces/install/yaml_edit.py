@@ -30,14 +30,14 @@ def parse(text: str) -> dict[str, Any]:
     return document
 
 
-def put(text: str, path: KeyPath, value: dict[str, Any]) -> str:
+def put(text: str, path: KeyPath, value: Any) -> str:
     """Return the text with an entry below a key; `path` is the key and the entry's name."""
     document = parse(text)
     key, name = path
     known = value_at(document, path)
-    if isinstance(known, dict) and all(known.get(each) == wanted for each, wanted in value.items()):
+    whole = {**known, **value} if isinstance(known, dict) and isinstance(value, dict) else value
+    if known == whole:
         return text
-    whole = {**known, **value} if isinstance(known, dict) else value
     made = take(text, path) if known is not None else text
     lines = made.splitlines(keepends=True)
     start = _find_line(lines, key)
@@ -78,8 +78,10 @@ def take(text: str, path: KeyPath) -> str:
     return _check("".join([*lines[:start], *lines[end:]]), {**document, key: rest or None}, path)
 
 
-def _entry_lines(name: str, value: dict[str, Any], indent: str, end: str) -> list[str]:
+def _entry_lines(name: str, value: Any, indent: str, end: str) -> list[str]:
     """Return the lines of an entry; each value is one line of JSON, which is also YAML."""
+    if not isinstance(value, dict):
+        return [f"{indent}{name}: {json.dumps(value)}{end}"]
     fields = [f"{indent * 2}{key}: {json.dumps(each, ensure_ascii=False)}{end}" for key, each in value.items()]
     return [f"{indent}{name}:{end}", *fields]
 
