@@ -110,12 +110,6 @@ def open_conversation(folder: str, home: str, agent: str, name: str) -> Conversa
     return Conversation(os.path.join(folder, f"{_PREFIX}{key}.json"))
 
 
-def user_folder() -> str:
-    """Return where this user's conversations are kept if the memory itself is on another machine."""
-    cache = os.getenv("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(cache, "commonplace", "conversations")
-
-
 def _find_words(line: str) -> list[str]:
     return _WORD.findall(line.casefold())
 
