@@ -66,6 +66,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "GET /v1/context": [
             Http("context"), Http("context", {"budget": 200}), *(Http("context", {"query": query}) for query in QUERIES),
         ],
+        "GET /v1/recall": [Http("recall", {"prompt": query}) for query in QUERIES],
         "GET /v1/pages": [
             Http("pages"), Http("pages", {"limit": 5}), Http("pages", {"kind": "record"}),
             Http("pages", {"prefix": "agents/bob"}),

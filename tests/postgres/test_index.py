@@ -97,9 +97,10 @@ _WORDS = st.sampled_from(
     ["tea", "green", "the", "Berlin", "walks", "walking", "绿茶", "北京", "é", "x86", "a" * 150, "☕"]
 )
 _TEXT = st.lists(_WORDS, min_size=1, max_size=8).map(" ".join)
+_SPOKEN = st.builds("{}{}".format, st.sampled_from(["", "", "user: ", "User: ", "assistant: "]), _TEXT)
 _SCOPE = st.sampled_from([SHARED, MINE, ANNS, Scope("channel", "dev"), Scope("extra", "docs/*.md\nx")])
 _PASSAGE = st.builds(
-    Passage, st.integers(1, 9), st.integers(10, 20), _TEXT, hint=_TEXT, around=_TEXT,
+    Passage, st.integers(1, 9), st.integers(10, 20), _SPOKEN, hint=_TEXT, around=_TEXT,
     key=st.sampled_from(["", "tea"]), tags=st.sampled_from([(), ("a",), ("a", "b\0")]),
     lead=st.just(""), at=st.sampled_from(["", "2026-01-02"]),
 )  # fmt: skip
@@ -156,6 +157,7 @@ def test_whatever_is_written_both_indexes_say_the_same(
     assert near == pytest.approx(dict(other.nearest(tiny.space, asked, viewer, filters, 50)), abs=0.02)
     for number, theirs_number in numbers.items():
         assert index.preceding_text(number) == other.preceding_text(theirs_number)
+        assert [*index.find_questions([number]).values()] == [*other.find_questions([theirs_number]).values()]
     assert index.coverage(tiny.space)[:2] == other.coverage(tiny.space)[:2]
     query = Query(question, viewer, filters=filters)
     meaning = EmbeddingService(SearchSettings(provider="none"))

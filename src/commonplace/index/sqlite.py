@@ -60,7 +60,7 @@ CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   body, around, content = 'passages', content_rowid = 'id', columnsize = 0,
   tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
 """
-_IS_QUESTION = " OR ".join(f"earlier.text LIKE '{start}%'" for start in USER_STARTS).join("()")
+_IS_QUESTION = " OR ".join(f"earlier.text GLOB '{start}*'" for start in USER_STARTS).join("()")
 _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
     body, around"""
 

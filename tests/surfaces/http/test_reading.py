@@ -56,6 +56,21 @@ def test_the_context_comes_with_its_receipt(asked: Api, full: Path) -> None:
     assert (found["text"], found["receipt"]) == (same.text, same.receipt)
 
 
+def test_a_prompt_is_given_what_it_needs_once_in_a_session(asked: Api) -> None:
+    asked.post("tools/remember", content="The spare key hangs behind the oven.")
+    question = "where does the spare key hang?"
+    found = asked.get("recall", prompt=question)
+    assert "behind the oven" in found["text"]
+    assert found["receipt"]["budget"] == 300
+    assert asked.get("recall", prompt=question) == found
+    assert asked.get("recall", prompt="write a haiku about the sea")["text"] == ""
+    assert asked.get("recall", prompt=question, budget=10)["text"] == ""
+    talk = asked.as_(Session="s-1")
+    assert "behind the oven" in talk.get("recall", prompt=question)["text"]
+    assert talk.get("recall", prompt=question)["text"] == ""
+    assert "behind the oven" in asked.as_(Session="s-2").get("recall", prompt=question)["text"]
+
+
 def test_pages_are_listed_some_at_a_time(asked: Api) -> None:
     every = asked.get("pages")["pages"]
     assert len(every) >= 6

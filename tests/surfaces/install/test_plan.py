@@ -127,19 +127,24 @@ SECONDS, MILLISECONDS = {"type": "integer", "maximum": 60}, {"type": "integer", 
 FLAT = {"type": "array", "items": {"type": "object", "required": ["command"], "properties": {"command": TEXT, "timeout": SECONDS}}}  # fmt: skip
 HOOK_SHAPES = {
     # "Claude Code: hooks reference": events with groups of commands; timeouts in seconds.
-    "claude-code": grouped("SessionStart", "PreCompact", "SessionEnd", timeout=SECONDS),
+    "claude-code": grouped("SessionStart", "UserPromptSubmit", "PreCompact", "SessionEnd", timeout=SECONDS),
     # "Codex: hooks": hooks.json beside config.toml, in the same shape.
-    "codex": grouped("SessionStart", "Stop", timeout=SECONDS),
+    "codex": grouped("SessionStart", "UserPromptSubmit", "PreCompact", "Stop", timeout=SECONDS),
     # "Cursor: hooks": a version, and flat entries under names that begin small.
     "cursor": {
         "type": "object", "required": ["version", "hooks"],
         "properties": {
             "version": {"const": 1},
-            "hooks": {"required": ["sessionStart", "sessionEnd"], "properties": {"sessionStart": FLAT, "sessionEnd": FLAT}},
+            "hooks": {
+                "required": ["sessionStart", "beforeSubmitPrompt", "sessionEnd"],
+                "properties": {"sessionStart": FLAT, "beforeSubmitPrompt": FLAT, "sessionEnd": FLAT},
+            },
         },
     },
     # "Gemini CLI: hooks reference": timeouts in milliseconds, and a name.
-    "gemini-cli": grouped("SessionStart", "SessionEnd", timeout=MILLISECONDS, name=TEXT),
+    "gemini-cli": grouped(
+        "SessionStart", "BeforeAgent", "PreCompress", "SessionEnd", timeout=MILLISECONDS, name=TEXT
+    ),
 }  # fmt: skip
 READERS: dict[str, Callable[[str], Any]] = {"json": json.loads, "toml": tomllib.loads, "yaml": yaml.safe_load}
 

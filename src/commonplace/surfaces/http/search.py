@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from ...context.given import note_context
+from ...context.prompt_recall import DEFAULT_BUDGET_TOKENS, recall_for
+from ...index.conversations import Conversation
 from ...index.recalls import without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
 from ...model import Hit
@@ -51,6 +52,7 @@ _RECEIPT = object_of(
     {"tokens": INTEGER, "tokens_are": TEXT, "sections": array(ANY), "warnings": array(TEXT)},
     budget=INTEGER_OR_NULL,
 )
+_CONTEXT = ResponseSpec("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))
 _DAYS = {
     "description": "A day like 2026-03-14, a month like 2026-03, a year, today or yesterday.",
     "anyOf": [
@@ -66,6 +68,7 @@ _SCOPE = {
 }
 _NAME = {"type": "string", "minLength": 1, "maxLength": 200}
 _QUESTION = {"type": "string", "minLength": 1, "maxLength": 2000, "pattern": r"^[^\x00]*[^\s\x00][^\x00]*$"}
+_PROMPT = {"type": "string", "maxLength": 20_000, "pattern": r"^[^\x00]*$"}
 _PARAMETERS = [
     Parameter("q", _QUESTION, "What you want to know, as a question or as key words.", required=True),
     Parameter("limit", integer(1, 100), "How many hits at most."),
@@ -146,9 +149,24 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
             channel=request.caller.choose("channel", parameters.get("channel")),
             budget=parameters.get("budget"),
             query=parameters.get("query") or None,
+            session=request.caller.session,
         )
-    note_context(request.home, context.receipt, request.caller.session)
     return {"text": context.text, "receipt": context.receipt}
+
+
+def recall_for_prompt(request: ApiRequest) -> dict[str, Any]:
+    """Return what a prompt needs. Without a session, nothing is known of what its conversation was given."""
+    session = request.caller.session
+    recall = recall_for(
+        request.home,
+        request.parameters["prompt"],
+        request.parameters.get("budget", DEFAULT_BUDGET_TOKENS),
+        request.home.open_conversation(session) if session else Conversation(),
+        session=session,
+        user=request.caller.choose("user", request.parameters.get("user")),
+        channel=request.caller.choose("channel", request.parameters.get("channel")),
+    )
+    return {"text": recall.text, "receipt": recall.receipt}
 
 
 ENDPOINTS = [
@@ -171,6 +189,20 @@ ENDPOINTS = [
             Parameter("budget", integer(0, 10**9), "How many tokens at most."),
             Parameter("query", {"type": "string", "maxLength": 2000}, "What to recall for."),
         ],
-        responses={200: ResponseSpec("The text, and its receipt.", object_of({"text": TEXT, "receipt": _RECEIPT}))},
+        responses={200: _CONTEXT},
+    ),
+    Endpoint(
+        "GET",
+        "/v1/recall",
+        recall_for_prompt,
+        "What to add before one prompt; empty when nothing is likely enough. The header Commonplace-Session names the "
+        "conversation, in which nothing is given twice.",
+        parameters=[
+            Parameter("prompt", _PROMPT, "The prompt.", required=True),
+            Parameter("budget", integer(0, 10**9), f"How many tokens at most; default: {DEFAULT_BUDGET_TOKENS}."),
+            Parameter("user", _NAME, "The user."),
+            Parameter("channel", _NAME, "The channel."),
+        ],
+        responses={200: _CONTEXT},
     ),
 ]

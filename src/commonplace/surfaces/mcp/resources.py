@@ -25,7 +25,6 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.subscriptions import ResourcesListChanged, ResourceUpdated, ServerEvent
 
 from ... import context as prompt_context
-from ...context.given import note_context
 from ...errors import InvalidArgument, PageNotFound
 from ...framing import introduce, quote_line
 from ...framing.limits import fit_page
@@ -169,14 +168,13 @@ def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> 
     """Return the context for some arguments; user and channel are the caller's own unless they are given."""
     check(_CONTEXT_SCHEMA, arguments, "the context")
     budget = arguments.get("budget")
-    context = memory.context(
+    return memory.context(
         user=caller.choose("user", arguments.get("user")),
         channel=caller.choose("channel", arguments.get("channel")),
         budget=int(budget) if budget else None,
         query=arguments.get("query") or None,
+        session=caller.session,
     )
-    note_context(memory.home, context.receipt, caller.session)
-    return context
 
 
 def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
