@@ -47,3 +47,11 @@ def test_the_first_ten_hits_are_the_same_in_a_folder_and_in_a_database(
         first.append(here[:1] == there[:1])
     assert sum(alike) / len(alike) >= 0.95
     assert sum(first) / len(first) >= 0.95
+
+
+@pytest.mark.parametrize("question", ["what happened last week", "what did we plan this month?", "last year", "in May"])
+def test_days_select_the_same_hits_in_a_folder_and_in_a_database(both: tuple[Memory, Memory], question: str) -> None:
+    here, there = (memory.home.search(question, 20) for memory in both)
+    assert here.hits
+    assert [hit.citation for hit in here.hits] == [hit.citation for hit in there.hits]
+    assert here.warnings == there.warnings

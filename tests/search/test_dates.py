@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.formats.timestamps import MONTHS, parse_day
-from commonplace.search.dates import Span, asks_about_now, date_proximity, parse_span
+from commonplace.search.dates import Span, asks_about_now, date_proximity, find_phrases, parse_span, read_dates
+from commonplace.search.pipeline import SearchResult
 from commonplace.testing import FrozenClock
 
 SATURDAY = date(2026, 3, 14)
@@ -107,6 +109,134 @@ def test_a_question_names_days_in_other_common_ways(text: str, expected: tuple[s
     assert days(text) == expected
 
 
+LAST_WEEK = ("2026-03-02", "2026-03-08")
+OCTOBER_21 = one("2025-10-21")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("¿qué decidimos la semana pasada?", LAST_WEEK),
+        ("o que decidimos na semana passada?", LAST_WEEK),
+        ("qu'avons-nous décidé la semaine dernière ?", LAST_WEEK),
+        ("was haben wir letzte Woche entschieden?", LAST_WEEK),
+        ("cosa abbiamo deciso la settimana scorsa?", LAST_WEEK),
+        ("что мы решили на прошлой неделе?", LAST_WEEK),
+        ("पिछले हफ्ते हमने क्या तय किया?", LAST_WEEK),
+        ("ماذا قررنا الأسبوع الماضي؟", LAST_WEEK),
+        ("上周我们决定了什么?", LAST_WEEK),
+        ("先週何を決めましたか", LAST_WEEK),
+        ("지난주에 무엇을 결정했나요", LAST_WEEK),
+        ("hoy", one("2026-03-14")),
+        ("hoje", one("2026-03-14")),
+        ("aujourd’hui", one("2026-03-14")),
+        ("heute", one("2026-03-14")),
+        ("oggi", one("2026-03-14")),
+        ("сегодня", one("2026-03-14")),
+        ("आज", one("2026-03-14")),
+        ("اليوم", one("2026-03-14")),
+        ("ayer", one("2026-03-13")),
+        ("ontem", one("2026-03-13")),
+        ("hier", one("2026-03-13")),
+        ("gestern", one("2026-03-13")),
+        ("ieri", one("2026-03-13")),
+        ("вчера", one("2026-03-13")),
+        ("कल", one("2026-03-13")),
+        ("أمس", one("2026-03-13")),
+        ("anteayer", one("2026-03-12")),
+        ("anteontem", one("2026-03-12")),
+        ("avant-hier", one("2026-03-12")),
+        ("vorgestern", one("2026-03-12")),
+        ("позавчера", one("2026-03-12")),
+        ("परसों", one("2026-03-12")),
+        ("أول أمس", one("2026-03-12")),
+        ("hace dos días", one("2026-03-12")),
+        ("há 2 dias", one("2026-03-12")),
+        ("il y a deux jours", one("2026-03-12")),
+        ("vor zwei Tagen", one("2026-03-12")),
+        ("due giorni fa", one("2026-03-12")),
+        ("два дня назад", one("2026-03-12")),
+        ("दो दिन पहले", one("2026-03-12")),
+        ("قبل يومين", one("2026-03-12")),
+        ("قبل ٣ أيام", one("2026-03-11")),
+        ("el 21 de octubre", OCTOBER_21),
+        ("21 de outubro", OCTOBER_21),
+        ("le 21 octobre", OCTOBER_21),
+        ("am 21. Oktober", OCTOBER_21),
+        ("il 21 ottobre", OCTOBER_21),
+        ("21 октября", OCTOBER_21),
+        ("21 अक्टूबर को", OCTOBER_21),
+        ("في 21 أكتوبر", OCTOBER_21),
+        ("10月21日", OCTOBER_21),
+        ("on 21 October", OCTOBER_21),
+        ("21.10.2025", OCTOBER_21),
+        ("este mes", ("2026-03-01", "2026-03-31")),
+        ("ce mois", ("2026-03-01", "2026-03-31")),
+        ("diesen Monat", ("2026-03-01", "2026-03-31")),
+        ("в этом месяце", ("2026-03-01", "2026-03-31")),
+        ("इस महीने", ("2026-03-01", "2026-03-31")),
+        ("هذا الشهر", ("2026-03-01", "2026-03-31")),
+        ("l'année dernière", ("2025-01-01", "2025-12-31")),
+        ("im Februar", ("2026-02-01", "2026-02-28")),
+        ("en février 2024", ("2024-02-01", "2024-02-29")),
+        ("в феврале", ("2026-02-01", "2026-02-28")),
+        ("am Montag", one("2026-03-09")),
+        ("lundi dernier", one("2026-03-09")),
+        ("в понедельник", one("2026-03-09")),
+        ("上周五", one("2026-03-06")),
+        ("tomorrow", one("2026-03-15")),
+        ("next week", ("2026-03-16", "2026-03-22")),
+        ("the last three days", ("2026-03-11", "2026-03-14")),
+        ("May 5 was fine", one("2025-05-05")),
+    ],
+)
+def test_days_are_named_in_the_languages_that_most_people_use(text: str, expected: tuple[str, str]) -> None:
+    assert days(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "may I come in", "march on", "all 5 may come", "the second one", "what does Friday's bakery sell",
+        "the quiz on Friday's terms", "the last Wednesday of every month", "the last week of every month",
+        "what do we do every week on Monday", "standup on Mondays", "what is the song Yesterday about",
+        "who reads USA Today", "who is in charge as of today", "the last step", "this is it", "in order to", "v1.2.3",
+        "目前天气怎么样", "日本月饼", "早上周老师", "was ist hier los", "guten Morgen", "por la mañana", "कला क्या है",
+        "le lundi", "un an", "la mesa", "mes amis", "die letzte Antwort",
+    ],
+)  # fmt: skip
+def test_what_only_looks_like_a_date_is_none(text: str) -> None:
+    assert days(text) is None
+    assert read_dates(text, SATURDAY.toordinal()).rest == text
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "is_asking"),
+    [
+        ("what did we decide last week?", "what did we decide?", True),
+        ("what happened today", "what happened", False),
+        ("yesterday", "", False),
+        ("what did we do two days ago", "what did we do", False),
+        ("上周我们决定了什么", "我们决定了什么", True),
+        ("昨天发生了什么", "发生了什么", False),
+        ("was ist gestern passiert?", "was ist passiert?", False),
+        ("last week and this week: who called?", "and: who called?", True),
+        ("which release went out on 21 October?", "which release went out on 21 October?", True),
+    ],
+)
+def test_a_phrase_as_seen_from_today_is_taken_out_of_the_words(text: str, rest: str, is_asking: bool) -> None:
+    dates = read_dates(text, SATURDAY.toordinal())
+    assert (dates.rest, dates.has_content) == (rest, is_asking)
+    assert dates.spans
+
+
+def test_in_a_long_text_a_date_is_an_aside() -> None:
+    text = "Today is fine, but " + "let us talk about the plan for the garden " * 4
+    dates = read_dates(text, SATURDAY.toordinal())
+    assert dates.rest == text
+    assert not dates.selects_first
+
+
 @pytest.mark.parametrize(
     ("text", "today", "expected"),
     [
@@ -160,6 +290,7 @@ def test_without_a_today_only_full_dates_name_a_day() -> None:
 
 
 PHRASES = [
+    "letzte woche", "il y a deux ans", "hace 999 años", "на прошлой неделе", "पिछले साल", "قبل سنتين", "tomorrow", "next year", "ＭＡＹ ５",
     "yesterday", "day before yesterday", "today", "999 years ago", "999 days ago", "0 days ago", "last week",
     "last weekend", "last month", "last year", "this year", "this month", "on sunday", "in march", "in march 9999",
     "in march 0000", "in march 0001", "9999年12月", "0000年0月0日", "99月99日", "31 february 0000", "in 2099", "上周", "上个月",
@@ -190,6 +321,9 @@ def test_no_text_and_no_day_is_too_odd_to_be_asked_about(text: str, today: int) 
     asks_about_now(text)
     span = parse_span(text, today)
     assert span is None or span.first <= span.last
+    for phrase in find_phrases(text, today):
+        assert 0 <= phrase.start < phrase.end <= len(text)
+    read_dates(text, today).describe()
 
 
 @pytest.mark.parametrize("today", [1, 2, 31, 366, date.max.toordinal(), date.max.toordinal() - 31])
@@ -303,3 +437,100 @@ def test_a_question_about_now_prefers_the_newer(home: Path) -> None:
         clock.now = datetime(2026, 3, 14, 9, tzinfo=UTC)
         for question in ("where do I live now", "where do I currently live", "I live in 现在"):
             assert "Oslo" in memory.search(question)[0].text
+
+
+DIARY = {
+    "2026-02-10": "Decided to paint the fence.",
+    "2026-03-02": "Decided to move the standup.",
+    "2026-03-04": "Bob is on holiday.",
+    "2026-03-13": "The dentist called.",
+    "2026-03-14": "Tested the new dashboard.",
+    "2025-10-21": "Release 2.4 went out.",
+    "2025-10-22": "Release 2.5 went out at once.",
+}
+
+
+@pytest.fixture(params=["hybrid", "keyword"])
+def diary(request: pytest.FixtureRequest, home: Path) -> Iterator[Callable[..., SearchResult]]:
+    """Search in a diary of several months, on a Saturday."""
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for text, entry in DIARY.items():
+            on(memory, clock, date.fromisoformat(text), entry)
+        memory.call("update_world", {"topic": "pub", "content": "Pub quiz on the last Wednesday of every month."})
+        memory.call("update_world", {"topic": "fair", "content": "The book fair is on 21 January."})
+        clock.now = datetime(2026, 3, 14, 18, tzinfo=UTC)
+
+        def search(question: str, limit: int = 10) -> SearchResult:
+            return memory.home.search(question, limit, mode=request.param)
+
+        yield search
+
+
+def texts(result: SearchResult) -> list[str]:
+    return [hit.text.split("\n")[-1] for hit in result.hits]
+
+
+@pytest.mark.parametrize("question", ["what did we decide last week?", "decided last week", "上周 decided"])
+def test_what_is_of_the_days_asked_about_comes_first(diary: Callable[..., SearchResult], question: str) -> None:
+    found = texts(diary(question))
+    assert found[0] == "Decided to move the standup."
+    assert found[1] == "Bob is on holiday."
+    assert "Pub quiz on the last Wednesday of every month." not in found[:2]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("what happened today", ["Tested the new dashboard."]),
+        ("was ist heute passiert?", ["Tested the new dashboard."]),
+        ("今天发生了什么", ["Tested the new dashboard."]),
+        ("what did we do yesterday", ["The dentist called."]),
+        ("que s'est-il passé la semaine dernière ?", ["Bob is on holiday.", "Decided to move the standup."]),
+        ("last week", ["Bob is on holiday.", "Decided to move the standup."]),
+    ],
+)
+def test_a_question_about_days_alone_lists_them_newest_first(
+    diary: Callable[..., SearchResult], question: str, expected: list[str]
+) -> None:
+    result = diary(question)
+    assert texts(result) == expected
+    assert all(hit.score >= 0.5 for hit in result.hits)
+
+
+def test_a_date_selects_by_the_day_of_an_entry_or_by_a_date_in_the_text(diary: Callable[..., SearchResult]) -> None:
+    assert texts(diary("which release went out on 21 October?"))[0] == "Release 2.4 went out."
+    assert texts(diary("which release went out on 22 October 2025?"))[0] == "Release 2.5 went out at once."
+    assert texts(diary("what is on 21 January?"))[0] == "The book fair is on 21 January."
+
+
+def test_days_of_which_nothing_is_known_are_reported_and_the_rest_is_searched(
+    diary: Callable[..., SearchResult],
+) -> None:
+    for question in ("what did we decide three weeks ago?", "what did we decide in April?"):
+        result = diary(question)
+        assert "Decided" in texts(result)[0]
+        assert any(warning.startswith("nothing found for") for warning in result.warnings)
+    assert diary("what did we decide last week?").warnings == ()
+
+
+def test_a_name_that_looks_like_a_date_is_searched_as_words(diary: Callable[..., SearchResult]) -> None:
+    result = diary("when is the quiz on the last Wednesday of every month?")
+    assert texts(result)[0] == "Pub quiz on the last Wednesday of every month."
+    assert result.warnings == ()
+    assert result.dates.spans == ()
+
+
+def test_an_entry_that_names_the_day_asked_about_counts_as_of_that_day(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        on(memory, clock, date(2026, 3, 10), "The heating was repaired yesterday.")
+        on(memory, clock, date(2026, 2, 10), "The heating was repaired yesterday.")
+        clock.now = datetime(2026, 3, 14, 9, tzinfo=UTC)
+        assert memory.search("when was the heating repaired on 9 March?")[0].at.startswith("2026-03-10")
+        assert memory.search("was the heating repaired on 9 February?")[0].at.startswith("2026-02-10")
+
+
+def test_filters_narrow_the_days_that_a_query_names(diary: Callable[..., SearchResult], home: Path) -> None:
+    with Memory(home, clock=FrozenClock()) as memory:
+        assert [hit.at[:10] for hit in memory.search("last week", since="2026-03-04")] == ["2026-03-04"]

@@ -211,6 +211,10 @@ class Retriever(Protocol):
         are too few."""
         ...
 
+    def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        """Return the passages with a date that the viewer may see and that pass the filters, newest first."""
+        ...
+
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
 
 

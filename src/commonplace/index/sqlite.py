@@ -53,6 +53,7 @@ CREATE TABLE IF NOT EXISTS passages(
   digest BLOB NOT NULL, body TEXT NOT NULL, around TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
+CREATE INDEX IF NOT EXISTS passages_by_day ON passages(day);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
@@ -158,6 +159,13 @@ class SqliteIndex(VectorSpaces):
     def _sees_all(self, viewer: Viewer) -> bool:
         condition, values = render_sqlite(owner_condition(viewer))
         return not self._rows(f"SELECT 1 FROM owners WHERE passages > 0 AND NOT ({condition}) LIMIT 1", values)
+
+    def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        condition, values = render_sqlite(passage_condition(viewer, filters))
+        sql = f"""
+            SELECT id FROM passages WHERE day IS NOT NULL AND {condition}
+            ORDER BY day DESC, at DESC, id DESC LIMIT ?"""
+        return [row[0] for row in self._rows(sql, (*values, limit))]
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""

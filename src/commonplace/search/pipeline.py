@@ -31,9 +31,10 @@ from .calibration import (
     calibrate,
     scale_for,
 )
+from .dates import NO_DATES, QueryDates, read_dates
 from .filters import check_filters
 from .rerank import rerank_cross_encoder, rerank_maxsim
-from .scoring import WEIGHTS, ScoredHit, Weights, explain_hit, score_candidates
+from .scoring import WEIGHTS, ScoredHit, Weights, explain_hit, fits_dates, names_dates, put_first, score_candidates
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -67,6 +68,8 @@ class SearchResult(NamedTuple):
     ranked: tuple[ScoredHit, ...] = ()  # one for each hit: what every factor added to its score
     stale: bool = False
     warnings: tuple[str, ...] = ()  # the reasons, and what is wrong with the index or with pages
+    dates: QueryDates = NO_DATES  # the days that the query names
+    has_dated: bool = True  # whether any hit is of these days
 
 
 class Visible(Protocol):
@@ -122,12 +125,19 @@ def search(
 
     def answer(view: IndexView) -> SearchResult:
         result = run_query(view.index, wide, embedding)
-        return result._replace(stale=view.stale, warnings=(*result.reasons, *home.visibility.filter_warnings(view)))
+        warnings = (*result.reasons, *_warn_of_dates(result), *home.visibility.filter_warnings(view))
+        return result._replace(stale=view.stale, warnings=warnings)
 
-    embedding.prefetch(query.text)
+    embedding.prefetch(_text_to_embed(query, read_dates(query.text, query.today)))
     result = _add_authors(home, home.index.query(answer), query)
     home.record_recall(hit.path for hit in result.hits)
     return result
+
+
+def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
+    if result.has_dated:
+        return ()
+    return (f"nothing found for {result.dates.describe()}: the hits are from other days",)
 
 
 def _add_authors(home: Searchable, result: SearchResult, query: Query) -> SearchResult:
@@ -183,14 +193,34 @@ def parse_query(
 
 
 def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: Weights = WEIGHTS) -> SearchResult:
-    """Rank the passages of an index that answer a query, among those its viewer may see."""
-    vectors = _embed_query(index, query, embedding)
+    """Rank the passages of an index that answer a query, among those its viewer may see.
+
+    What is of the days that the query names comes first. A query that asks for nothing else, and finds nothing of these
+    days, is searched for as words.
+    """
+    dates = read_dates(query.text, query.today)
+    result = _run_dated_query(index, query, embedding, weights, dates)
+    if result.has_dated or dates.has_content:
+        return result
+    undated = dates._replace(rest=query.text, is_relative=False, has_content=True)
+    result = _run_dated_query(index, query, embedding, weights, undated)
+    return result._replace(dates=dates, has_dated=False)
+
+
+def _run_dated_query(
+    index: Index, query: Query, embedding: EmbeddingService, weights: Weights, dates: QueryDates
+) -> SearchResult:
+    by_meaning = query._replace(text=_text_to_embed(query, dates))
+    by_words = query._replace(text=dates.rest)
+    vectors = _embed_query(index, by_meaning, embedding)
     with index.read_transaction():
-        candidates = _find_candidates(index, query, vectors, weights)
-        rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights)
-        rows = rerank_maxsim(query.text, vectors.active.embedders, rows, weights)
+        candidates = _find_candidates(index, by_words, dates, vectors, weights)
+        rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
+        rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
         background = background_odds([row.odds for row in rows])
-        rows, reason = rerank_cross_encoder(index, query, embedding, rows, weights)
+        rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
+        has_dated = not dates.spans or any(names_dates(row) for row in rows)
+        rows = _select_by_date(rows, dates)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]
@@ -205,6 +235,8 @@ def run_query(index: Index, query: Query, embedding: EmbeddingService, weights: 
         active.failed,
         tuple(filter(None, (active.reason, reason))),
         tuple(row._replace(odds=row.odds - background, background=background) for row, _ in hits),
+        dates=dates,
+        has_dated=has_dated,
     )
 
 
@@ -222,6 +254,38 @@ def _make_hit(row: ScoredHit, score: float, words: Sequence[str], question: str)
     if len(question) > _MAX_QUESTION_CHARACTERS:
         question = f"{question[:_MAX_QUESTION_CHARACTERS].rstrip()} …"
     return row.hit._replace(score=score, text=f"{question}\n{text}", question=question)
+
+
+def _text_to_embed(query: Query, dates: QueryDates) -> str:
+    """Return what is embedded: words like `yesterday` are left out, as they mean another day in every text."""
+    return dates.rest if dates.is_relative and dates.has_content else query.text
+
+
+def _select_by_date(rows: list[ScoredHit], dates: QueryDates) -> list[ScoredHit]:
+    """Put the hits of the days asked about before the others; where nothing else is asked, leave out the others."""
+    dated = [row for row in rows if fits_dates(row, dates)]
+    if not dates.spans or not dated:
+        return rows
+    if not dates.has_content:
+        dated.sort(key=lambda row: row.hit.at, reverse=True)
+        dated.sort(key=lambda row: row.factors.date, reverse=True)
+        best = max(row.odds for row in dated)
+        return [row._replace(odds=best) for row in dated]
+    if dates.selects_first:
+        return put_first(dated, [row for row in rows if not fits_dates(row, dates)])
+    return rows
+
+
+def explain_dates(result: SearchResult) -> dict[str, Any] | None:
+    """Return how the days that a query names were understood; None where it names none."""
+    dates = result.dates
+    if not dates.spans:
+        return None
+    spans = [
+        {"phrase": phrase, "from": str(date.fromordinal(span.first)), "to": str(date.fromordinal(span.last))}
+        for phrase, span in zip(dates.phrases, dates.spans, strict=True)
+    ]
+    return {"spans": spans, "words": dates.rest, "found": result.has_dated}
 
 
 def explain_result(result: SearchResult) -> list[dict[str, Any]]:
@@ -286,18 +350,45 @@ def _embed_in_space(index: Index, embedding: EmbeddingService, embedder: Embedde
     return _QueryVector(embedder.space, vector, tokens, is_secondary=False)
 
 
-def _find_candidates(index: Index, query: Query, vectors: _QueryVectors, weights: Weights) -> _Candidates:
-    """Collect the lexical and the dense candidates, with the similarity of both."""
+def _find_candidates(
+    index: Index, query: Query, dates: QueryDates, vectors: _QueryVectors, weights: Weights
+) -> _Candidates:
+    """Collect the lexical and the dense candidates, with the similarity of both; and those of the days asked about."""
+    found = _retrieve(index, query, vectors, weights)
+    filters = _narrow_to_dates(query.filters, dates)
+    if filters is None:
+        return found
+    dated = _retrieve(index, query._replace(filters=filters), vectors, weights, newest=dates.selects_all)
+    passages = {candidate.number: candidate for candidate in [*found.passages, *dated.passages]}
+    z_scores = None if found.z_scores is None else {**found.z_scores, **(dated.z_scores or {})}
+    return _Candidates(found.terms, [*passages.values()], z_scores)
+
+
+def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
+    """Return the filters with the days that a query names; None where it names none, or they allow none of these."""
+    if not dates.spans:
+        return None
+    since = max(min(span.first for span in dates.spans), filters.since or 0)
+    until = min(max(span.last for span in dates.spans), filters.until or date.max.toordinal())
+    return filters._replace(since=since, until=until) if since <= until else None
+
+
+def _retrieve(
+    index: Index, query: Query, vectors: _QueryVectors, weights: Weights, *, newest: bool = False
+) -> _Candidates:
     pool = _POOL_PASSAGES if query.limit <= _POOL_PASSAGES // 2 else query.limit * 2
     retriever: Retriever = index
     if isinstance(index, SingleQueryIndex):
         by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
         retriever = index.fetch(build_batch_query(query, by_space, pool))
     terms = weigh_terms(retriever, query.text, query.viewer)
-    lexical = _find_by_words(retriever, query, terms, pool)
-    z_scores = _find_by_similarity(retriever, query, vectors.vectors, pool, list(lexical), weights.tokens)
-    others = retriever.load_candidates([number for number in z_scores or () if number not in lexical])
-    return _Candidates(terms, [*lexical.values(), *others], z_scores)
+    known = _find_by_words(retriever, query, terms, pool)
+    if newest:
+        numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]
+        known |= {candidate.number: candidate for candidate in retriever.load_candidates(numbers)}
+    z_scores = _find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
+    others = retriever.load_candidates([number for number in z_scores or () if number not in known])
+    return _Candidates(terms, [*known.values(), *others], z_scores)
 
 
 def _find_by_words(index: Retriever, query: Query, terms: QueryTerms, pool: int) -> dict[int, Candidate]:

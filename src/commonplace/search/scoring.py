@@ -15,7 +15,7 @@ from typing import NamedTuple
 from ..index.base import Candidate
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_score, match_key
-from .dates import Span, asks_about_now, date_proximity, parse_span
+from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 
 
 class Weights(NamedTuple):
@@ -73,6 +73,8 @@ _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
 _MIN_Z_SCORE = 2.0  # from which similarity alone makes a hit
 _MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity alone needs
+_NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
+DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
@@ -83,15 +85,15 @@ def score_candidates(
     candidates: Iterable[Candidate],
     z_scores: Mapping[int, float] | None,
     weights: Weights = WEIGHTS,
+    dates: QueryDates = NO_DATES,
 ) -> list[ScoredHit]:
     """Score the candidates and sort them, best first. `z_scores` is None where no embedder answers."""
-    span = parse_span(query.text, query.today)
     about_now = asks_about_now(query.text)
     rows: list[tuple[Candidate, Factors, float]] = []
     for candidate in candidates:
-        factors = _factors(query, terms, candidate, z_scores, span, about_now=about_now)
+        factors = _factors(query, terms, candidate, z_scores, dates, about_now=about_now)
         rows.append((candidate, factors, _odds(factors, weights)))
-    rows = _drop_unlikely(rows)
+    rows = _drop_unlikely(rows, dates)
     support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
     hits = []
     for candidate, factors, odds in rows:
@@ -105,7 +107,7 @@ def _factors(
     terms: QueryTerms,
     candidate: Candidate,
     z_scores: Mapping[int, float] | None,
-    span: Span | None,
+    dates: QueryDates,
     *,
     about_now: bool,
 ) -> Factors:
@@ -119,9 +121,34 @@ def _factors(
         None if z_scores is None else z_scores.get(candidate.number, UNKNOWN_Z_SCORE),
         phrase,
         match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
-        date_proximity(span, day) if span and day is not None else 0.0,
+        _date_factor(query, candidate, dates),
         recency,
     )
+
+
+def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float:
+    """Return how well a passage fits the days asked about: at least 1 if it is dated by one of them."""
+    if not dates.spans:
+        return 0.0
+    day = candidate.day
+    if day is not None and dates.includes(day):
+        return 1.0 if dates.has_content else DATE_ALONE * _KIND_WEIGHTS.get(candidate.kind, 1.0)
+    if names_days_within(candidate.hit.text, day, query.today, dates.spans):
+        return 1.0 if dates.is_one_day else _NAMED_IN_TEXT
+    return max(date_proximity(span, day) for span in dates.spans) if day is not None else 0.0
+
+
+def fits_dates(row: ScoredHit, dates: QueryDates) -> bool:
+    """Return whether a hit is dated by the days asked about.
+
+    Days like `last week` are rarely named twice, so there a hit that names one of them counts, too.
+    """
+    return row.factors.date >= (_NAMED_IN_TEXT if dates.is_relative else 1.0)
+
+
+def names_dates(row: ScoredHit) -> bool:
+    """Return whether a hit is dated by the days asked about, or names one of them."""
+    return row.factors.date >= _NAMED_IN_TEXT
 
 
 def _odds(factors: Factors, weights: Weights) -> float:
@@ -135,14 +162,18 @@ def _odds(factors: Factors, weights: Weights) -> float:
     )
 
 
-def _drop_unlikely(rows: list[tuple[Candidate, Factors, float]]) -> list[tuple[Candidate, Factors, float]]:
+def _drop_unlikely(
+    rows: list[tuple[Candidate, Factors, float]], dates: QueryDates
+) -> list[tuple[Candidate, Factors, float]]:
     """Drop passages without a word of the query, unless their z-score and their share of the best odds are high enough:
-    some passage is always the nearest, however unrelated it is."""
+    some passage is always the nearest, however unrelated it is. Those of the days asked about stay."""
     min_odds = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
     return [
         (candidate, factors, odds)
         for candidate, factors, odds in rows
-        if factors.lexical > 0 or ((factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds)
+        if factors.lexical > 0
+        or (dates.selects_all and factors.date >= _NAMED_IN_TEXT)
+        or ((factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds)
     ]
 
 

@@ -46,7 +46,7 @@ class QueryWords:
         runs = [*split_runs(query)]
         self._is_literal = not runs
         words = [run for run, is_unspaced in runs if not is_unspaced]
-        self._languages = _guess_languages(words)
+        self._languages = guess_languages(words)
         self._bases = {word: _bases(word, self._languages) for word in dict.fromkeys(words)}
         self._beginnings: tuple[str, ...] = ()
         self.whole = self.index(query)
@@ -108,7 +108,7 @@ def has_content(text: str) -> bool:
     that any question about a day has."""
     runs = [*split_runs(text)]
     words = [run for run, is_unspaced in runs if not is_unspaced]
-    ignored = _stop_words(_guess_languages(words)) | _day_question_words()
+    ignored = _stop_words(guess_languages(words)) | _day_question_words()
     if any(word not in ignored for word in words):
         return True
     return any(_drop_unspaced_stop_words(run) for run, is_unspaced in runs if is_unspaced)
@@ -137,15 +137,17 @@ def _stop_words(languages: tuple[str, ...]) -> frozenset[str]:
     return frozenset[str]().union(*map(_stop_words_of, [*chosen, *others]))
 
 
-def _guess_languages(words: Iterable[str]) -> tuple[str, ...]:
-    """Return the languages in Latin script that the stop words of a query are of; none where it has no stop word."""
+def guess_languages(words: Iterable[str]) -> tuple[str, ...]:
+    """Return the languages in Latin script that the stop words of a query are of; none where they do not tell."""
     words = frozenset(words)
     counts = {language: len(words & _stop_words_of(language)) for language in (ENGLISH, *SPACED_LATIN)}
     most = max(counts.values())
     if not most:
         return ()
     if counts[ENGLISH] == most:
-        return (ENGLISH,)
+        english = words & _stop_words_of(ENGLISH)
+        is_certain = not any(english <= _stop_words_of(language) for language in SPACED_LATIN)
+        return (ENGLISH,) if is_certain else ()
     certain = [
         language for language in SPACED_LATIN if counts[language] == most and _has_certain_stop_word(words, language)
     ]

@@ -359,3 +359,13 @@ def test_a_search_for_less_than_one_hit_is_refused(asked: Shell, limit: str) -> 
     done = asked.run("search", "tea", "-n", limit)
     assert done.returncode == 2
     assert "ask for at least 1 hit" in done.stderr
+
+
+def test_an_explanation_says_how_days_were_understood(own: Shell) -> None:
+    own.ok("remember", "Decided to buy a ladder.")
+    assert 'days: "today" (' in own.ok("search", "what did we decide today?", "--explain")
+    dates = own.json("search", "what did we decide today?", "--explain", "--json")["dates"]
+    assert dates["spans"][0]["phrase"] == "today"
+    assert dates["spans"][0]["from"] == dates["spans"][0]["to"]
+    assert dates["words"] == "what did we decide?"
+    assert "dates" not in own.json("search", "ladder", "--explain", "--json")

@@ -142,6 +142,14 @@ class PostgresIndex:
             SELECT id FROM lexical ORDER BY place"""
         return [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
 
+    def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        owners, values = owners_cte(viewer)
+        condition, more = passage_sql(viewer, filters)
+        sql = f"""WITH {owners} SELECT id FROM commonplace.index_passages AS passages
+            WHERE {OWN_ROWS} AND day IS NOT NULL AND {condition}
+            ORDER BY day DESC, at DESC, id DESC LIMIT %(limit)s"""
+        return [row[0] for row in self._tables.query(sql, values | more | {"limit": limit})]
+
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         if not numbers:
             return []

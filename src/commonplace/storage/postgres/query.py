@@ -85,6 +85,9 @@ class PrefetchedRetriever:
     def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
         return self._index.similarity_stats(space, viewer)
 
+    def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:
+        return self._index.newest(viewer, filters, limit)
+
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         known = [self._candidates[number] for number in sorted(set(numbers)) if number in self._candidates]
         others = [number for number in numbers if number not in self._candidates]

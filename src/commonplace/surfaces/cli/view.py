@@ -100,13 +100,17 @@ def _session_hint() -> str:
 
 def _explain_search(found: SearchResult) -> None:
     """Print the hits with what each factor added to the score."""
-    from ...search.pipeline import explain_result
+    from ...search.pipeline import explain_dates, explain_result
 
     reply: dict[str, Any] = {"results": explain_result(found), "warnings": list(found.warnings)}
+    if dates := explain_dates(found):
+        reply["dates"] = dates
     reply |= {name: getattr(found, name) for name in ("mode", "provider", "model", "fallback")}
 
     def print_explained() -> None:
         print_text(f"{reply['mode']}, {reply['provider']} {reply['model']}".rstrip())
+        if found.dates.spans:
+            print_text(f"days: {found.dates.describe()}; words: {found.dates.rest or 'none'}")
         for hit in reply["results"]:
             print_text(f"\n{hit['citation']}  {hit['score']:.2f}", fg="cyan")
             print_text("  " + hit["text"].split("\n")[-1][:100])

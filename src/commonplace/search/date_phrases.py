@@ -1,0 +1,242 @@
+"""How people name days in the languages that most people use: vocabularies, from which `dates.py` makes patterns.
+
+A template has `{unit}` (a week, month or year), `{amount}`, `{units}` (days, weeks, months or years), `{weekday}`,
+`{day}` or `{month}`; alternatives are separated by ` | `. All text is folded before it is compared.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Vocabulary(NamedTuple):
+    """The words of one language. Lists are in calendar order; forms of one word are separated by `/`."""
+
+    language: str
+    script: str  # a range of characters that every phrase has; empty for Latin script
+    hints: str  # in Latin script: a phrase has one of these
+    days: dict[int, str]  # by how many days they are from today
+    week: str
+    month: str
+    year: str
+    last: str
+    this: str
+    next: str
+    ago: str
+    units: tuple[str, str, str, str]  # days, weeks, months and years as they are counted
+    numbers: str  # from one
+    months: str
+    weekdays: str
+    weekday: str  # templates with a weekday of the past
+    day_of_month: str
+    in_month: str
+
+
+GERMAN = Vocabulary(
+    "german",
+    "",
+    "heut gestern morgen tag woch monat jahr janua februar marz mai juni juli oktober dezember april august september "
+    "november",
+    {
+        0: "heute(?: (?:morgen|fruh|abend|mittag|nachmittag))?",
+        -1: "gestern(?: (?:abend|morgen|fruh))?",
+        -2: "vorgestern",
+        1: "(?<!am )(?<!guten )(?<!jeden )morgen",
+        2: "ubermorgen",
+    },
+    "woche",
+    "monats?",
+    "jahr(?:es)?",
+    "(?:letzte|vergangene|vorige)[nrms]? {unit}",
+    "diese[nrms]? {unit}",
+    "(?:nachste|kommende)[nrms]? {unit}",
+    "vor {amount} {units}",
+    ("tag(?:en?)?", "wochen?", "monat(?:en?)?", "jahr(?:en?)?"),
+    "ein/eine/einem/einer/einen zwei drei vier funf sechs sieben acht neun zehn",
+    "januar/janner/jan februar/feb marz april mai juni juli august/aug september/sept oktober/okt november/nov "
+    "dezember/dez",
+    "montag dienstag mittwoch donnerstag freitag samstag/sonnabend sonntag",
+    "(?:am|letzten|vergangenen|vorigen|am letzten) {weekday}",
+    r"{day}\.? {month}",
+    "(?:im|in|im monat) {month}",
+)
+FRENCH = Vocabulary(
+    "french",
+    "",
+    "aujourd hier matin soir midi demain semaine mois an jour di janvier fevrier mars avril mai juin juillet aout "
+    "septembre octobre novembre decembre",
+    {
+        0: "aujourd'?hui | ce matin | ce soir | cet apres-midi",
+        -2: "avant-hier",
+        -1: "hier(?: (?:soir|matin))?",
+        1: "demain",
+        2: "apres-demain",
+    },
+    "semaine",
+    "mois",
+    "an(?:nee)?",
+    "(?:la |le |l')?{unit} (?:derniere?|passee?)",
+    "ce(?:tte|t)? {unit}",
+    "(?:la |le |l')?{unit} prochaine?",
+    "il y a {amount} {units}",
+    ("jours?", "semaines?", "mois", "an(?:nee)?s?"),
+    "un/une deux trois quatre cinq six sept huit neuf dix",
+    "janvier/janv fevrier/fevr mars avril mai juin juillet aout septembre/sept octobre/oct novembre/nov decembre/dec",
+    "lundi mardi mercredi jeudi vendredi samedi dimanche",
+    "{weekday} (?:dernier|passe)",
+    "(?:le )?{day}(?:er)? {month}",
+    "(?:en|au mois de|pendant) {month}",
+)
+SPANISH = Vocabulary(
+    "spanish",
+    "",
+    "hoy ayer anoche antier manana tarde noche semana mes ano dia lunes martes mierc jueves viernes sabado domingo "
+    "ero marzo abril mayo jun jul agosto bre",
+    {
+        0: "hoy | esta manana | esta tarde | esta noche",
+        -2: "anteayer | antier | antes de ayer",
+        -1: "ayer | anoche",
+        1: "(?<!la )(?<!esta )(?<!cada )manana",
+        2: "pasado manana",
+    },
+    "semana",
+    "mes",
+    "ano",
+    "(?:la |el )?{unit} pasad[oa] | (?:la |el )?(?:ultim[oa]|pasad[oa]) {unit}",
+    "est[ae] {unit}",
+    "(?:la |el )?proxim[oa] {unit} | (?:la |el )?{unit} que viene",
+    "hace {amount} {units}",
+    ("dias?", "semanas?", "mes(?:es)?", "anos?"),
+    "un/una/uno dos tres cuatro cinco seis siete ocho nueve diez",
+    "enero febrero marzo abril mayo junio julio agosto septiembre/setiembre octubre noviembre diciembre",
+    "lunes martes miercoles jueves viernes sabado domingo",
+    "(?:el|el pasado|este) {weekday} | el {weekday} pasado",
+    "(?:el )?{day} de {month}",
+    "(?:en|durante) {month}",
+)
+PORTUGUESE = Vocabulary(
+    "portuguese",
+    "",
+    "hoje ontem manha tarde noite semana mes ano dia feira sabado domingo eiro marco abril maio junho julho agosto bro",
+    {
+        0: "hoje | esta manha | esta tarde | esta noite",
+        -2: "anteontem | antes de ontem",
+        -1: "ontem",
+        1: "amanha",
+        2: "depois de amanha",
+    },
+    "semana",
+    "mes",
+    "ano",
+    "(?:na |no |a |o )?{unit} passad[oa] | (?:na |no |a |o )?(?:ultim[oa]|passad[oa]) {unit}",
+    "n?(?:est|ess)[ae] {unit}",
+    "(?:na |no |a |o )?proxim[oa] {unit} | (?:na |no |a |o )?{unit} que vem",
+    "ha {amount} {units}(?: atras)? | {amount} {units} atras",
+    ("dias?", "semanas?", "mes(?:es)?", "anos?"),
+    "um/uma dois/duas tres quatro cinco seis sete oito nove dez",
+    "janeiro fevereiro marco abril maio junho julho agosto setembro outubro novembro dezembro",
+    "segunda-feira terca-feira quarta-feira quinta-feira sexta-feira sabado domingo",
+    "(?:na|no|na ultima|no ultimo) {weekday}",
+    "(?:em |no dia |dia )?{day} de {month}",
+    "(?:em|durante) {month}",
+)
+ITALIAN = Vocabulary(
+    "italian",
+    "",
+    "oggi stama stasera ieri domani settiman mes ann giorn lunedi martedi mercoledi giovedi venerdi sabato domenica "
+    "aio marzo aprile giugno luglio agosto bre",
+    {
+        0: "oggi | stamattina | stamani | stasera",
+        -2: "l'altro ieri | avantieri | ieri l'altro",
+        -1: "ieri(?: sera)?",
+        1: "domani",
+        2: "dopodomani",
+    },
+    "settimana",
+    "mese",
+    "anno",
+    "(?:la |il |l')?{unit} (?:scors|passat)[oa] | (?:la |il |l')?(?:scors|ultim)[oa] {unit} | lo scorso {unit}",
+    "quest(?:[oa] |'){unit}",
+    "(?:la |il )?prossim[oa] {unit} | (?:la |il )?{unit} prossim[oa]",
+    "{amount} {units} fa",
+    ("giorn[oi]", "settiman[ae]", "mes[ei]", "ann[oi]"),
+    "un/una/uno due tre quattro cinque sei sette otto nove dieci",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "lunedi martedi mercoledi giovedi venerdi sabato domenica",
+    "{weekday} scors[oa]",
+    "(?:il )?{day} {month}",
+    "(?:a|in|nel mese di) {month}",
+)
+RUSSIAN = Vocabulary(
+    "russian",
+    "\u0400-\u04ff",
+    "",
+    {0: "сегодня(?: утром| вечером)?", -2: "позавчера", -1: "вчера", 1: "завтра", 2: "послезавтра"},
+    "недел[еюяи]",
+    "месяц[еа]?",
+    "год[уа]?",
+    "(?:на |в )?прошл(?:ой|ую|ом|ый|ое|ого|ая) {unit}",
+    "(?:на |в )?(?:этой|эту|этом|этот|эта|текущем|текущей) {unit}",
+    "(?:на |в )?следующ(?:ей|ую|ем|ий|ая) {unit}",
+    "(?:{amount} )?{units} назад",
+    ("день|дня|дней", "недел[юиья]|недель", "месяц(?:а|ев)?", "год(?:а)?|лет"),
+    "один/одну/одна два/две три четыре пять шесть семь восемь девять десять",
+    "январь/января/январе февраль/февраля/феврале март/марта/марте апрель/апреля/апреле май/мая/мае июнь/июня/июне "
+    "июль/июля/июле август/августа/августе сентябрь/сентября/сентябре октябрь/октября/октябре ноябрь/ноября/ноябре "
+    "декабрь/декабря/декабре",
+    "понедельник вторник среда/среду четверг пятница/пятницу суббота/субботу воскресенье",
+    "(?:в|во|в прошлый|в прошлую|в прошлое) {weekday}",
+    "{day}(?:-го)? {month}",
+    "(?:в|за|в начале|в конце) {month}",
+)
+HINDI = Vocabulary(
+    "hindi",
+    "\u0900-\u097f",
+    "",
+    {0: "आज", -2: "परसों", -1: "(?:बीते )?कल"},
+    "हफ्ते|हफ़्ते|सप्ताह|हफ्ता",
+    "महीने|महीना|माह",
+    "साल|वर्ष",
+    "(?:पिछले|पिछला|बीते|गत) {unit}",
+    "इस {unit}",
+    "(?:अगले|अगला) {unit}",
+    "{amount} {units} पहले",
+    ("दिन|दिनों", "हफ्ते|हफ़्ते|हफ्तों|हफ्ता|सप्ताह", "महीने|महीनों|महीना|माह", "साल|सालों|वर्ष|वर्षों"),
+    "एक दो तीन चार पाँच/पांच छह/छः सात आठ नौ दस",
+    "जनवरी फ़रवरी/फरवरी मार्च अप्रैल मई जून जुलाई अगस्त सितंबर/सितम्बर अक्टूबर/अक्तूबर नवंबर/नवम्बर दिसंबर/दिसम्बर",
+    "सोमवार मंगलवार बुधवार गुरुवार/बृहस्पतिवार शुक्रवार शनिवार रविवार/इतवार",
+    "{weekday} को | पिछले {weekday}",
+    "{day} {month}",
+    "{month} (?:में|के दौरान)",
+)
+ARABIC = Vocabulary(
+    "arabic",
+    "\u0600-\u06ff",
+    "",
+    {
+        0: "اليوم | هذا الصباح | هذا المساء",
+        -2: "أول (?:من )?أمس",
+        -1: "أمس | البارحة | مبارح",
+        1: "غدا",
+        2: "بعد غد",
+    },
+    "الأسبوع",
+    "الشهر",
+    "السنة|العام",
+    "(?:في )?{unit} (?:الماضية|الماضي|المنصرم|الفائت|السابق)",
+    "(?:في )?(?:هذا|هذه) {unit}",
+    "(?:في )?{unit} (?:القادمة|القادم|المقبل|المقبلة)",
+    "(?:قبل|منذ) (?:{amount} )?{units}",
+    ("يوما?|أيام", "أسبوعا?|أسابيع", "شهرا?|أشهر|شهور", "سنة|سنوات|عاما?|أعوام"),
+    "واحد/واحدة اثنين/اثنتين ثلاثة/ثلاث أربعة/أربع خمسة/خمس ستة/ست سبعة/سبع ثمانية/ثماني تسعة/تسع عشرة/عشر",
+    "يناير/كانون_الثاني فبراير/شباط مارس/آذار أبريل/نيسان مايو/أيار يونيو/حزيران يوليو/تموز أغسطس/آب سبتمبر/أيلول "
+    "أكتوبر/تشرين_الأول نوفمبر/تشرين_الثاني ديسمبر/كانون_الأول",
+    "الاثنين الثلاثاء الأربعاء الخميس الجمعة السبت الأحد",
+    "يوم {weekday} | {weekday} الماضي",
+    "{day} {month}",
+    "(?:في|خلال|في شهر) {month}",
+)
+_ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC)
+VOCABULARIES = {vocabulary.language: vocabulary for vocabulary in _ALL}
+# In Arabic, two days (weeks, months, years) are one word.
+ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}
