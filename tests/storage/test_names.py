@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
-from commonplace.storage.names import encode_name, file_name, is_plain, skill_folder, topic_name
+from commonplace.storage.names import encode_name, file_name, is_plain, skill_folders, topic_name
 
 from ..texts import names
 
@@ -23,8 +23,9 @@ def as_any_file_system_sees_it(name: str) -> str:
 def test_different_names_are_different_files_on_every_file_system(some: list[str]) -> None:
     files = [as_any_file_system_sees_it(file_name(name)) for name in some]
     assert len(set(files)) == len(some)
-    folders = [skill_folder(name) for name in some]
+    folders = [skill_folders(name)[1] for name in some]
     assert len(set(folders)) == len(some)
+    assert not {*folders} & {skill_folders(name)[0] for name in some if len({*skill_folders(name)}) == 2}
 
 
 @given(names)
@@ -40,8 +41,17 @@ def test_every_file_name_is_safe_and_short(name: str) -> None:
 
 @given(names)
 def test_every_skill_folder_is_what_agent_skills_allow(name: str) -> None:
-    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", skill_folder(name))
-    assert len(skill_folder(name)) <= 64
+    for folder in skill_folders(name):
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", folder)
+        assert len(folder) <= 64
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"),
+    [("tea", "tea"), ("tree_removal", "tree-removal"), ("Tree Removal", "tree-removal"), ("café", "cafe")],
+)
+def test_ordinary_skills_have_folders_without_a_suffix(name: str, folder: str) -> None:
+    assert skill_folders(name)[0] == folder
 
 
 @pytest.mark.parametrize("name", ["editor", "user_name", "v1.2", "日本", "straße".casefold(), "été", "हिन्दी"])

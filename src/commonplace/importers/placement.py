@@ -142,9 +142,10 @@ def _make_skill(home: Home, item: SkillItem) -> list[File]:
         "data": _check_value(skill.data),
     }
     given, warning = screen_secrets(fields, home.settings.secrets)
+    folder = home.skills.find_folder(name)  # it may be here already, or another skill in the folder it would get
 
     def put(pages: Pages, clock: Clock) -> None:
-        skills = Skills(pages, pages, home.layout, clock)
+        skills = Skills(pages, pages, home.layout, clock, folder)
         if skills.get(name):
             skills.update(name, lambda old: old._replace(training_progress=skill.training_progress))
         else:

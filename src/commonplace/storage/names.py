@@ -17,7 +17,6 @@ from ..formats.json_text import is_unicode
 
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?")
 _LINE_BREAK = re.compile("[\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029]")
-_SKILL = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 MAX_NAME_BYTES = 255  # of one part of a path, on common file systems
@@ -93,13 +92,17 @@ def is_plain(name: str) -> bool:
     )
 
 
-def skill_folder(name: str) -> str:
-    """Return the folder of a skill as Agent Skills allow: lower-case letters, digits, single hyphens, at most 64."""
-    plain = _SKILL.fullmatch(name) and len(name) <= 64 and not _DEVICES.fullmatch(name)
-    if plain and not _SKILL_CODED.fullmatch(name):
-        return name
-    slug = re.sub(r"[^a-z0-9]+", "-", _ascii(name)).strip("-")[:40].strip("-")
-    return f"{slug}-x{_digest(name)}" if slug else f"x{_digest(name)}"
+def skill_folders(name: str) -> tuple[str, str]:
+    """Return the folder of a skill and, for where another skill has that one, a folder that no other can have.
+
+    Agent Skills allow lower-case letters, digits and single hyphens, at most 64. So `tree_removal` is in
+    `tree-removal`, and the page says what the skill is called.
+    """
+    slug = re.sub(r"[^a-z0-9]+", "-", _ascii(name)).strip("-")
+    short = slug[:40].strip("-")
+    unique = f"{short}-x{_digest(name)}" if short else f"x{_digest(name)}"
+    is_plain_folder = slug and len(slug) <= 64 and not _DEVICES.fullmatch(slug) and not _SKILL_CODED.fullmatch(slug)
+    return slug if is_plain_folder else unique, unique
 
 
 def topic_name(topic: str) -> str:

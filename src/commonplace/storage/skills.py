@@ -1,10 +1,14 @@
-"""Skills: a folder each, with SKILL.md (front matter and instructions) and, when there is data, data.json beside it."""
+"""Skills: a folder each, with SKILL.md (front matter and instructions) and, when there is data, data.json beside it.
+
+Several names may want one folder (`tree_removal`, `tree-removal`): the first that is created gets it, and the pages say
+what their skills are called.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from datetime import UTC, datetime
 
 from ..errors import CommonplaceError, PageNotFound, StorageError
@@ -14,7 +18,7 @@ from ..formats.timestamps import format_timestamp
 from ..model import Clock, Json, Skill
 from .base import Pages, PageWriter
 from .layout import Layout
-from .names import require_valid_name, skill_folder
+from .names import require_valid_name, skill_folders
 
 PAGE = "SKILL.md"
 DATA = "data.json"
@@ -29,7 +33,7 @@ def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = Fals
     """Parse a page as a skill, `alone` without its data. Its folder decides its name, as with records."""
     when = format_timestamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
     skill = page_of.parse_skill(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
-    name = skill.name if skill_folder(skill.name) == folder else folder
+    name = skill.name if folder in skill_folders(skill.name) else folder
     data, problem = ({}, "") if alone else _read_data(pages, path.removesuffix(PAGE) + DATA)
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
 
@@ -47,14 +51,18 @@ def _read_data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
 
 
 class Skills:
-    def __init__(self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock) -> None:
+    def __init__(
+        self, pages: Pages, writer: PageWriter, layout: Layout, clock: Clock, only_folder: str | None = None
+    ) -> None:
+        """Open the skills of a memory. With `only_folder` a skill is in that folder, whatever its name is."""
+        self.only_folder = only_folder
         self.pages = pages
         self.writer = writer
         self.layout = layout
         self.clock = clock
 
     def get(self, name: str) -> Skill | None:
-        skill = self._read_skill(self._folder(name))
+        skill = self._read_skill(self.find_folder(name))
         return skill if skill and skill.name == name else None
 
     def all(self) -> list[Skill]:
@@ -92,19 +100,21 @@ class Skills:
         return self._change(name, lambda old: change(old)._replace(updated_at=now) if old else None)
 
     def delete(self, name: str) -> bool:
-        with self.pages.lock(f"skill {name}"):
-            skill = self.get(name)
-            if skill is None:
+        with self._lock(name):
+            folder = self.find_folder(name)
+            skill = self._read_skill(folder)
+            if skill is None or skill.name != name:
                 return False
             self.writer.remove(skill.path)
             with suppress(PageNotFound):
-                self.writer.remove(self._data_path(self._folder(name)))
+                self.writer.remove(self._data_path(folder))
             return True
 
     def _change(self, name: str, change: Callable[[Skill | None], Skill | None]) -> Skill:
-        folder = self._folder(name)
-        with self.pages.lock(f"skill {name}"):
-            old = self.get(name)
+        with self._lock(name):
+            folder = self.find_folder(name)
+            skill = self._read_skill(folder)
+            old = skill if skill and skill.name == name else None
             new = change(old)
             if new is None:
                 raise PageNotFound(self._path(folder))
@@ -141,10 +151,22 @@ class Skills:
             else:
                 self.writer.remove(self._data_path(folder))
 
-    def _folder(self, name: str) -> str:
-        """Return the folder a person named exactly so, else ours."""
-        ours = skill_folder(name)
-        return name if ours != name and self.layout.has_folder(self.layout.skills, name) else ours
+    def _lock(self, name: str) -> AbstractContextManager[None]:
+        """Return the lock of all names that want the same folder."""
+        return self.pages.lock(f"skill {skill_folders(name)[0]}")
+
+    def find_folder(self, name: str) -> str:
+        """Return the folder that a skill has, or the one it gets: a person's of exactly that name, else ours."""
+        if self.only_folder is not None:
+            return self.only_folder
+        plain, unique = skill_folders(name)
+        if name not in (plain, unique) and self.layout.has_folder(self.layout.skills, name):
+            return name
+        others = [self._read_skill(plain), self._read_skill(unique) if plain != unique else None]
+        for folder, skill in zip((plain, unique), others, strict=True):
+            if skill and (skill.name == name or (skill.warning and folder == unique)):
+                return folder
+        return plain if others[0] is None else unique
 
     def _path(self, folder: str) -> str:
         return f"{self.layout.skills}/{folder}/{PAGE}"
