@@ -149,3 +149,24 @@ def test_what_has_no_time_is_not_written_again_because_time_goes_on(home: Path, 
     told = pages(home)["agents/main/memory/working/pot.md"]
     assert "updated_at: 2031-05-06" in told
     assert "created_at: 2031" not in told
+
+
+@pytest.mark.parametrize("existing", ["", "tree-removal"])
+def test_an_imported_skill_gets_a_plain_folder_unless_another_skill_has_it(
+    home: Path, tmp_path: Path, existing: str
+) -> None:
+    memory = Memory(home, clock=FrozenClock())
+    if existing:
+        memory.call("MemoryTool", {"op": "createSkill", "name": existing, "description": "here"})
+    database = registry_database(tmp_path / "registry.db")
+    with sqlite3.connect(database) as connection:
+        connection.execute("UPDATE skills SET name = 'tree_removal'")
+    connection.close()
+    assert not brought(home, database).left_unchanged
+    assert memory.call("MemoryTool", {"op": "getSkill", "name": "tree_removal"})["description"] == "Brews tea"
+    assert (home / "skills/tree-removal/SKILL.md").exists()
+    if existing:
+        assert memory.call("MemoryTool", {"op": "getSkill", "name": existing})["description"] == "here"
+    done = brought(home, database)
+    assert not done.added
+    assert not done.left_unchanged
