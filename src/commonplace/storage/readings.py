@@ -16,7 +16,7 @@ from itertools import groupby
 from threading import Lock
 from typing import Any, NamedTuple
 
-from .files import APPEND_FLAGS
+from .files import APPEND_FLAGS, PRIVATE_FILE_MODE, make_folders
 from .history import version_of
 
 _PREFIX = "given"  # of the names of all logs
@@ -124,8 +124,8 @@ class ReadingLog:
         fields = {"conversation": self._conversation, "path": path, "version": reading.version}
         line = json.dumps(fields | {"lines": _format_runs(reading.lines)}, ensure_ascii=False, separators=(",", ":"))
         with suppress(OSError, UnicodeError):
-            os.makedirs(self._folder, exist_ok=True)
-            handle = os.open(self._current, APPEND_FLAGS, 0o600)
+            make_folders(self._folder)
+            handle = os.open(self._current, APPEND_FLAGS, PRIVATE_FILE_MODE)
             try:
                 os.write(handle, f"{line}\n".encode())
                 is_full = os.fstat(handle).st_size > _MAX_LOG_BYTES

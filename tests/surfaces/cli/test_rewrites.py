@@ -32,7 +32,7 @@ def test_lines_that_yours_replaced_are_told(used: Shell, page: Path, reading: li
     used.ok("world", "people", "Ann lives in Paris", **ANN)
     done = used.run("world", "people", "Ann lives in Bergen", **BOB)
     assert page.read_text() == "Ann lives in Bergen"
-    assert "warning: Ann lives in Paris\n" in done.stderr
+    assert "warning: conflict: Ann lives in Paris\n" in done.stderr
     assert "conflict has lines of others that yours replaced" in done.stderr
 
 

@@ -259,3 +259,28 @@ def test_another_process_sees_what_was_written_and_the_other_way_round(asked: Ap
     assert Memory(full).search("wombat")
     Memory(full).call("remember", {"content": "The numbat does not."})
     assert asked.get("search", q="numbat")["results"]
+
+
+def test_each_conversation_rewrites_a_topic_from_what_it_was_given(asked: Api, full: Path) -> None:
+    one, two, bob = asked.as_(Session="one"), asked.as_(Session="two"), asked.as_(Agent="bob")
+    one.post("tools/recall")
+    two.get(f"pages/{PAGE}")
+    bob.post("tools/memory_get", path=PAGE)  # without a session: what the agent was given
+    for who, name in ((one, "Cleo"), (two, "Dan"), (bob, "Eve")):
+        content = f"# People\n\nAnn and Bob.\n{name}.\n"
+        assert "conflict" not in who.post("tools/update_world", topic="people", content=content)
+    assert (full / PAGE).read_text() == "# People\n\nAnn and Bob.\nCleo.\nDan.\nEve.\n"
+    lost = bob.post("tools/update_world", topic="people", content="# People\n\nAnn.\nEve.\n")
+    assert (full / PAGE).read_text() == "# People\n\nAnn.\nCleo.\nDan.\nEve.\n"
+    assert "conflict" not in lost
+
+
+def test_settings_that_change_leave_conversations_what_they_were_given(asked: Api, full: Path) -> None:
+    one = asked.as_(Session="one")
+    one.post("tools/recall")
+    Memory(full, "bob").call("update_world", {"topic": "people", "content": "# People\n\nAnn and Bob.\nCleo.\n"})
+    (full / "commonplace.yaml").write_text("timezone: Europe/Paris\n")
+    one.post("tools/update_world", topic="people", content="# People\n\nAnn and Bob.\nDan.\n")
+    page = (full / PAGE).read_text()
+    assert "Cleo." in page
+    assert "Dan." in page

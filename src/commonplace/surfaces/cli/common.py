@@ -172,9 +172,10 @@ def call_tool(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str
             print_json(outcome.reply)
             sys.exit(outcome.error.exit_status)
         raise outcome.error
-    for field in ("warning", "conflict"):
-        if text := outcome.reply.get(field):
-            warn(text if "\n" not in text else f"\n{text}")
+    if sentence := outcome.reply.get("warning"):
+        warn(sentence)
+    if lost := outcome.reply.get("conflict"):
+        warn(f"conflict:\n{lost}" if "\n" in lost else f"conflict: {lost}")
     return outcome.reply
 
 
