@@ -282,7 +282,7 @@ def together(home: Home, text: str) -> list[str]:
 def by_words(home: Home, text: str) -> list[str]:
     """As without a provider, and without what else the ranking knows: the keys, the dates, the pages."""
     query = Query(text, home.visibility.viewer(), 10, 0.0, today=home.today().toordinal())
-    weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recency=0.0, duplicate=0.0)
+    weights = Weights(support=0.0, phrase=0.0, key=0.0, date=0.0, recency=0.0)
     nobody = EmbeddingService(SearchSettings(provider="none"))
     found = home.index.query(lambda view: run_query(view.index, query, nobody, weights))
     assert found.mode == "keyword"

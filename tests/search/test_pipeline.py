@@ -58,3 +58,19 @@ def test_a_rebuilt_index_answers_as_before(memory: Memory) -> None:
     before = memory.search("printer on which floor")
     assert memory.build_index(rebuild=True)["up_to_date"]
     assert memory.search("printer on which floor") == before
+
+
+def test_the_same_text_on_three_pages_is_one_hit(home: Path) -> None:
+    for name in ("a", "b", "c"):
+        page = home / f"memory/{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text("The deploy day is Thursday.\n")
+    memory = Memory(home)
+    assert [hit.path for hit in memory.search("deploy day")] == ["memory/a.md"]
+
+
+def test_records_with_the_same_value_are_as_many_hits_as_keys(home: Path) -> None:
+    memory = Memory(home)
+    for key in ("editor", "pager"):
+        memory.call("MemoryTool", {"op": "setGlobal", "key": key, "value": "vim"})
+    assert {hit.key for hit in memory.search("vim")} == {"editor", "pager"}

@@ -34,7 +34,17 @@ from .calibration import (
 from .dates import NO_DATES, QueryDates, read_dates
 from .filters import check_filters
 from .rerank import rerank_cross_encoder, rerank_maxsim
-from .scoring import WEIGHTS, ScoredHit, Weights, explain_hit, fits_dates, names_dates, put_first, score_candidates
+from .scoring import (
+    WEIGHTS,
+    ScoredHit,
+    Weights,
+    drop_duplicates,
+    explain_hit,
+    fits_dates,
+    names_dates,
+    put_first,
+    score_candidates,
+)
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -145,7 +155,9 @@ def _add_authors(home: Searchable, result: SearchResult, query: Query) -> Search
     origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in result.hits])
     hits = [hit._replace(author=origin.author) for hit, origin in zip(result.hits, origins, strict=True)]
     wanted = query.filters.author
-    chosen = [at for at, origin in enumerate(origins) if not wanted or wanted in origin.names][: query.limit]
+    chosen = [at for at, origin in enumerate(origins) if not wanted or wanted in origin.names]
+    distinct = {row.number for row in drop_duplicates(result.ranked[at] for at in chosen)}
+    chosen = [at for at in chosen if result.ranked[at].number in distinct][: query.limit]
     return result._replace(hits=tuple(hits[at] for at in chosen), ranked=tuple(result.ranked[at] for at in chosen))
 
 
@@ -217,10 +229,12 @@ def _run_dated_query(
         candidates = _find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
-        background = background_odds([row.odds for row in rows])
+        background = background_odds([row.odds for row in drop_duplicates(rows)])
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
         has_dated = not dates.spans or any(names_dates(row) for row in rows)
         rows = _select_by_date(rows, dates)
+        if not query.filters.author:  # of the copies of a text, the best may be by another author
+            rows = drop_duplicates(rows)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]

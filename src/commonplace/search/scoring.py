@@ -31,7 +31,6 @@ class Weights(NamedTuple):
     recency: float = 1.0
     maxsim: float = 6.0  # MaxSim of the packaged model
     cross_encoder: float = 0.5  # the score of the cross-encoder
-    duplicate: float = 1.0  # subtracted for every earlier hit with the same text
 
 
 class Factors(NamedTuple):
@@ -53,7 +52,6 @@ class ScoredHit(NamedTuple):
     odds: float
     factors: Factors
     support: float = 0.0  # of its page
-    duplicates: int = 0  # earlier hits with the same text
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
@@ -67,7 +65,6 @@ _EXPLAIN_NAMES = {
     "recency": "recent",
     "maxsim": "close",
     "cross_encoder": "read",
-    "duplicate": "repeated",
 }
 _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
@@ -99,7 +96,7 @@ def score_candidates(
     for candidate, factors, odds in rows:
         page = support[candidate.hit.path]
         hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    return _demote_duplicates(sort_by_odds(hits), weights)
+    return sort_by_odds(hits)
 
 
 def _factors(
@@ -211,17 +208,12 @@ def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[Scor
     return [*best, *(row._replace(odds=cap) if row.odds > cap else row for row in rest)]
 
 
-def _demote_duplicates(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
-    """Lower the odds of hits whose text an earlier hit has, so that other texts come first."""
-    counts: dict[str, int] = {}
-    out: list[ScoredHit] = []
+def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
+    """Return the first of the hits that say the same under the same key."""
+    first: dict[tuple[str, str], ScoredHit] = {}
     for row in rows:
-        duplicates = counts.get(row.hit.text, 0)
-        counts[row.hit.text] = duplicates + 1
-        if duplicates:
-            row = row._replace(odds=row.odds - weights.duplicate * duplicates, duplicates=duplicates)
-        out.append(row)
-    return out if len(counts) == len(out) else sort_by_odds(out)
+        first.setdefault((row.hit.key, " ".join(row.hit.text.split())), row)
+    return list(first.values())
 
 
 def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
@@ -239,8 +231,6 @@ def explain_hit(row: ScoredHit) -> dict[str, float]:
     for name, value in (row.factors._asdict() | reranked).items():
         if value:
             parts[_EXPLAIN_NAMES.get(name, name)] = round(getattr(WEIGHTS, name) * value, 3)
-    if row.duplicates:
-        parts[_EXPLAIN_NAMES["duplicate"]] = round(-WEIGHTS.duplicate * row.duplicates, 3)
     if row.background:
         parts["background"] = round(-row.background, 3)
     return parts | {"all": round(row.odds, 3)}
