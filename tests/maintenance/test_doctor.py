@@ -656,3 +656,12 @@ def test_ten_thousand_pages_are_looked_at_in_seconds(home: Path, clock: FrozenCl
 def test_every_check_is_described() -> None:
     text = (Path(__file__).parents[2] / "docs/doctor.md").read_text()
     assert re.findall(r"^\| `([a-z-]+)` \|", text, re.MULTILINE) == [*CHECKS]
+
+
+def test_the_markers_of_a_merge_conflict_are_found(sick: Path, clock: FrozenClock) -> None:
+    page = sick / "memory/world/tea.md"
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text("Tea\n\n<<<<<<< HEAD\ngreen\n=======\nblack\n>>>>>>> bob\n")
+    (sick / "memory/world/rules.md").write_text("Title\n=======\n\ntext\n")
+    finding = only(sick, clock, "merge-conflicts")
+    assert (finding.path, finding.line) == ("memory/world/tea.md", 3)

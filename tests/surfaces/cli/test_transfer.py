@@ -29,7 +29,7 @@ def run_bytes(shell: Shell, *arguments: str, stdin: bytes = b"") -> subprocess.C
 
 
 def pages(folder: Path) -> dict[str, object]:
-    return {path: file for path, file in tree(folder).items() if path != ".gitignore"}
+    return {path: file for path, file in tree(folder).items() if path not in (".gitignore", ".gitattributes")}
 
 
 @pytest.mark.parametrize("name", ["b.tar", "b.tar.gz", "b.tgz", "b.jsonl", "b.jsonl.gz"])

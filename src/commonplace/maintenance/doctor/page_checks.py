@@ -27,6 +27,7 @@ _FILE_TIME_TOLERANCE_SECONDS = 86400.0
 _LATEST_FILE_TIME = 250_000_000_000.0  # seconds since the epoch; later years are in no calendar
 _UNCLOSED_FRONT_MATTER = re.compile(r"\ufeff?---[ \t]*\r?\n[A-Za-z_][\w-]*:[ \t\r\n]")
 _DAY_PAGE = re.compile(r"([0-9]{4})[-/]([0-9]{2})[-/]([0-9]{2})\.md$")
+_CONFLICT_MARKERS = tuple(re.compile(line, re.MULTILINE) for line in (r"^<{7} ", r"^={7}\r?$", r"^>{7} "))  # git's
 _LOCATION_FIELDS = ("key", "category", "channel", "created_at", "updated_at")
 _APPEND_ONLY_KINDS = ("session", "data")  # no tool rewrites a part of these: their size is no burden
 _FIX_BY_HAND = "mend the lines between the two `---` by hand"
@@ -51,6 +52,20 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorPro
         yield DoctorProblem(
             page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2
         )
+
+
+def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+    """Find what a merge of two people's changes left for a person to decide."""
+    first = at = -1
+    for marker in _CONFLICT_MARKERS:
+        found = marker.search(page.text, at + 1)
+        if not found:
+            return
+        at = found.start()
+        first = at if first < 0 else first
+    advice = "choose the lines to keep and remove the markers; until then agents read both sides"
+    line = page.text.count("\n", 0, first) + 1
+    yield DoctorProblem(page.path, "holds the markers of a merge conflict", advice, line)
 
 
 def _front_matter_error(text: str) -> BrokenFrontMatter | None:

@@ -22,7 +22,8 @@ from ..base import (
     Retention,
     TokenStore,
 )
-from ..files import PRIVATE_FOLDER_MODE, read_bytes_or_none, storage_errors
+from ..files import make_folders, read_bytes_or_none, storage_errors
+from .git import ignore_derived_folders, write_git_files
 from .history import FolderHistory
 from .pages import FolderPages
 from .root import RootFolder
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
     from ...index.sync import IndexScope
     from ..backends import SetupProblem
     from ..tree import FileTree
-
-# A home may be part of a repository: its pages belong there, derived files do not.
-_GITIGNORE = "# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n"
 
 
 class FolderStorage:
@@ -56,9 +54,18 @@ class FolderStorage:
         self._top = RootFolder(self.local_folder)
         self._history = FolderHistory(os.path.join(self.local_folder, HISTORY_FOLDER), self._locks, clock, retention)
         self.history: HistoryStore = self._history
-        self.pages: Pages = FolderPages(self.local_folder, on_write, self._history)
+        self._on_write = on_write
+        self._is_first_write = True
+        self.pages: Pages = FolderPages(self.local_folder, self._note_write, self._history)
         self.tokens: TokenStore = FolderTokens(self.local_folder)
         self.tree: FileTree = FolderTree(self.local_folder, self._locks, self.pages, self.history)
+        ignore_derived_folders(self.local_folder)
+
+    def _note_write(self, path: str, size: int) -> None:
+        self._on_write(path, size)
+        if self._is_first_write:  # which made the derived folders
+            self._is_first_write = False
+            ignore_derived_folders(self.local_folder)
 
     def read_settings_text(self, path: str) -> str | None:
         return settings_of.read_file(os.path.join(self.local_folder, path))
@@ -113,6 +120,10 @@ class FolderStorage:
     def open_index(self, scope: IndexScope) -> IndexHandle:
         from ...index.handle import SqliteIndexHandle
 
+        if os.path.isdir(self.local_folder):
+            with suppress(OSError):  # then the index is kept elsewhere, and says so
+                make_folders(self.cache_folder)
+            ignore_derived_folders(self.local_folder)
         return SqliteIndexHandle(self.cache_folder, self.pages, scope)
 
     @cached_property
@@ -169,13 +180,7 @@ class FolderBackend:
         return os.path.isdir(self.absolute_address(address))
 
     def create(self, address: str) -> None:
-        gitignore = os.path.join(address, ".gitignore")
-        try:
-            os.makedirs(address, mode=PRIVATE_FOLDER_MODE, exist_ok=True)
-            with suppress(FileExistsError), open(gitignore, "x", encoding="utf-8") as file:
-                file.write(_GITIGNORE)
-        except OSError as error:
-            raise StorageError(f"{error.filename or address}: {error.strerror}") from error
+        write_git_files(address)
 
 
 BACKEND = FolderBackend()

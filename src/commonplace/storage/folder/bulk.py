@@ -41,12 +41,12 @@ from ..files import (
     write_file,
 )
 from ..history import current_write, version_of
+from .git import IMPORTS_FOLDER
 from .history import FolderHistory
 from .root import RootFolder
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
-_IMPORTS_FOLDER = ".imports"  # the log of imports: hashes only, nothing of what was imported
 _BATCH_FILES = 200  # each is open until all are on disk
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
@@ -72,7 +72,7 @@ class FolderBulk:
     def snapshot(self, roots: Sequence[Root], base: str, *, history: bool) -> Iterator[bulk.Snapshot]:
         """Copy everything while writers go on; then hold them only to copy what changed in between."""
         top = self._top
-        every = [*roots, Root(HISTORY_FOLDER, "")] if history else [*roots]
+        every = [*roots, Root(HISTORY_FOLDER, ".jsonl")] if history else [*roots]
         with bulk.Spool() as spool:
             copies: dict[str, _Copy] = {}
             for _ in range(2):  # the second round copies what changed during the first, which may have taken long
@@ -240,8 +240,8 @@ class FolderBulk:
                     _set_mode_and_time(file_path, file, file_path)
 
     def read_import_log(self) -> dict[str, str]:
-        with storage_errors(_IMPORTS_FOLDER):
-            data = read_bytes_or_none(self._import_log_file, _IMPORTS_FOLDER) or b""
+        with storage_errors(IMPORTS_FOLDER):
+            data = read_bytes_or_none(self._import_log_file, IMPORTS_FOLDER) or b""
         lines = (line.partition(" ") for line in data.decode("ascii", "ignore").split("\n"))
         return {key: version for key, _, version in lines if len(key) == len(version) == _HASH_CHARACTERS}
 
@@ -249,8 +249,8 @@ class FolderBulk:
         """Append to the log, each entry between two line breaks: one that is cut off by a crash spoils no other."""
         if not entries:
             return
-        with storage_errors(_IMPORTS_FOLDER):
-            make_folders(self._locate(_IMPORTS_FOLDER))
+        with storage_errors(IMPORTS_FOLDER):
+            make_folders(self._locate(IMPORTS_FOLDER))
             handle = os.open(self._import_log_file, APPEND_FLAGS, PRIVATE_FILE_MODE)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in entries.items()).encode())
@@ -259,15 +259,15 @@ class FolderBulk:
 
     @property
     def _import_log_file(self) -> str:
-        return os.path.join(self._locate(_IMPORTS_FOLDER), "receipts")
+        return os.path.join(self._locate(IMPORTS_FOLDER), "receipts")
 
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
         """Run an import. One that is killed leaves a marker with its id, under which the next run continues."""
-        folder = self._locate(_IMPORTS_FOLDER)
+        folder = self._locate(IMPORTS_FOLDER)
         marker = os.path.join(folder, f"unfinished-{name}")
-        with storage_errors(_IMPORTS_FOLDER):
-            call = (read_bytes_or_none(marker, _IMPORTS_FOLDER) or b"").decode("ascii", "ignore")
+        with storage_errors(IMPORTS_FOLDER):
+            call = (read_bytes_or_none(marker, IMPORTS_FOLDER) or b"").decode("ascii", "ignore")
             if not call.isalnum():
                 call = os.urandom(5).hex()
                 make_folders(folder)

@@ -21,7 +21,7 @@ import {
 
 // What must not wait, what should be looked at, and what is good to know.
 const SEVERITY = {
-  serious: ["settings", "unreadable", "secrets", "json", "front-matter", "permissions"],
+  serious: ["settings", "unreadable", "secrets", "json", "front-matter", "merge-conflicts", "permissions"],
   worth: ["duplicate-notes", "duplicate-records", "unread", "names", "links", "future", "index"],
 };
 const LEVELS = [

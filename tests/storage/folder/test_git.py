@@ -1,0 +1,87 @@
+"""A home in a git repository: nothing derived shows up, and two people merge."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.storage.backends import backend_of
+
+pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    identity = ["-c", "user.name=Ann", "-c", "user.email=ann@example.org"]
+    done = subprocess.run(["git", *identity, *arguments], cwd=folder, capture_output=True, text=True, check=False)
+    return done.stdout + done.stderr
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    project = tmp_path / "project"
+    project.mkdir()
+    git(project, "init", "-q", "-b", "main")
+    return project
+
+
+def shown(project: Path) -> list[str]:
+    return sorted(line[3:] for line in git(project, "status", "--porcelain", "-uall").splitlines())
+
+
+def use(home: Path) -> None:
+    memory = Memory(home)
+    memory.call("remember", {"content": "Tea."})
+    memory.search("tea")
+    memory.close()
+
+
+def test_derived_folders_never_show_up_in_git(project: Path) -> None:
+    use(project / ".commonplace")
+    assert shown(project)
+    assert not [path for path in shown(project) if "/." in path]
+
+
+def test_a_home_from_before_the_repository_is_ignored_once_it_is_opened(tmp_path: Path) -> None:
+    use(tmp_path / "home")
+    git(tmp_path, "init", "-q")
+    assert [path for path in shown(tmp_path) if "/." in path]
+    Memory(tmp_path / "home")
+    assert not [path for path in shown(tmp_path) if "/." in path]
+
+
+def test_a_home_outside_of_a_repository_gets_no_files_of_git(home: Path) -> None:
+    use(home)
+    assert [*home.rglob(".gitignore")] == []
+
+
+def test_two_people_who_write_on_one_day_merge_without_a_conflict(project: Path) -> None:
+    backend_of(str(project)).create(str(project))
+    Memory(project).call("remember", {"content": "The first."})
+    git(project, "add", "-A")
+    git(project, "commit", "-qm", "one")
+    git(project, "checkout", "-qb", "bob")
+    Memory(project).call("remember", {"content": "Bob's."})
+    git(project, "commit", "-qam", "two")
+    git(project, "checkout", "-q", "main")
+    Memory(project).call("remember", {"content": "Ann's."})
+    git(project, "commit", "-qam", "three")
+    assert "CONFLICT" not in git(project, "merge", "bob")
+    (day,) = (project / "agents/main/memory/daily").iterdir()
+    assert all(text in day.read_text() for text in ("The first.", "Bob's.", "Ann's."))
+    assert "<<<<" not in day.read_text()
+
+
+def test_files_of_the_user_stay_and_those_of_an_earlier_version_are_renewed(home: Path) -> None:
+    home.mkdir()
+    (home / ".gitignore").write_text("# made by commonplace; can be rebuilt\n.index/\n.locks/\n.access/\n")
+    (home / ".gitattributes").write_text("mine\n")
+    backend_of(str(home)).create(str(home))
+    assert ".history/" in (home / ".gitignore").read_text()
+    assert (home / ".gitattributes").read_text() == "mine\n"
+    (home / ".gitignore").write_text("mine\n")
+    backend_of(str(home)).create(str(home))
+    assert (home / ".gitignore").read_text() == "mine\n"
