@@ -112,6 +112,7 @@ def make_ill(home: Path) -> None:
     put(home, "memory/secret.md", "token ghp_" + "a1B2c3D4e5" * 4)
     put(home, f"{DAYS}/2027-01-01.md", "# 2027-01-01\n")
     put(home, "README.md", "hello")
+    put(home, "memory/merged.md", "<<<<<<< HEAD\na\n=======\nb\n>>>>>>> bob\n")
     put(home, "memory/Case.md", "one")
     put(home, "memory/case.md", "two")
     (home / "memory/link.md").symlink_to("case.md")
