@@ -19,7 +19,7 @@ from .settings import SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.history import current_write
-from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Layout, folders_above
+from .storage.layout import FIXED_NAMES, LAYOUTS, MAIN, Diary, Layout, folders_above
 from .storage.names import encode_name, require_valid_name
 from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
@@ -82,6 +82,7 @@ class Home:
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
         self.has_memory = self._read_has_memory()
         self.readings = Readings()
+        self.session = session or self.settings.search_for(agent).session_key
 
     @cached_property
     def index(self) -> IndexHandle:
@@ -118,10 +119,15 @@ class Home:
     def provider_choice(self) -> ProviderChoice:
         """Return the agent's search settings, as far as the user's own configuration lets the memory decide."""
         search = self.settings.search_for(self.agent)
+        if search.foreign_provider:
+            refusal = f"{self.settings.config} names the provider {search.foreign_provider}, which is not among ours"
+            return ProviderChoice(search, refusal)
         if is_self_contained(search):
             return ProviderChoice(search._replace(base_url="", api_key_env=""))
         settings_file = self.storage.read_bytes(settings_of.FILE) or b""
         is_trusted = self.trust.allows_file(settings_of.FILE, settings_file)
+        if self.settings.config:  # of another system: only its owner's word makes it count
+            is_trusted = self.trust.is_own
         return choose_provider(search, load_config(), is_trusted=is_trusted, is_shared=self.trust.is_shared)
 
     @cached_property
@@ -328,7 +334,7 @@ class Home:
             "passages": passages,
             "search": self._search_mode(),
             "index_up_to_date": not view.stale,
-            "warnings": list(self.visibility.filter_warnings(view)),
+            "warnings": [*self.settings.warnings, *self.visibility.filter_warnings(view)],
         }
 
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
@@ -378,7 +384,25 @@ def modified_timestamp(home: Home, path: str) -> str | None:
 def layout_of(settings: Settings) -> Layout:
     """Return how a home with these settings is arranged."""
     layout = LAYOUTS[settings.layout]
+    folder = "" if settings.workspace == "." else settings.workspace
     if settings.workspace:
-        folder = "" if settings.workspace == "." else settings.workspace
         layout = replace(layout, base=folder) if settings.layout in ("native", "duragent") else layout.under(folder)
-    return replace(layout, world_folder=settings.world_path or None)
+    return replace(
+        layout,
+        world_folder=settings.world_path or None,
+        agents_folder=settings.agents_folder or None,
+        memory_root=_join(folder, settings.memory_dir) if settings.memory_dir else None,
+        own_diaries=tuple((name, _own_diary(settings.layout, folder, root)) for name, root in settings.agent_roots),
+    )
+
+
+def _own_diary(layout: str, workspace: str, root: str) -> Diary:
+    """Return the diary of an agent that has a memory root, or in OpenClaw a workspace, of its own."""
+    if layout == "openclaw":
+        return Diary(f"{root}/MEMORY.md", f"{root}/memory", f"{root}/memory")
+    folder = _join(workspace, root)
+    return Diary(f"{folder}/MEMORY.md", folder, folder)
+
+
+def _join(folder: str, below: str) -> str:
+    return f"{folder}/{below}" if folder else below

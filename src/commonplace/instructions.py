@@ -30,7 +30,7 @@ class Rule(NamedTuple):
 def list_instructions(home: Home) -> list[str]:
     """Return the paths of all pages of rules: shared directives, those of each agent, and skills."""
     pages = home.storage.pages
-    agents = home.layout.path("agents")
+    agents = home.layout.agents
     folders = [home.layout.directives, *(f"{agents}/{name}/directives" for name in pages.list_folders(agents))]
     directives = [path for folder in folders for path in pages.list(folder)]
     skills = home.layout.skills

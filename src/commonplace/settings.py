@@ -12,12 +12,13 @@ from functools import reduce
 from typing import Any, NamedTuple
 
 from .errors import InvalidArgument, SettingsError, range_words
-from .formats.yaml_nodes import Node, YamlProblem, compose
+from .formats.yaml_nodes import Node, YamlProblem, compose, scalar_value
 from .schema import BOOLEAN, TEXT, WORDS, Schema, array, check, integer, one_of
 
 FILE = "commonplace.yaml"
 LAYOUT_NAMES = ("native", "agentool", "duragent", "openclaw")
 INTERNAL_FOLDERS = (".index", ".locks", ".history", ".access")  # folders of a home that hold no pages
+MEMORY_DIR_LAYOUT = "agentool"  # the only one whose memory root can be named
 SECRET_POLICIES = ("warn", "redact", "refuse")
 DIRECTIVE_BLOCKS = ("categories", "storage", "actions")
 
@@ -53,6 +54,8 @@ class SearchSettings(NamedTuple):
     rerank: bool = False
     base_url: str = ""
     api_key_env: str = ""
+    session_key: str = ""
+    foreign_provider: str = ""  # one that another system's configuration names, and that is not among ours
 
 
 class HistorySettings(NamedTuple):
@@ -75,7 +78,7 @@ class RecallSettings(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """The settings of a home. `workspace` and `world_path` are relative to it; empty means the layout's own."""
+    """The settings of a home. Folders are relative to it; empty means the layout's own."""
 
     layout: str = "native"
     workspace: str = ""
@@ -87,6 +90,11 @@ class Settings(NamedTuple):
     search: SearchSettings = SearchSettings()
     agents: tuple[tuple[str, SearchSettings], ...] = ()
     secrets: str = "warn"
+    memory_dir: str = ""
+    agent_roots: tuple[tuple[str, str], ...] = ()  # folders of agents whose memory is elsewhere
+    agents_folder: str = ""  # where another system keeps what it has of each agent
+    config: str = ""  # the configuration file of another system that was read
+    warnings: tuple[str, ...] = ()
 
     def search_for(self, agent: str) -> SearchSettings:
         return dict(self.agents).get(agent, self.search)
@@ -120,6 +128,16 @@ def world_folder(text: str, home: str) -> str:
     if folder == ".":
         raise InvalidArgument("the whole home cannot be the world", advice="name a folder inside it")
     return folder
+
+
+def inner_folder(text: str, _home: str) -> str:
+    """Return a folder as a path inside another one; InvalidArgument for one that leads out of it."""
+    parts = [part for part in text.replace("\\", "/").split("/") if part not in ("", ".")]
+    if "\0" in text or os.path.isabs(text) or text.startswith("~") or ".." in parts or not parts:
+        raise InvalidArgument(f"{text!r} is not a folder inside the workspace", advice="name one like notes/memory")
+    if parts[0] in INTERNAL_FOLDERS:
+        raise InvalidArgument(f"{text!r} cannot hold memory", advice="name another folder")
+    return "/".join(parts)
 
 
 def timezone_name(text: str, _home: str) -> str:
@@ -177,6 +195,7 @@ _PATTERNS: Schema = array(TEXT)
 SETTINGS = (
     Setting("layout", "layout", one_of(*LAYOUT_NAMES), "the arrangement of the home"),
     Setting("workspace", "workspace", TEXT, "the folder of the home with the pages", relative_folder),
+    Setting("memory_dir", "memory_dir", TEXT, "the memory root in the workspace, in the layout agentool", inner_folder),
     Setting("timezone", "timezone", TEXT, "whose midnight turns the daily page", timezone_name),
     Setting("world_memory.path", "world_path", TEXT, "where shared topics are", world_folder),
     Setting("history.days", "history.days", integer(0, 1_000_000), "how long earlier versions of pages are kept"),
@@ -198,6 +217,7 @@ SETTINGS = (
     Setting("memorySearch.apiKeyEnv", "search.api_key_env", TEXT, "not used: likewise"),
     Setting("memorySearch.extraPaths", "search.extra_paths", _PATTERNS, "more pages to search", page_pattern),
     Setting("memorySearch.indexSessions", "search.index_sessions", BOOLEAN, "whether sessions are searched, too"),
+    Setting("memorySearch.sessionKey", "search.session_key", TEXT, "the conversation that history records by default"),
     Setting("memorySearch.maxResults", "search.max_results", integer(1, 100), "how many hits at most"),
     Setting("memorySearch.minScore", "search.min_score", _SCORE, "the least score of a hit"),
 )
@@ -221,22 +241,36 @@ def read_file(path: str) -> str | None:
         raise SettingsError(error.strerror or "cannot be read", path=path) from error
 
 
-def load(home: str, read: ReadText = read_file) -> Settings:
-    """Return the settings of a home; the defaults if it has no file."""
+def load(home: str, read: ReadText = read_file, base: Settings | None = None) -> Settings:
+    """Return the settings of a home; without a file those in `base`, or the defaults."""
+    base = base or Settings()
     path = os.path.join(home, FILE)
     root = _compose(path, read)
     if root is None:
-        return Settings()
+        return base
     reader = _Reader(path, home)
     sections = dict(reader.entries(root, FILE, [*_keys_in(""), "agents"]))
     agents = sections.pop("agents", None)
     values: dict[str, Any] = {}
     for name, node in sections.items():
         values |= reader.read_values(node, name)
-    settings = _settings_from(values)
+    settings = _replace_fields(base, values)
+    if settings.memory_dir and settings.layout != MEMORY_DIR_LAYOUT:
+        if "layout" in values:
+            raise reader.error(root, f"memory_dir belongs to layout: {MEMORY_DIR_LAYOUT}")
+        settings = settings._replace(layout=MEMORY_DIR_LAYOUT)
     if agents is None or _is_empty(agents):
         return settings
-    return settings._replace(agents=tuple(_read_agents(reader, agents, settings.search)))
+    return _add_agents(reader, agents, settings)
+
+
+def convert_value(name: str, value: Any, home: str) -> dict[str, Any]:
+    """Return a value that was not read from our own file, by its field of `Settings`; InvalidArgument if it is wrong."""
+    setting = _BY_NAME[name]
+    checked = check(setting.schema, value, setting.key)
+    if isinstance(checked, list):
+        return {setting.field: tuple(setting.convert(each, home) for each in checked)}
+    return {setting.field: setting.convert(checked, home) if isinstance(checked, str) else checked}
 
 
 def has_memory(path: str, read: ReadText = read_file) -> bool:
@@ -249,8 +283,12 @@ def has_memory(path: str, read: ReadText = read_file) -> bool:
         return False
     reader = _Reader(path, "")
     if not _is_empty(memory):
-        for _, node in reader.entries(memory, "spec.memory", ["backend"]):
-            reader.read_value(node, _BACKEND)
+        reader.require_mapping(memory, "spec.memory")
+        for key, node in memory.value:  # most keys there belong to whoever runs the agent
+            if key.value == _BACKEND.key:
+                reader.read_value(node, _BACKEND)
+            elif _is_misspelt(str(key.value), _BACKEND.key):
+                raise reader.error(key, f"unknown key {key.value!r} in spec.memory.{_hint(key.value, [_BACKEND.key])}")
     return True
 
 
@@ -261,9 +299,8 @@ def _keys_in(section: str) -> list[str]:
     return [*dict.fromkeys(name.removeprefix(prefix).partition(".")[0] for name in names)]
 
 
-def _settings_from(values: dict[str, Any]) -> Settings:
-    """Return the defaults, changed in these fields."""
-    settings = Settings()
+def _replace_fields(settings: Settings, values: dict[str, Any]) -> Settings:
+    """Return settings, changed in these fields."""
     search = _fields_below("search", values)
     history = _fields_below("history", values)
     recall = _fields_below("recall", values)
@@ -283,13 +320,27 @@ def _fields_below(section: str, values: dict[str, Any]) -> dict[str, Any]:
     return {field.removeprefix(prefix): value for field, value in values.items() if field.startswith(prefix)}
 
 
-def _read_agents(reader: _Reader, node: Node, base: SearchSettings) -> Iterator[tuple[str, SearchSettings]]:
-    """Yield the search settings of the agents that have their own."""
+def _add_agents(reader: _Reader, node: Node, settings: Settings) -> Settings:
+    """Return the settings with what single agents have of their own."""
     reader.require_mapping(node, "agents")
+    searches = dict(settings.agents)
+    roots = dict(settings.agent_roots)
+    known = ["memorySearch"] + ["memory_dir"] * (settings.layout == MEMORY_DIR_LAYOUT)
     names = [key.value for key, _ in node.value if key.id == "scalar"]
-    for name, settings in reader.entries(node, "agents", names):
-        for section, values in reader.entries(settings, f"agents.{name}", ["memorySearch"]):
-            yield name, base._replace(**_fields_below("search", reader.read_values(values, section)))
+    for name, own in reader.entries(node, "agents", names):
+        for section, values in reader.entries(own, f"agents.{name}", known):
+            fields = reader.read_values(values, section)
+            if section == "memory_dir":
+                roots[name] = fields["memory_dir"]
+            else:
+                searches[name] = override_search(settings.search, _fields_below("search", fields))
+    return settings._replace(agents=tuple(searches.items()), agent_roots=tuple(roots.items()))
+
+
+def override_search(base: SearchSettings, fields: dict[str, Any]) -> SearchSettings:
+    """Return the search settings of an agent. Its extra paths add to those of the home; the rest replaces."""
+    extra = (*base.extra_paths, *fields.get("extra_paths", ()))
+    return base._replace(**{**fields, "extra_paths": tuple(dict.fromkeys(extra))})
 
 
 def _child(node: Node, name: str) -> Node:
@@ -380,20 +431,8 @@ class _Reader:
 
 
 def _scalar(node: Node) -> Any:
-    """Return a scalar as YAML reads it, but only true and false are booleans, and 010 is ten; else its nodes."""
-    if node.id != "scalar":
-        return list(node.value)
-    kind = node.tag.rpartition(":")[2]
-    if kind == "null":
-        return None
-    try:
-        if kind == "bool":
-            return {"true": True, "false": False}[node.value.lower()]
-        if kind in ("int", "float"):
-            return int(node.value) if kind == "int" else float(node.value)
-    except (KeyError, ValueError):
-        return node.value
-    return node.value
+    """Return a scalar's value, or the nodes of anything else."""
+    return scalar_value(node) if node.id == "scalar" else list(node.value)
 
 
 def _expected_words(schema: Schema) -> str:
@@ -407,6 +446,12 @@ def _expected_words(schema: Schema) -> str:
 def _list_words(items: Schema) -> str:
     """Return what a list in the settings is of."""
     return f"of {', '.join(items['enum'])}" if "enum" in items else "of patterns like notes/*.md"
+
+
+def _is_misspelt(word: str, meant: str) -> bool:
+    import difflib
+
+    return bool(difflib.get_close_matches(word, [meant], cutoff=0.8))
 
 
 def _hint(wrong: str, known: Iterable[str]) -> str:

@@ -48,7 +48,7 @@ class Visibility:
         place = self._open_scope().place(path)
         if place:
             return self.may_see(place)
-        agents = f"{self._layout.path('agents')}/"
+        agents = f"{self._layout.agents}/"
         return not path.startswith(agents) or f"{path}/".startswith(f"{self._layout.agent_folder(self._agent)}/")
 
     def may_see_page(self, path: str) -> bool:

@@ -21,6 +21,7 @@ LAYERS = [
     "formats",
     "schema",
     "settings",
+    "foreign",
     "storage",
     "embedding",
     "index",

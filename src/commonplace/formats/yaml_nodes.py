@@ -7,6 +7,7 @@ recursive parser sees it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from typing import Any
 
 Node = Any  # a node of the YAML library
@@ -50,18 +51,45 @@ def _explain(error: Any, text: str) -> YamlProblem:
 
 def as_text(node: Node) -> Any:
     """A node with every scalar as text: YAML 1.1 would turn `no` into False and `010` into 8."""
-    return _as_text(node, MAX_DEPTH, [MAX_VALUES])
+    return _convert(node, _text, MAX_DEPTH, [MAX_VALUES])
 
 
-def _as_text(node: Node, depth: int, left: list[int]) -> Any:
+def as_values(node: Node) -> Any:
+    """A node as values: mappings with text as keys, lists, and scalars as `scalar_value` reads them."""
+    return _convert(node, scalar_value, MAX_DEPTH, [MAX_VALUES])
+
+
+def scalar_value(node: Node) -> Any:
+    """A scalar as YAML reads it, but only true and false are booleans, and 010 is ten."""
+    kind = node.tag.rpartition(":")[2]
+    if kind == "null":
+        return None
+    try:
+        if kind == "bool":
+            return {"true": True, "false": False}[node.value.lower()]
+        if kind in ("int", "float"):
+            return int(node.value) if kind == "int" else float(node.value)
+    except (KeyError, ValueError):
+        return node.value
+    return node.value
+
+
+def _text(node: Node) -> Any:
+    return node.value
+
+
+def _convert(node: Node, read_scalar: Callable[[Node], Any], depth: int, left: list[int]) -> Any:
     left[0] -= 1
     if depth == 0 or left[0] < 0:
         raise YamlProblem("nested too deeply", node.start_mark.line + 1)
     if node.id == "scalar":
-        return node.value
+        return read_scalar(node)
     if node.id == "sequence":
-        return [_as_text(item, depth - 1, left) for item in node.value]
-    return {str(_as_text(name, depth - 1, left)): _as_text(item, depth - 1, left) for name, item in node.value}
+        return [_convert(item, read_scalar, depth - 1, left) for item in node.value]
+    return {
+        str(_convert(name, _text, depth - 1, left)): _convert(item, read_scalar, depth - 1, left)
+        for name, item in node.value
+    }
 
 
 def _refuse_deep(text: str) -> None:

@@ -61,8 +61,11 @@ class IndexScope:
         either, sessions are read again.
         """
         roots = [(root.path, root.suffix, root.is_page) for root in self.roots()]
+        layout = self.layout
+        owners = [layout.is_diary_shared, *layout.own_diaries]
         scope = json.dumps(
-            [roots, self.extra, self.all_sessions, self.sessions, self.layout.main_is_shared, self._session_rules()]
+            [roots, self.extra, self.all_sessions, self.sessions, layout.main_is_shared, self._session_rules()]
+            + (owners if any(owners) else [])
         )
         return hashlib.blake2b(scope.encode(), digest_size=4).hexdigest()
 

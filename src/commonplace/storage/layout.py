@@ -7,7 +7,7 @@ system has no place for is stored beside it. Paths are relative to the home and 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -50,12 +50,12 @@ class Diary(NamedTuple):
     tree: str
 
 
-_PRIVATE = Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory/daily", "agents/{agent}/memory")
+_PRIVATE = Diary("{agent}/memory/MEMORY.md", "{agent}/memory/daily", "{agent}/memory")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Folders and pages of a home, below `base`. In a diary `{agent}` stands for the agent's file name."""
+    """Folders and pages of a home, below `base`. In a diary `{agent}` stands for the agent's folder."""
 
     base: str = ""
     loose: str = "memory"
@@ -63,7 +63,12 @@ class Layout:
     main_diary: Diary | None = None  # where the main agent's differs
     main_is_shared: bool = False  # whether the main agent's diary is what all agents read
     day_name: str = "%Y-%m-%d"
-    world_folder: str | None = None  # from the home, not from `base`
+    is_diary_shared: bool = False  # whether all agents have one diary, which belongs to the workspace
+    # The following are paths from the home, not from `base`.
+    world_folder: str | None = None
+    agents_folder: str | None = None
+    memory_root: str | None = None  # where the diary is, in a layout in which all agents share it
+    own_diaries: tuple[tuple[str, Diary], ...] = ()  # agents whose diary is elsewhere
     # Whether a folder has a subfolder of exactly this name: one that a person made is preferred to our own encoding.
     has_folder: Callable[[str, str], bool] = field(default=lambda folder, name: False, compare=False, repr=False)
 
@@ -80,6 +85,11 @@ class Layout:
     @property
     def shared_curated(self) -> str:
         return self.path("MEMORY.md" if self.loose == "memory" else f"{self.loose}/MEMORY.md")
+
+    @property
+    def agents(self) -> str:
+        """Return the folder with one folder for each agent."""
+        return self.agents_folder or self.path("agents")
 
     @property
     def world(self) -> str:
@@ -120,10 +130,10 @@ class Layout:
         return f"{self.agent_folder(agent)}/store"
 
     def agent_name(self, agent: str) -> str:
-        return self.named(self.path("agents"), agent)
+        return self.named(self.agents, agent)
 
     def agent_folder(self, agent: str) -> str:
-        return self.path(f"agents/{self.agent_name(agent)}")
+        return f"{self.agents}/{self.agent_name(agent)}"
 
     def agent_file(self, agent: str) -> str:
         return f"{self.agent_folder(agent)}/agent.yaml"
@@ -174,16 +184,29 @@ class Layout:
         return f"{self.channels}/{self.named(self.channels, channel)}"
 
     def _diary(self, agent: str) -> Diary:
+        """Return where an agent's diary is, from the home."""
+        if own := dict(self.own_diaries).get(agent):
+            return own
+        if self.memory_root:
+            return Diary(f"{self.memory_root}/MEMORY.md", self.memory_root, self.memory_root)
         if self.main_diary and agent == MAIN:
-            return self.main_diary
-        name = self.agent_name(agent)
-        return Diary(*(getattr(self.diary, part).replace("{agent}", name) for part in ("curated", "days", "tree")))
+            return Diary(*map(self.path, self.main_diary))
+        folder = self.agent_folder(agent)
+        parts = (part.replace("{agent}", folder) if "{agent}" in part else self.path(part) for part in self.diary)
+        return Diary(*parts)
+
+    def separate_diaries(self) -> list[Diary]:
+        """Return the diaries outside of the agents' folders."""
+        own = [diary for _, diary in self.own_diaries]
+        if self.is_diary_shared:
+            return [self._diary(""), *own]
+        return [self._diary(MAIN), *own] if self.main_diary else own
 
     def curated_page(self, agent: str) -> str:
-        return self.path(self._diary(agent).curated)
+        return self._diary(agent).curated
 
     def days_folder(self, agent: str) -> str:
-        return self.path(self._diary(agent).days)
+        return self._diary(agent).days
 
     def day_page(self, agent: str, day: date) -> str:
         return f"{self.days_folder(agent)}/{day.strftime(self.day_name)}.md"
@@ -194,50 +217,58 @@ class Layout:
         return "-".join(found.groups()) if found else ""
 
     def notes_tree(self, agent: str) -> str:
-        return self.path(self._diary(agent).tree)
+        return self._diary(agent).tree
+
+    def notes_lock(self, agent: str) -> str:
+        """Return the name of the lock under which keys are looked up and written, which is that of their tree."""
+        is_shared = self.is_diary_shared and agent not in dict(self.own_diaries)
+        return f"notes in {self.notes_tree(agent)}" if is_shared else f"notes of {agent}"
 
     def notes_path(self, agent: str, path: str) -> str:
         """Return a page's path relative to the agent's memory root, which holds its daily pages and its summary."""
-        diary = self._diary(agent)
-        root = diary.curated.rpartition("/")[0]
-        return path.removeprefix(self.path(f"{root}/" if root else "")) if path.startswith(self.path(root)) else path
+        root = self._diary(agent).curated.rpartition("/")[0]
+        return path.removeprefix(f"{root}/") if root else path
 
     def notes_pages(self, agent: str, paths: Iterable[str]) -> list[str]:
         """Return the pages of blocks below the notes tree, without those of other toolsets."""
-        elsewhere = (self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent))
+        elsewhere = [self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent)]
+        elsewhere += (diary.tree for name, diary in self.own_diaries if name != agent)
         others = tuple(f"{folder}/" for folder in elsewhere)
         return [path for path in paths if not path.startswith(others)]
 
     def roots(self, extra: Iterable[str] = (), *, sessions: bool = False) -> list[Root]:
         """Return where everything that may be searched is."""
         found = [Root(self.path(folder)) for folder in (self.loose, "skills")]
-        found += [Root(self.path("agents"), TEXT_ENDINGS)]
+        found += [Root(self.agents, TEXT_ENDINGS)]
         found += [Root(folder, "") for folder in (self.shared_memories, self.earlier_memories)]
         found += [Root(self.skills, "data.json"), Root(self.shared_curated, is_page=True)]
         if self.world_folder:
             found.append(Root(self.world_folder))
-        if self.main_diary and not self.main_is_shared:
-            found.append(Root(self.path(self.main_diary.tree)))
+        for diary in self.separate_diaries():
+            is_searched_anyway = diary.tree == self.path(self.loose)
+            if not is_searched_anyway:
+                found += [Root(diary.tree), *([] if _is_in_tree(diary) else [Root(diary.curated, is_page=True)])]
         if sessions:
-            found.append(Root(self.path("agents"), ".jsonl"))
+            found.append(Root(self.agents, ".jsonl"))
         return found + [Root(fixed_folder(pattern), pattern=compile_glob(pattern)) for pattern in extra]
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """Return what a path means; None when search may not return it."""
-        roots = (root for root in (self.base, self.world_folder or "") if path.startswith(root))
-        open_to_all = max(roots, key=len, default="")
+        trees = (diary.tree for diary in self.separate_diaries())
+        roots = (self.base, self.world_folder or "", self.agents_folder or "", *trees)
+        open_to_all = max((root for root in roots if path.startswith(root)), key=len, default="")
         if any(part.startswith(".") for part in path.removeprefix(open_to_all).split("/")):
             return None
-        for rule, kind, scope in self._rules:
+        for rule, place in self._rules:
             if found := rule.fullmatch(path):
-                return _place(kind, scope, found)
+                return _fill_in(place, found)
         matching = [pattern for pattern in extra if path.endswith(".md") and compile_glob(pattern).fullmatch(path)]
         return Place("page", Scope("extra", "\n".join(matching)), "extra", stem(path)) if matching else None
 
     @cached_property
-    def _rules(self) -> tuple[tuple[re.Pattern[str], PageKind, ScopeKind], ...]:
+    def _rules(self) -> tuple[tuple[re.Pattern[str], Place], ...]:
         """Path patterns and what they mean; the first match decides. Groups: who, name (globals: category, key)."""
-        agent = re.escape(self.path("agents")) + r"/(?P<who>[^/]+)"
+        agent = re.escape(self.agents) + r"/(?P<who>[^/]+)"
         loose = re.escape(self.path(self.loose))
         shared = re.escape(self.shared_memories)
         earlier = re.escape(self.earlier_memories)
@@ -257,11 +288,22 @@ class Layout:
             (agent + r"/sessions/(?P<name>[^/]+\.jsonl)", "session", "agent"),
             (re.escape(self.world) + r"/(?:.+/)?(?P<name>[^/]+)\.md", "page", "world"),
         ]
-        if self.main_diary and not self.main_is_shared:
-            tree = re.escape(self.path(self.main_diary.tree))
-            rules.append((tree + r"/(?:.+/)?(?P<name>[^/]+)\.md(?P<who>)", "page", "agent"))
-        rules.append((rf"{re.escape(self.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md", "page", "shared"))
-        return tuple((re.compile(rule, re.DOTALL), kind, scope) for rule, kind, scope in rules)
+        places = [(rule, Place(kind, Scope(scope, ""))) for rule, kind, scope in rules]
+        places += self._diary_rules()
+        everything_else = rf"{re.escape(self.shared_curated)}|{loose}/(?:.+/)?[^/]+\.md"
+        places.append((everything_else, Place("page", Scope("shared", ""))))
+        return tuple((re.compile(rule, re.DOTALL), place) for rule, place in places)
+
+    def _diary_rules(self) -> Iterator[tuple[str, Place]]:
+        """Yield the rules of diaries outside of their agents' folders, the deepest first: one may be in another."""
+        diaries = [(Scope("agent", self.agent_name(name)), diary) for name, diary in self.own_diaries]
+        if self.is_diary_shared:
+            diaries.append((Scope("shared", ""), self._diary("")))
+        elif self.main_diary and not self.main_is_shared:
+            diaries.append((Scope("agent", MAIN), self._diary(MAIN)))
+        for scope, diary in sorted(diaries, key=_depth, reverse=True):
+            tree = re.escape(diary.tree) + r"/(?:.+/)?[^/]+\.md"
+            yield rf"{tree}|{re.escape(diary.curated)}", Place("page", scope)
 
     def is_instruction(self, path: str) -> bool:
         """Return whether a page holds rules for a prompt: a directive, or the instructions of a skill."""
@@ -269,7 +311,7 @@ class Layout:
 
     @cached_property
     def _instructions(self) -> re.Pattern[str]:
-        directive = rf"(?:{re.escape(self.path('agents'))}/[^/]+/)directives/[^/.][^/]*\.md"
+        directive = rf"(?:{re.escape(self.agents)}/[^/]+/)directives/[^/.][^/]*\.md"
         shared = rf"{re.escape(self.directives)}/[^/.][^/]*\.md"
         return re.compile(rf"{shared}|{directive}|{re.escape(self.skills)}/[^/]+/SKILL\.md", re.DOTALL)
 
@@ -278,14 +320,24 @@ class Layout:
         return replace(self, base="/".join(part for part in (folder, self.base) if part))
 
 
-def _place(kind: PageKind, scope: ScopeKind, found: re.Match[str]) -> Place:
+def _fill_in(place: Place, found: re.Match[str]) -> Place:
+    """Return what a path means, with the names that are in it."""
     groups = found.groupdict()
-    who = groups.get("who") or (MAIN if scope == "agent" else "")
-    source: Source = "session" if kind == "session" else "memory"
+    scope = place.scope
+    who = scope.name or groups.get("who") or (MAIN if scope.kind == "agent" else "")
+    source: Source = "session" if place.kind == "session" else "memory"
     name = groups.get("name") or stem(found[0])
     if found[0].endswith(f"/memory/working/{name}.md"):
         name = FIXED_PAGES.get(name, name)
-    return Place(kind, Scope(scope, who), source, name, groups.get("category") or "general")
+    return Place(place.kind, Scope(scope.kind, who), source, name, groups.get("category") or "general")
+
+
+def _depth(diary: tuple[Scope, Diary]) -> int:
+    return diary[1].tree.count("/")
+
+
+def _is_in_tree(diary: Diary) -> bool:
+    return diary.curated.startswith(f"{diary.tree}/")
 
 
 def _topic_of_stem(name: str) -> str:
@@ -331,12 +383,12 @@ LAYOUTS = {
     "agentool": Layout(
         base=".agent",
         loose="shared",
-        diary=Diary("agents/{agent}/memory/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
-        main_diary=Diary("memory/MEMORY.md", "memory", "memory"),
+        diary=Diary("memory/MEMORY.md", "memory", "memory"),
+        is_diary_shared=True,
         day_name="%Y/%m/%d",
     ),
     "openclaw": Layout(
-        diary=Diary("agents/{agent}/MEMORY.md", "agents/{agent}/memory", "agents/{agent}/memory"),
+        diary=Diary("{agent}/MEMORY.md", "{agent}/memory", "{agent}/memory"),
         main_diary=Diary("MEMORY.md", "memory", "memory"),
         main_is_shared=True,
     ),

@@ -52,7 +52,7 @@ def memory_write(
     labels = _drop_blank_tags(tags)
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())
-    with home.storage.pages.lock(f"notes of {home.agent}"):
+    with home.storage.pages.lock(home.layout.notes_lock(home.agent)):
         found, warnings = _find_blocks(home, key)
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
@@ -71,7 +71,7 @@ def memory_update(
     """
     key = _check_key(key)
     labels = _drop_blank_tags(tags)
-    with home.storage.pages.lock(f"notes of {home.agent}"):
+    with home.storage.pages.lock(home.layout.notes_lock(home.agent)):
         note, warnings = _find_canonical(home, key)
         at = format_timestamp(home.clock())
 

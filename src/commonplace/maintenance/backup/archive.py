@@ -53,14 +53,14 @@ def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
         layout.path(layout.loose),
         layout.skills,
         layout.directives,
-        layout.path("agents"),
+        layout.agents,
         layout.shared_memories,
         layout.earlier_memories,
     ]
     pages = [settings_module.FILE, layout.shared_curated]
-    if layout.main_diary:
-        pages.append(layout.path(layout.main_diary.curated))
-        folders.append(layout.path(layout.main_diary.tree))
+    for diary in layout.separate_diaries():
+        pages.append(diary.curated)
+        folders.append(diary.tree)
     roots = [Root(path, "", is_page=True) for path in pages] + [Root(folder, "") for folder in folders]
     if layout.world_folder:
         roots.append(Root(layout.world_folder))

@@ -113,7 +113,7 @@ class Survey:
         """All agents that have a folder, and the main one, which need not have one; or the home's own alone."""
         if self.is_for_agent:
             return [self.home.agent]
-        names = self.home.storage.pages.list_folders(self.home.layout.path("agents"))
+        names = self.home.storage.pages.list_folders(self.home.layout.agents)
         return [*dict.fromkeys([MAIN, *names])]
 
     @cached_property

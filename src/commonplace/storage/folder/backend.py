@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ... import settings as settings_of
 from ...errors import CommonplaceError, InvalidArgument, NotFound, StorageError
+from ...foreign import locate
 from ...model import Clock, Page
 from ..base import (
     HISTORY_FOLDER,
@@ -42,11 +43,13 @@ class FolderStorage:
     settings_check_seconds = 0.0
 
     def __init__(self, address: str, clock: Clock, on_write: OnWrite) -> None:
-        self.local_folder = os.path.abspath(os.path.expanduser(address))
+        located = locate(os.path.abspath(os.path.expanduser(address)))
+        self.local_folder = located.folder
         self.name = self.local_folder
         self.cache_folder = os.path.join(self.local_folder, INDEX_FOLDER)
+        self.settings = located.settings
+        self._is_layout_guess = located.is_guess
         self.settings_version = self.current_settings_version()
-        self.settings = settings_of.load(self.local_folder)
         limits = self.settings.history
         retention = Retention(limits.days, limits.megabytes * 1_000_000)
         self._locks = os.path.join(self.local_folder, LOCKS_FOLDER)
@@ -66,13 +69,24 @@ class FolderStorage:
         if self._is_first_write:  # which made the derived folders
             self._is_first_write = False
             ignore_derived_folders(self.local_folder)
+            self._write_down_layout()
+
+    def _write_down_layout(self) -> None:
+        """Write the layout into the settings, where the pages that were just written hide what it was guessed from."""
+        path = os.path.join(self.local_folder, settings_of.FILE)
+        if self._is_layout_guess:
+            with suppress(OSError), open(path, "x", encoding="utf-8") as file:
+                file.write(f"layout: {self.settings.layout}\n")
 
     def read_settings_text(self, path: str) -> str | None:
         return settings_of.read_file(os.path.join(self.local_folder, path))
 
     def current_settings_version(self) -> object:
+        return tuple(self._file_version(name) for name in (settings_of.FILE, self.settings.config) if name)
+
+    def _file_version(self, name: str) -> object:
         try:
-            info = os.stat(os.path.join(self.local_folder, settings_of.FILE))
+            info = os.stat(os.path.join(self.local_folder, name))
         except OSError:
             return None
         return info.st_ino, info.st_size, info.st_mtime_ns
@@ -147,7 +161,7 @@ class FolderBackend:
         return FolderStorage(address, clock, on_write)
 
     def open_tokens(self, address: str) -> FolderTokens:
-        return FolderTokens(address)
+        return FolderTokens(locate(self.absolute_address(address)).folder)
 
     def display_name(self, address: str) -> str:
         return address

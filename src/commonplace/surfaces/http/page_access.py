@@ -157,7 +157,7 @@ def record_folders(home: Home) -> tuple[str, ...]:
 def list_agents(home: Home) -> list[str]:
     """Return the agents that have a folder, by its name, and this one."""
     try:
-        folders = home.storage.pages.list_folders(home.layout.path("agents"))
+        folders = home.storage.pages.list_folders(home.layout.agents)
     except CommonplaceError:
         folders = []
     own_folder = home.layout.agent_name(home.agent)

@@ -1,0 +1,379 @@
+"""Homes of other systems: how one is recognised, where its pages are, and what its configuration says.
+
+The configuration of another system is read with a parser, and keys that are not ours are left alone. It says where memory
+is and how it is searched; it chooses neither servers nor keys.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any, NamedTuple, Protocol
+
+from . import settings
+from .errors import InvalidArgument, SettingsError
+from .formats.json5 import Json5Problem, parse_json5
+from .formats.yaml_nodes import YamlProblem, as_values, compose
+from .settings import FILE, PROVIDERS, SearchSettings, Settings
+
+DURAGENT_FILE = "duragent.yaml"
+OPENCLAW_FILES = ("openclaw.json", "clawdbot.json", "moltbot.json", "moltbot.yaml")
+OPENCLAW_FOLDERS = (".openclaw", ".clawdbot", ".moltbot")
+OPENCLAW_PAGES = frozenset({"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"})
+WORKSPACE_PREFIX = "workspace-"  # and the agent's name, where an OpenClaw home has several
+DURAGENT_WORKSPACE = ".duragent"
+OPENCLAW_WORKSPACE = "workspace"
+MAIN_AGENT = "main"
+_OPENCLAW_SIGNS = OPENCLAW_PAGES - {"AGENTS.md", "TOOLS.md"}  # which are found in many folders of code
+_OPENCLAW_MEMORY = frozenset({"MEMORY.md", "memory.md", "memory/"})
+_SEARCH_KEYS = ("enabled", "provider", "model", "extraPaths", "indexSessions", "maxResults", "minScore", "sessionKey")
+_MAX_CONFIG_BYTES = 4 << 20
+
+
+class Tree(Protocol):
+    """A folder to look at: on disk, or in a zip."""
+
+    def list_names(self, folder: str = "") -> list[str]:
+        """Return the names in a folder that do not begin with a dot; those of folders end in a slash."""
+        ...
+
+    def has_folder(self, folder: str) -> bool: ...
+
+    def read_config(self, path: str) -> str | None:
+        """Return the text of a configuration file; None if there is none."""
+        ...
+
+
+class DiskTree:
+    """A folder of this machine."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+
+    def list_names(self, folder: str = "") -> list[str]:
+        try:
+            with os.scandir(os.path.join(self.folder, folder)) as entries:
+                return [f"{entry.name}/" if entry.is_dir() else entry.name for entry in entries if entry.name[0] != "."]
+        except OSError:
+            return []
+
+    def has_folder(self, folder: str) -> bool:
+        return os.path.isdir(os.path.join(self.folder, folder))
+
+    def read_config(self, path: str) -> str | None:
+        full_path = os.path.join(self.folder, path)
+        if os.path.isfile(full_path) and os.path.getsize(full_path) > _MAX_CONFIG_BYTES:
+            raise SettingsError("too large for a configuration", path=full_path)
+        return settings.read_file(full_path)
+
+
+class Config(NamedTuple):
+    """What the configuration of another system says. Paths are as they stand there; empty means its default."""
+
+    file: str = ""
+    workspace: str = ""
+    world: str = ""
+    agent_workspaces: tuple[tuple[str, str], ...] = ()
+    search: tuple[tuple[str, Any], ...] = ()
+    agent_searches: tuple[tuple[str, tuple[tuple[str, Any], ...]], ...] = ()
+
+
+def recognise(tree: Tree, name: str) -> str:
+    """Return the layout of the home of another system in a folder of this name; empty if there is none."""
+    if tree.has_folder(".agent/memory"):
+        return "agentool"
+    names = frozenset(tree.list_names())
+    if DURAGENT_FILE in names or tree.has_folder(DURAGENT_WORKSPACE):
+        return "duragent"
+    if name in OPENCLAW_FOLDERS or not names.isdisjoint(OPENCLAW_FILES):
+        return "openclaw"
+    return "openclaw" if _looks_like_openclaw(tree, names) else ""
+
+
+def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
+    """Return whether a folder without a configuration has the pages or the sessions of OpenClaw, and none of ours."""
+    if "directives/" in names or tree.has_folder(".history"):
+        return False
+    has_memory = not names.isdisjoint(_OPENCLAW_MEMORY)
+    if has_memory and not names.isdisjoint(_OPENCLAW_SIGNS):
+        return True
+    agents = [f"agents/{name}" for name in (tree.list_names("agents") if "agents/" in names else ())]
+    inside = [frozenset(tree.list_names(agent.rstrip("/"))) for agent in agents if agent.endswith("/")]
+    if any("memory/" in each or "agent.yaml" in each for each in inside):
+        return False
+    return any("MEMORY.md" in each or (has_memory and "sessions/" in each) for each in inside)
+
+
+def has_native_pages(tree: Tree) -> bool:
+    """Return whether we kept an agent's memory here in our own layout."""
+    if not tree.has_folder(".history"):
+        return False
+    for agent in tree.list_names("agents"):
+        if not {"daily/", "MEMORY.md"}.isdisjoint(tree.list_names(f"agents/{agent}memory")):
+            return True
+    return False
+
+
+def read_config(tree: Tree, layout: str, folder: str = "") -> Config:
+    """Return what the configuration of a home says; `folder` is how errors name the place."""
+    files = {"duragent": (DURAGENT_FILE,), "openclaw": OPENCLAW_FILES}.get(layout, ())
+    for file in files:
+        text = tree.read_config(file)
+        if text is not None:
+            return _read_values(file, _parse(os.path.join(folder, file), text))
+    return Config()
+
+
+def _parse(path: str, text: str) -> dict[str, Any]:
+    try:
+        if path.endswith(".json"):
+            values = parse_json5(text)
+        else:
+            node = compose(text)
+            values = None if node is None else as_values(node)
+    except (YamlProblem, Json5Problem) as error:
+        language = "JSON5" if path.endswith(".json") else "YAML"
+        problem = f"not valid {language}: {error.problem}"
+        raise SettingsError(problem, path=path, line=error.line, advice="mend it there") from error
+    return _mapping(values)
+
+
+def _read_values(file: str, values: dict[str, Any]) -> Config:
+    agents = _mapping(values.get("agents"))
+    defaults = _mapping(agents.get("defaults"))
+    listed = [each for each in _list(agents.get("list")) if isinstance(each, dict) and _text(each.get("id"))]
+    named = {name: _mapping(each) for name, each in agents.items() if name not in ("defaults", "list")}
+    own = {**named, **{_text(each["id"]): each for each in listed}}
+    # In the order in which a later one counts more.
+    workspaces = [_mapping(values.get("agent")), defaults, own.get(MAIN_AGENT, {}), values]
+    search = {**_search(defaults), **_search(values)}
+    return Config(
+        file,
+        next(filter(None, (_text(each.get("workspace")) for each in reversed(workspaces))), ""),
+        _text(_mapping(values.get("world_memory")).get("path")),
+        tuple((name, _text(each.get("workspace"))) for name, each in own.items() if _text(each.get("workspace"))),
+        tuple(search.items()),
+        tuple((name, tuple(_search(each).items())) for name, each in own.items() if _search(each)),
+    )
+
+
+def _mapping(value: Any) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
+def _text(value: Any) -> str:
+    return value.strip() if isinstance(value, str) and "\0" not in value else ""
+
+
+def _search(values: dict[str, Any]) -> dict[str, Any]:
+    """Return the keys of a `memorySearch` section that we know, wherever the versions of OpenClaw put them."""
+    section = _mapping(values.get("memorySearch"))
+    found = {**_mapping(section.get("query")), **section}
+    if "sessions" in _list(section.get("sources")):
+        found.setdefault("indexSessions", True)
+    return {name: value for name, value in found.items() if name in _SEARCH_KEYS and value is not None}
+
+
+class Located(NamedTuple):
+    """Where a memory is, and its settings.
+
+    `is_guess`: its layout was guessed from pages that ours could make look like another, so it must be written down.
+    """
+
+    folder: str
+    settings: Settings
+    is_guess: bool = False
+
+
+def locate(folder: str) -> Located:
+    """Return where the memory is that a folder means, with its settings."""
+    folder = _outer_folder(folder)
+    tree = DiskTree(folder)
+    own = settings.load(folder, base=Settings(layout=""))
+    guess = "" if own.layout else recognise(tree, os.path.basename(folder))
+    if guess and has_native_pages(tree):
+        return Located(folder, own._replace(layout="native", warnings=(_second_home_warning(folder, guess),)))
+    layout = own.layout or guess
+    if layout in ("", "native"):
+        return Located(folder, own._replace(layout="native"))
+    config = read_config(tree, layout, folder)
+    place = _find_place(folder, layout, config, is_named=bool(own.layout))
+    base = _add_search(place.settings, place.folder, config)
+    if place.folder != folder and os.path.lexists(os.path.join(folder, FILE)):
+        problem = f"{config.file} keeps the memory in {place.folder}, so settings belong there"
+        raise SettingsError(problem, path=os.path.join(folder, FILE), advice="move this file there")
+    is_certain = own.layout or config.file or layout != "openclaw" or os.path.basename(folder) in OPENCLAW_FOLDERS
+    return Located(place.folder, settings.load(place.folder, base=base), is_guess=not is_certain)
+
+
+def _second_home_warning(folder: str, layout: str) -> str:
+    todo = f"`layout: {layout}` in {FILE} opens it instead, `commonplace import` brings a copy"
+    return f"{folder} also holds a home of {layout}, which is not read: {todo}"
+
+
+def _outer_folder(folder: str) -> str:
+    """Return the folder of the whole home, where only a part of it was named that is not a memory of its own."""
+    above, name = os.path.split(folder)
+    if not os.path.isdir(folder) or _is_opened(folder):
+        return folder
+    if name == "memory" and os.path.basename(above) == ".agent":
+        return os.path.dirname(above)
+    if name == ".agent" and os.path.isdir(os.path.join(folder, "memory")):
+        return above
+    return above if _is_workspace_of(folder, above) else folder
+
+
+def _is_opened(folder: str) -> bool:
+    return os.path.lexists(os.path.join(folder, FILE)) or os.path.isdir(os.path.join(folder, ".history"))
+
+
+def _is_workspace_of(folder: str, above: str) -> bool:
+    """Return whether a folder is the workspace of a home in the folder above it."""
+    name = os.path.basename(folder)
+    if name == DURAGENT_WORKSPACE or os.path.isfile(os.path.join(above, DURAGENT_FILE)):
+        try:
+            config = read_config(DiskTree(above), "duragent")
+        except SettingsError:  # reported to whoever opens that folder
+            return False
+        return _resolve(above, config.workspace or DURAGENT_WORKSPACE) == os.path.realpath(folder)
+    is_openclaw = os.path.basename(above) in OPENCLAW_FOLDERS or any(
+        os.path.isfile(os.path.join(above, file)) for file in OPENCLAW_FILES
+    )
+    return is_openclaw and name == OPENCLAW_WORKSPACE
+
+
+def _resolve(folder: str, text: str) -> str:
+    """Return the folder that a configuration in `folder` means."""
+    return os.path.realpath(os.path.join(folder, os.path.expanduser(text)))
+
+
+def _relative(path: str, folder: str) -> str | None:
+    """Return a path from a folder that it is in, `.` for the folder itself; None if it is elsewhere."""
+    root = os.path.realpath(folder)
+    if path == root:
+        return "."
+    is_inside = path.startswith(root.rstrip(os.sep) + os.sep)
+    return os.path.relpath(path, root).replace(os.sep, "/") if is_inside else None
+
+
+def _find_place(folder: str, layout: str, config: Config, *, is_named: bool) -> Located:
+    """Return which folder holds everything, and the settings that say where things are in it."""
+    if layout == "duragent":
+        return _find_duragent(folder, config)
+    if layout == "openclaw" and not is_named:
+        return _find_openclaw(folder, config)
+    return Located(folder, Settings(layout=layout, config=config.file))
+
+
+def _find_duragent(folder: str, config: Config) -> Located:
+    workspace = _resolve(folder, config.workspace or DURAGENT_WORKSPACE)
+    if config.file and not os.path.isdir(workspace) and os.path.isdir(os.path.join(folder, "agents")):
+        workspace = os.path.realpath(folder)
+    if workspace != os.path.realpath(folder) and os.path.lexists(os.path.join(workspace, FILE)):
+        return Located(workspace, Settings(layout="native", config=config.file))
+    inside = _relative(workspace, folder)
+    root = folder if inside else workspace
+    world = ""
+    if config.world:
+        path = _resolve(folder, config.world)
+        world = _relative(path, root) or ""
+        if world in ("", "."):
+            problem = f"world_memory.path leads to {path}, which is not a folder inside of {root}"
+            advice = f"move it there, or bring a copy of everything with `commonplace import {folder}`"
+            raise SettingsError(problem, path=os.path.join(folder, config.file), advice=advice)
+    return Located(root, Settings(layout="duragent", workspace=inside or ".", world_path=world, config=config.file))
+
+
+def _find_openclaw(folder: str, config: Config) -> Located:
+    workspace = _find_openclaw_workspace(folder, config)
+    if workspace != os.path.realpath(folder) and os.path.lexists(os.path.join(workspace, FILE)):
+        return Located(workspace, Settings(layout="openclaw", config=config.file))
+    base = Settings(layout="openclaw", config=config.file)
+    inside = _relative(workspace, folder)
+    if inside is None:
+        left_out = f"{folder} keeps its pages in {workspace}: what it has of single agents is not part of this memory"
+        return Located(workspace, base._replace(warnings=(left_out,)))
+    roots = tuple(_list_agent_roots(folder, config))
+    if inside == ".":
+        return Located(folder, base._replace(agent_roots=roots))
+    return Located(folder, base._replace(workspace=inside, agents_folder="agents", agent_roots=roots))
+
+
+def _find_openclaw_workspace(folder: str, config: Config) -> str:
+    """Return the folder with the pages. One inside is preferred: the folder may be a copy of the home it describes."""
+    named = _resolve(folder, config.workspace) if config.workspace else ""
+    usual = _resolve(folder, OPENCLAW_WORKSPACE)
+    if named and os.path.isdir(named) and _relative(named, folder):
+        return named
+    if _has_openclaw_pages(usual):
+        return usual
+    is_elsewhere = named and os.path.isdir(named) and not _has_openclaw_pages(folder)
+    return named if is_elsewhere else os.path.realpath(folder)
+
+
+def _has_openclaw_pages(folder: str) -> bool:
+    return not (_OPENCLAW_MEMORY | OPENCLAW_PAGES).isdisjoint(DiskTree(folder).list_names())
+
+
+def _list_agent_roots(folder: str, config: Config) -> Iterator[tuple[str, str]]:
+    """Yield the agents that have a workspace of their own inside the home."""
+    for name in DiskTree(folder).list_names():
+        agent = name.removeprefix(WORKSPACE_PREFIX).rstrip("/")
+        if name.startswith(WORKSPACE_PREFIX) and name.endswith("/") and agent not in ("", MAIN_AGENT):
+            yield agent, name.rstrip("/")
+    for agent, text in config.agent_workspaces:
+        inside = _relative(_resolve(folder, text), folder)
+        if agent != MAIN_AGENT and inside not in (None, ".") and inside:
+            yield agent, inside
+
+
+def _add_search(base: Settings, folder: str, config: Config) -> Settings:
+    """Return settings with what a configuration says about search. What we cannot use is left out with a warning."""
+    warnings = [*base.warnings]
+    workspace = "" if base.workspace == "." else base.workspace
+    fields = _read_search(dict(config.search), folder, workspace, config.file, warnings)
+    search = settings.override_search(SearchSettings(), fields)
+    agents = []
+    for name, section in config.agent_searches:
+        own = _read_search(dict(section), folder, workspace, config.file, warnings)
+        agents.append((name, settings.override_search(search, own)))
+    return base._replace(search=search, agents=tuple(agents), warnings=tuple(warnings))
+
+
+def _read_search(
+    section: dict[str, Any], folder: str, workspace: str, file: str, warnings: list[str]
+) -> dict[str, Any]:
+    """Return the fields of `SearchSettings` that a section gives."""
+    fields: dict[str, Any] = {}
+    paths = section.pop("extraPaths", [])
+    provider = section.pop("provider", "auto")
+    for name, value in section.items():
+        try:
+            fields |= settings.convert_value(f"memorySearch.{name}", value, folder)
+        except InvalidArgument as error:
+            warnings.append(f"{file}: memorySearch.{name} is not used: {error}")
+    fields["search.extra_paths"] = tuple(_read_extra_paths(paths, folder, workspace, file, warnings))
+    if provider in PROVIDERS:
+        fields["search.provider"] = provider
+    else:
+        fields.pop("search.model", None)
+        fields["search.foreign_provider"] = "" if provider == "auto" else str(provider)
+    return {field.removeprefix("search."): value for field, value in fields.items()}
+
+
+def _read_extra_paths(
+    paths: Any, folder: str, workspace: str, file: str, warnings: list[str]
+) -> Iterator[str]:
+    """Yield patterns inside the home. Those of another system are relative to its workspace, or absolute."""
+    root = os.path.realpath(folder)
+    for text in paths if isinstance(paths, list) else [paths]:
+        path = os.path.normpath(os.path.join(root, workspace, os.path.expanduser(str(text))))
+        inside = _relative(path, root)
+        if inside is None or not isinstance(text, str):
+            warnings.append(f"{file}: the extra path {text!r} leads out of the home, and is not searched")
+        else:
+            yield settings.page_pattern(inside, folder)
