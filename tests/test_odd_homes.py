@@ -340,12 +340,13 @@ def test_overlapping_extra_paths_and_plain_ones_are_searched(home: Path, clock: 
         "commonplace.yaml",
         "memorySearch:\n  extraPaths: ['docs/*.md', one.md, wiki]\nagents:\n  bob:\n    memorySearch:\n      extraPaths: ['docs/**/*.md']\n",
     )
+    put(home, "docs/deep/c.md", "quince")
 
     def found(agent: str) -> list[str]:
         return sorted(hit.path for hit in Memory(home, agent=agent, clock=clock).search("quince"))
 
     assert found("main") == ["docs/a.md", "one.md", "wiki/deep/b.md"]
-    assert found("bob") == ["docs/a.md"]
+    assert found("bob") == ["docs/a.md", "docs/deep/c.md", "one.md", "wiki/deep/b.md"]
 
 
 def test_a_world_in_a_folder_with_a_dot_is_searched(home: Path, clock: FrozenClock) -> None:

@@ -1,7 +1,7 @@
 """Homes of other systems: how one is recognised, where its pages are, and what its configuration says.
 
-The configuration of another system is read with a parser, and keys that are not ours are left alone. It says where memory
-is and how it is searched; it chooses neither servers nor keys.
+The configuration of another system is read with a parser, and keys that are not ours are left alone. It says where
+memory is and how it is searched; it chooses neither servers nor keys.
 """
 
 from __future__ import annotations
@@ -88,6 +88,15 @@ def recognise(tree: Tree, name: str) -> str:
     if name in OPENCLAW_FOLDERS or not names.isdisjoint(OPENCLAW_FILES):
         return "openclaw"
     return "openclaw" if _looks_like_openclaw(tree, names) else ""
+
+
+def is_home(folder: str) -> bool:
+    """Return whether a folder is certainly the home of another system, by its name or by what it holds."""
+    if os.path.basename(folder) in OPENCLAW_FOLDERS or any(
+        os.path.isfile(os.path.join(folder, file)) for file in (DURAGENT_FILE, *OPENCLAW_FILES)
+    ):
+        return True
+    return any(os.path.isdir(os.path.join(folder, name)) for name in (DURAGENT_WORKSPACE, ".agent/memory"))
 
 
 def _looks_like_openclaw(tree: Tree, names: frozenset[str]) -> bool:
@@ -365,9 +374,7 @@ def _read_search(
     return {field.removeprefix("search."): value for field, value in fields.items()}
 
 
-def _read_extra_paths(
-    paths: Any, folder: str, workspace: str, file: str, warnings: list[str]
-) -> Iterator[str]:
+def _read_extra_paths(paths: Any, folder: str, workspace: str, file: str, warnings: list[str]) -> Iterator[str]:
     """Yield patterns inside the home. Those of another system are relative to its workspace, or absolute."""
     root = os.path.realpath(folder)
     for text in paths if isinstance(paths, list) else [paths]:

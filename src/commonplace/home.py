@@ -120,7 +120,9 @@ class Home:
         """Return the agent's search settings, as far as the user's own configuration lets the memory decide."""
         search = self.settings.search_for(self.agent)
         if search.foreign_provider:
-            refusal = f"{self.settings.config} names the provider {search.foreign_provider}, which is not among ours"
+            refusal = (
+                f"{self.settings.config} names the provider {search.foreign_provider}, which commonplace does not have"
+            )
             return ProviderChoice(search, refusal)
         if is_self_contained(search):
             return ProviderChoice(search._replace(base_url="", api_key_env=""))

@@ -265,7 +265,7 @@ def load(home: str, read: ReadText = read_file, base: Settings | None = None) ->
 
 
 def convert_value(name: str, value: Any, home: str) -> dict[str, Any]:
-    """Return a value that was not read from our own file, by its field of `Settings`; InvalidArgument if it is wrong."""
+    """Return a value of another system's file, by its field of `Settings`; InvalidArgument if it is wrong."""
     setting = _BY_NAME[name]
     checked = check(setting.schema, value, setting.key)
     if isinstance(checked, list):

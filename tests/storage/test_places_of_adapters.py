@@ -16,7 +16,7 @@ def _write(home: Path, path: str, text: str) -> None:
 
 def test_any_file_below_memories_is_found_by_every_agent(tmp_path: Path) -> None:
     for name in ("tea.md", "tea.txt", "deep/tea.xml", "tea"):
-        _write(tmp_path, f"memories/{name}", "Ann drinks rooibos.\n")
+        _write(tmp_path, f"memories/{name}", f"Ann drinks rooibos. ({name})\n")
     for agent in ("main", "other"):
         found = {hit.path for hit in Memory(tmp_path, agent).search("rooibos")}
         assert found == {"memories/tea.md", "memories/tea.txt", "memories/deep/tea.xml", "memories/tea"}

@@ -112,6 +112,7 @@ def _exclude_home(source: Source, home: Home) -> None:
     if isinstance(source, SingleFile) or not isinstance(source, Folder) or not home.storage.local_folder:
         return
     own = os.path.realpath(home.storage.local_folder)
+    source.home_folder = own
     if is_within(own, source.location) and own != source.location:
         source.excluded_folder = own
         below = os.path.relpath(own, source.location).replace(os.sep, "/")
@@ -135,7 +136,7 @@ def _read_items(source: Source, kind: Kind, into: Destination) -> Generator[Item
         yield item
     if is_empty and not source.skipped:
         raise StorageError(f"nothing was found in {source.full_path} that {kind.what} would have: check the file")
-    yield from source.skipped
+    yield from dict.fromkeys(source.skipped)
 
 
 def open_in_place(path: str, kind: str = "", *, dry_run: bool = False) -> tuple[Kind, str, bool]:

@@ -225,7 +225,7 @@ class _Comparison:
     def _add_file(self, file: File) -> None:
         version = version_of(file.data)
         if file.path.startswith(tuple(self._other_skills)):
-            return
+            return  # its SKILL.md is listed
         for path in self._candidate_paths(file):
             if problem := path_problem(path):
                 self._skip(file.id, problem)

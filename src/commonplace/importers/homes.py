@@ -10,13 +10,15 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from .. import foreign
 from ..errors import Conflict, InvalidArgument, StorageError
 from ..formats.yaml_nodes import YamlProblem, as_text, compose
 from ..settings import FILE, load
+from ..storage.layout import folders_above
 from ..storage.names import encode_name, topic_file, topic_name
 from ..storage.skills import PAGE
 from .claude_code import read_turns
-from .source import Folder, SingleFile, Source, parse_json_lines
+from .source import Folder, SingleFile, Source, is_within, parse_json_lines
 from .values import (
     Destination,
     ImportedTurn,
@@ -31,8 +33,6 @@ from .values import (
 
 _DAY = re.compile(r"(\d{4})-(\d\d)-(\d\d)(-[^/]+)?\.md")
 _NESTED_DAY = re.compile(r"(\d{4})/(\d\d)/(\d\d)()\.md")
-_OPENCLAW_FILES = frozenset({"AGENTS.md", "SOUL.md", "IDENTITY.md", "TOOLS.md", "HEARTBEAT.md", "BOOTSTRAP.md"})
-_WORKSPACE_PREFIX = "workspace-"  # and the agent's name, where there are several
 _INSTRUCTIONS = "is instructions for OpenClaw, not memory: put what should stay into directives/"
 _DURAGENT_LOGS = ("events.archive.jsonl", "events.jsonl")  # in the order they were written
 _DURAGENT_SNAPSHOT = "state.yaml"
@@ -56,7 +56,7 @@ class _HomeReader(NamedTuple):
     def read_day(self, path: str, found: re.Match[str], agent: str) -> Iterator[Item]:
         year, month, day, rest = found.groups()
         layout = self.into.layout
-        folder = layout.days_folder(agent)
+        folder = self.into.days_folder(agent)
         name = layout.day_name.replace("%Y", year).replace("%m", month).replace("%d", day)
         yield from self.read_page(path, f"{folder}/{name}{rest or ''}.md")
 
@@ -93,43 +93,99 @@ class _HomeReader(NamedTuple):
         yield from self.read_page(path, f"{self.into.layout.world}/{'/'.join(parts)}.md")
 
 
+def _with_rest(items: Iterator[Item], source: Source, folder: str) -> Iterator[Item]:
+    """Yield items, then every file below a folder that none of them accounts for."""
+    named: set[str] = set()
+    for item in items:
+        named.add(item.what if isinstance(item, Skipped) else item.id.removeprefix(f"{source.location}/"))
+        yield item
+    named |= {skipped.what for skipped in source.skipped}
+    for path in source.list_files(folder):
+        if named.isdisjoint((path, *folders_above(path))):
+            yield Skipped(path, _reason_to_skip(path))
+
+
+def _reason_to_skip(path: str) -> str:
+    name = path.rpartition("/")[2]
+    if name == FILE or name in (foreign.DURAGENT_FILE, *foreign.OPENCLAW_FILES):
+        return "is configuration, and not copied"
+    if name.endswith(".jsonl"):
+        return "is a session in which nothing was said"
+    return "is not memory: copy it by hand if it is needed"
+
+
+def _named_layout(source: Source) -> str:
+    """Return the layout that settings of ours beside the pages name; empty if there are none."""
+    text = source.read_config(FILE)
+    return load("", lambda _: text).layout if text is not None else ""
+
+
 def is_openclaw(source: Source) -> bool:
-    names = source.list_names()
-    if "openclaw.json" in names or _has_workspace(source):
+    if "openclaw" in (_named_layout(source), foreign.recognise(source, source.name)) or _has_workspace(source):
         return True
+    names = source.list_names()
     has_days = any(_DAY.fullmatch(name) for name in source.list_names("memory"))
     has_page = "MEMORY.md" in names or "memory.md" in names
-    return has_days or (has_page and not _OPENCLAW_FILES.isdisjoint(names))
+    return has_days or (has_page and not foreign.OPENCLAW_PAGES.isdisjoint(names))
 
 
 def _has_workspace(source: Source) -> bool:
-    known = {"MEMORY.md", "memory.md", "memory/", *_OPENCLAW_FILES}
+    known = {"MEMORY.md", "memory.md", "memory/", *foreign.OPENCLAW_PAGES}
     return "workspace/" in source.list_names() and not known.isdisjoint(source.list_names("workspace"))
 
 
 def read_openclaw(source: Source, into: Destination) -> Iterator[Item]:
+    yield from _with_rest(_read_openclaw(source, into), source, "")
+
+
+def _read_openclaw(source: Source, into: Destination) -> Iterator[Item]:
+    for part, folder, agent in _list_workspaces(source, into):
+        yield from _read_openclaw_workspace(_HomeReader("openclaw", part, into), folder, agent)
     reader = _HomeReader("openclaw", source, into)
-    for folder, agent in _list_workspaces(source, into):
-        yield from _read_openclaw_workspace(reader, folder, agent)
     for name in source.list_names("agents"):
-        folder = f"agents/{name}sessions"
-        for file in source.list_names(folder):
-            if file.endswith(".jsonl"):
-                yield from reader.read_session(f"{folder}/{file}", _agent_of(name[:-1], into))
+        if name.endswith("/"):
+            yield from _read_openclaw_agent(reader, f"agents/{name[:-1]}", _agent_of(name[:-1], into))
 
 
-def _list_workspaces(source: Source, into: Destination) -> list[tuple[str, str]]:
-    """Return the workspaces and their agents here; the source itself, if it is a workspace."""
-    found = [("workspace", into.agent)] if _has_workspace(source) else []
-    names = [name[:-1] for name in source.list_names() if name.startswith(_WORKSPACE_PREFIX) and name.endswith("/")]
-    for name in names:
-        if name != _WORKSPACE_PREFIX:
-            found.append((name, _agent_of(name.removeprefix(_WORKSPACE_PREFIX), into)))
-    return found or [("", into.agent)]
+def _read_openclaw_agent(reader: _HomeReader, folder: str, agent: str) -> Iterator[Item]:
+    """Yield what is stored of one agent beside the workspaces."""
+    for path in reader.source.list_files(folder):
+        rest = path.removeprefix(f"{folder}/")
+        if rest in ("MEMORY.md", "memory.md"):
+            yield from reader.read_page(path, reader.into.curated_page(agent))
+        elif rest.startswith("memory/") and rest.endswith(".md"):
+            yield from _read_openclaw_note(reader, path, rest.removeprefix("memory/"), agent, is_shared=False)
+        elif re.fullmatch(r"sessions/[^/]+\.jsonl", rest):
+            yield from reader.read_session(path, agent)
+
+
+def _list_workspaces(source: Source, into: Destination) -> list[tuple[Source, str, str]]:
+    """Return the workspaces, each with the source it is in and its agent here; the source itself, if it is one."""
+    config = foreign.read_config(source, "openclaw", source.location)
+    found: dict[tuple[str, str], tuple[Source, str, str]] = {}
+
+    def add(text: str, agent: str) -> None:
+        part, folder = source.open_folder(text)
+        if part.list_names(folder):
+            found.setdefault((part.location, folder), (part, folder, agent))
+
+    if _has_workspace(source):
+        add("workspace", into.agent)
+    elif config.workspace:
+        add(config.workspace, into.agent)
+    for agent, text in config.agent_workspaces:
+        add(text, _agent_of(agent, into))
+    for name in source.list_names():
+        agent = name.removeprefix(foreign.WORKSPACE_PREFIX).rstrip("/")
+        if name.startswith(foreign.WORKSPACE_PREFIX) and name.endswith("/") and agent:
+            add(name.rstrip("/"), _agent_of(agent, into))
+    if not found or not {"MEMORY.md", "memory.md", "memory/"}.isdisjoint(source.list_names()):
+        found.setdefault((source.location, ""), (source, "", into.agent))
+    return list(found.values())
 
 
 def _agent_of(name: str, into: Destination) -> str:
-    return into.agent if name == "main" else name
+    return into.agent if name == foreign.MAIN_AGENT else name
 
 
 def _read_openclaw_workspace(reader: _HomeReader, folder: str, agent: str) -> Iterator[Item]:
@@ -139,43 +195,80 @@ def _read_openclaw_workspace(reader: _HomeReader, folder: str, agent: str) -> It
     prefix = f"{folder}/" if folder else ""
     for name in source.list_names(folder):
         if name in ("MEMORY.md", "memory.md"):
-            yield from reader.read_page(prefix + name, into.layout.curated_page(agent))
+            yield from reader.read_page(prefix + name, into.curated_page(agent))
         elif name in ("USER.md", "DREAMS.md"):
             yield from reader.read_page(prefix + name, into.agent_page(name, agent))
-        elif name in _OPENCLAW_FILES:
+        elif name in foreign.OPENCLAW_PAGES:
             yield Skipped(prefix + name, _INSTRUCTIONS)
         elif name.endswith(".md"):
             yield Skipped(prefix + name, "is not a page of memory: move it into memory/ if it is")
     for path in source.list_files(f"{prefix}memory"):
         rest = path.removeprefix(f"{prefix}memory/")
-        if found := _DAY.fullmatch(rest):
-            yield from reader.read_day(path, found, agent)
-        elif not rest.endswith(".md"):
-            yield Skipped(path, "is not Markdown")
-        elif agent == into.agent:
-            yield from reader.read_topic(path, rest)
+        if rest.endswith(".md"):
+            yield from _read_openclaw_note(reader, path, rest, agent, is_shared=agent == into.agent)
         else:
-            yield from reader.read_page(path, into.agent_page(rest, agent))
+            yield Skipped(path, "is not Markdown")
     yield from reader.read_skills(f"{prefix}skills")
 
 
+def _read_openclaw_note(reader: _HomeReader, path: str, rest: str, agent: str, *, is_shared: bool) -> Iterator[Item]:
+    if found := _DAY.fullmatch(rest):
+        yield from reader.read_day(path, found, agent)
+    elif is_shared:
+        yield from reader.read_topic(path, rest)
+    else:
+        yield from reader.read_page(path, reader.into.agent_page(rest, agent))
+
+
 def is_duragent(source: Source) -> bool:
-    names = source.list_names()
-    looks_like_it = "agents/" in names and source.has_folder("memory/world") and not source.has_folder(".history")
-    return source.has_folder(".duragent") or "duragent.yaml" in names or looks_like_it
+    if "duragent" in (_named_layout(source), foreign.recognise(source, source.name)):
+        return True
+    has_parts = "agents/" in source.list_names() and source.has_folder("memory/world")
+    return has_parts and not source.has_folder(".history")
 
 
 def read_duragent(source: Source, into: Destination) -> Iterator[Item]:
+    config = foreign.read_config(source, "duragent", source.location)
+    part, folder = _find_duragent_workspace(source, config)
+    yield from _with_rest(_read_duragent_workspace(part, folder, into), part, folder)
+    if config.world:
+        world, path = source.open_folder(config.world)
+        if world.location != part.location or not _is_below(path, folder):
+            yield from _with_rest(_read_world(_HomeReader("duragent", world, into), path), world, path)
+        elif path != _join(folder, "memory/world"):
+            yield from _read_world(_HomeReader("duragent", world, into), path)
+
+
+def _find_duragent_workspace(source: Source, config: foreign.Config) -> tuple[Source, str]:
+    """Return the source with the folder that holds everything, and its path there; the source itself by default."""
+    part, folder = source.open_folder(config.workspace or foreign.DURAGENT_WORKSPACE)
+    return (part, folder) if part.has_folder(folder) else (source, "")
+
+
+def _is_below(path: str, folder: str) -> bool:
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def _join(folder: str, below: str) -> str:
+    return f"{folder}/{below}" if folder else below
+
+
+def _read_world(reader: _HomeReader, folder: str) -> Iterator[Item]:
+    for path in reader.source.list_files(folder):
+        if path.endswith(".md"):
+            rest = path.removeprefix(f"{folder}/" if folder else "")
+            yield from reader.read_page(path, f"{reader.into.layout.world}/{rest}")
+
+
+def _read_duragent_workspace(source: Source, workspace: str, into: Destination) -> Iterator[Item]:
     reader = _HomeReader("duragent", source, into)
-    workspace = _find_duragent_workspace(source)
     prefix = f"{workspace}/" if workspace else ""
+    yield from _read_world(reader, f"{prefix}memory/world")
     for path in source.list_files(f"{prefix}memory"):
         rest = path.removeprefix(f"{prefix}memory/")
         if not rest.endswith(".md"):
             yield Skipped(path, "is not Markdown")
-        elif rest.startswith("world/"):
-            yield from reader.read_page(path, f"{into.layout.world}/{rest.removeprefix('world/')}")
-        else:
+        elif not rest.startswith("world/"):
             yield from reader.read_page(path, into.shared_page(rest))
     for path in source.list_files(f"{prefix}directives"):
         if path.endswith(".md"):
@@ -189,19 +282,12 @@ def read_duragent(source: Source, into: Destination) -> Iterator[Item]:
     yield from _read_duragent_sessions(source, into, f"{prefix}sessions", to_named_agent=to_named_agent)
 
 
-def _find_duragent_workspace(source: Source) -> str:
-    """Return the folder that holds everything: the one duragent.yaml names, .duragent, or "" for the source itself."""
-    setting = re.search(rb"^workspace:\s*[\"']?([\w./-]+)", source.peek("duragent.yaml"), re.MULTILINE)
-    folder = os.path.normpath(setting[1].decode()).replace(os.sep, "/") if setting else ".duragent"
-    return folder if not folder.startswith(("..", "/")) and folder != "." and source.has_folder(folder) else ""
-
-
 def _read_duragent_agent(reader: _HomeReader, folder: str, agent: str) -> Iterator[Item]:
     layout = reader.into.layout
     for path in reader.source.list_files(folder):
         rest = path.removeprefix(f"{folder}/")
         if rest == "memory/MEMORY.md":
-            yield from reader.read_page(path, layout.curated_page(agent))
+            yield from reader.read_page(path, reader.into.curated_page(agent))
         elif rest.startswith("memory/daily/") and (found := _DAY.fullmatch(rest.removeprefix("memory/daily/"))):
             yield from reader.read_day(path, found, agent)
         elif rest.startswith("memory/") and rest.endswith(".md"):
@@ -268,15 +354,19 @@ def _read_snapshot(source: Source, path: str) -> dict[str, Any]:
 
 
 def is_agentool(source: Source) -> bool:
-    return source.has_folder(".agent/memory")
+    return "agentool" in (_named_layout(source), foreign.recognise(source, source.name))
 
 
 def read_agentool(source: Source, into: Destination) -> Iterator[Item]:
+    yield from _with_rest(_read_agentool(source, into), source, ".agent")
+
+
+def _read_agentool(source: Source, into: Destination) -> Iterator[Item]:
     reader = _HomeReader("agentool", source, into)
     for path in source.list_files(".agent/memory"):
         rest = path.removeprefix(".agent/memory/")
         if rest == "MEMORY.md":
-            yield from reader.read_page(path, into.layout.curated_page(into.agent))
+            yield from reader.read_page(path, into.curated_page(into.agent))
         elif found := _NESTED_DAY.fullmatch(rest):
             yield from reader.read_day(path, found, into.agent)
         elif rest.endswith(".md"):
@@ -289,7 +379,8 @@ def open_in_place(source: Source, layout: str, *, dry_run: bool) -> tuple[str, b
     """Write the settings by which a home of another system opens; return its folder, and whether they are new."""
     if isinstance(source, SingleFile) or not isinstance(source, Folder):
         raise InvalidArgument(f"{source.full_path} is not a folder that could be a home: --in-place takes one")
-    inside = layout == "openclaw" and _has_workspace(source)
+    is_opened = source.has_folder(".history")
+    inside = layout == "openclaw" and _has_workspace(source) and not is_opened
     folder = os.path.join(source.location, "workspace") if inside else source.location
     path = os.path.join(folder, FILE)
     if os.path.lexists(path):
@@ -297,12 +388,13 @@ def open_in_place(source: Source, layout: str, *, dry_run: bool) -> tuple[str, b
         if existing != layout:
             raise Conflict(f"{path} exists already and says layout: {existing}: change it there if it should differ")
         return folder, False
-    workspace = _find_duragent_workspace(source) if layout == "duragent" else ".duragent"
-    lines = [f"layout: {layout}\n"]
-    if workspace != ".duragent":
-        lines.append(f"workspace: {workspace or '.'}\n")
+    located = foreign.locate(source.location)
+    is_elsewhere = not is_within(located.folder, source.location) and not is_within(source.location, located.folder)
+    if is_elsewhere or (is_opened and located.settings.layout == layout):
+        return located.folder, False
     if not dry_run:
-        _write_new_file(path, "".join(lines))
+        is_workspace = layout == "duragent" and not foreign.is_home(folder)
+        _write_new_file(path, f"layout: {layout}\n" + ("workspace: .\n" if is_workspace else ""))
     return folder, True
 
 

@@ -55,7 +55,8 @@ class Source:
         self.limits = limits
         self.name = os.path.basename(location)
         self.skipped: list[Skipped] = []
-        self.excluded_folder = ""  # not read: the home that is imported into
+        self.home_folder = ""  # of the home that is imported into, if that is a folder
+        self.excluded_folder = ""  # not read: the same, where it lies in this source
         self._bytes_read = 0
 
     @property
@@ -103,6 +104,18 @@ class Source:
             limit = f"{self.limits.total_bytes:,} bytes"
             raise Refused(f"{self.location} holds more than {limit}: if it should, raise --max-size")
         return data
+
+    def read_config(self, path: str) -> str | None:
+        """Return the text of a configuration file; None if there is none that can be read."""
+        try:
+            return self._read_bytes(path).decode("utf-8-sig")
+        except (OSError, KeyError, UnicodeDecodeError, NotText, _TooLarge, *_ZIP_ERRORS):
+            return None
+
+    def open_folder(self, path: str) -> tuple[Source, str]:
+        """Return the source that holds a folder which a configuration here names, and the folder's path in it."""
+        folder = os.path.normpath(path).replace(os.sep, "/")
+        return self, "" if folder == "." else folder
 
     def close(self) -> None:
         """Close open files."""
@@ -167,6 +180,21 @@ class Folder(Source):
 
     def has_folder(self, folder: str) -> bool:
         return os.path.isdir(os.path.join(self.location, folder))
+
+    def open_folder(self, path: str) -> tuple[Source, str]:
+        full_path = os.path.realpath(os.path.join(self.location, os.path.expanduser(path)))
+        if is_within(full_path, self.location):
+            inside = os.path.relpath(full_path, self.location).replace(os.sep, "/")
+            return self, "" if inside == "." else inside
+        other = Folder(full_path, self.limits)
+        other.skipped = self.skipped
+        other.home_folder = self.home_folder
+        if self.home_folder and is_within(full_path, self.home_folder):
+            self.skipped.append(Skipped(full_path, "is part of the memory that is imported into, and is left out"))
+            other.excluded_folder = full_path
+        elif self.home_folder and is_within(self.home_folder, full_path):
+            other.excluded_folder = self.home_folder
+        return other, ""
 
     def peek(self, path: str) -> bytes:
         try:

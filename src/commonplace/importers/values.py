@@ -29,6 +29,16 @@ class Destination(NamedTuple):
         """The path of a page in an agent's own memory."""
         return f"{self.layout.agent_folder(agent or self.agent)}/memory/{path}"
 
+    def curated_page(self, agent: str) -> str:
+        """The path of an agent's curated page. What was another agent's own does not become what all agents share."""
+        is_own = not self.layout.is_diary_shared or agent == self.agent
+        return self.layout.curated_page(agent) if is_own else self.agent_page("MEMORY.md", agent)
+
+    def days_folder(self, agent: str) -> str:
+        """The folder of an agent's daily pages, likewise."""
+        is_own = not self.layout.is_diary_shared or agent == self.agent
+        return self.layout.days_folder(agent) if is_own else f"{self.layout.agent_folder(agent)}/memory"
+
     def shared_page(self, path: str) -> str:
         """The path of a page that all agents share."""
         return self.layout.path(f"{self.layout.loose}/{path}")

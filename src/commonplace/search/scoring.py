@@ -73,6 +73,7 @@ _MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity al
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
 DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
+_MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
 
@@ -209,10 +210,12 @@ def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[Scor
 
 
 def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
-    """Return the first of the hits that say the same under the same key."""
-    first: dict[tuple[str, str], ScoredHit] = {}
+    """Return the first of the hits that say the same under the same key. A single word says little without its page."""
+    first: dict[tuple[str, ...], ScoredHit] = {}
     for row in rows:
-        first.setdefault((row.hit.key, " ".join(row.hit.text.split())), row)
+        text = " ".join(row.hit.text.split())
+        is_word = " " not in text and len(text.encode()) < _MIN_SENTENCE_BYTES
+        first.setdefault((row.hit.key, text, row.hit.citation if is_word else ""), row)
     return list(first.values())
 
 

@@ -194,7 +194,8 @@ class FolderBackend:
         return os.path.isdir(self.absolute_address(address))
 
     def create(self, address: str) -> None:
-        write_git_files(address)
+        if locate(self.absolute_address(address)).settings.layout == "native":
+            write_git_files(address)  # in the home of another system, these files are a person's own
 
 
 BACKEND = FolderBackend()

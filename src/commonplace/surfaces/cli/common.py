@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
 import click
 
-from ...errors import InvalidArgument, NotFound, StorageError
+from ... import foreign
+from ...errors import InvalidArgument, NotFound, Refused, StorageError
 from ...home import Home
 from ...schema import array, check, one_of
 from ...storage.backends import backend_of
@@ -24,7 +25,11 @@ FOLDER = ".commonplace"
 
 
 def find_home(start: str, environment: Mapping[str, str]) -> str:
-    """Return COMMONPLACE_HOME, or the nearest .commonplace at or above `start`, or the one in the user's folder."""
+    """Return COMMONPLACE_HOME, or the nearest memory at or above `start`, or the one in the user's folder.
+
+    A memory is a .commonplace, or else the home of another system. One that lies in the user's own folder beside
+    everything else must be named.
+    """
     if named := environment.get("COMMONPLACE_HOME"):
         return named
     folder = os.path.abspath(start)
@@ -32,10 +37,21 @@ def find_home(start: str, environment: Mapping[str, str]) -> str:
         candidate = os.path.join(folder, FOLDER)
         if os.path.isdir(candidate):
             return candidate
+        if folder != os.path.expanduser("~") and foreign.is_home(folder):
+            return _require_inside(folder)
         parent = os.path.dirname(folder)
         if parent == folder:
             return os.path.join(os.path.expanduser("~"), FOLDER)
         folder = parent
+
+
+def _require_inside(folder: str) -> str:
+    """Return the home of another system that was found; Refused if its configuration leads elsewhere."""
+    place = os.path.realpath(foreign.locate(folder).folder)
+    if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
+        problem = f"the home of another system in {folder} keeps its memory in {place}, outside of this folder"
+        raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {folder} …`")
+    return folder
 
 
 def global_options(command: Command) -> Command:

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from ... import foreign
 from ...errors import CommonplaceError, InvalidArgument, SettingsError, StorageError
 from ...home import Home
 from ...storage.backends import backend_of, display_name
@@ -43,7 +44,7 @@ def init_command(folder: str | None) -> None:
     """Create a memory in FOLDER (default: ./.commonplace), or for a tenant of a database (`commonplace db init` makes
     its tables first). An existing memory stays as it is."""
     named = folder or get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
-    home = os.path.expanduser(named or os.path.join(os.getcwd(), FOLDER))
+    home = os.path.expanduser(named or _default_folder())
     require_usable_home(home)
     address = absolute_home(home)
     memory = Home(address, agent_name())
@@ -51,10 +52,27 @@ def init_command(folder: str | None) -> None:
     backend_of(home).create(address)
     memory.write_default_directive()
     memory.close()
+    if memory.settings.layout != "native" and foreign.is_home(memory.root):
+        _print_other_home(memory)
+        return
     if not existed and memory.storage.local_folder:
         _record_made(memory.storage.local_folder)
     done = "There is a memory" if existed else "Made a memory"
     print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")
+
+
+def _default_folder() -> str:
+    """Return where a memory is made that nobody names: not beside the home of another system, which is used."""
+    folder = os.getcwd()
+    own = os.path.join(folder, FOLDER)
+    return folder if foreign.is_home(folder) and not os.path.isdir(own) else own
+
+
+def _print_other_home(memory: Home) -> None:
+    layout = memory.settings.layout
+    text = f"There is a memory in {memory.root}, a home of {layout}, and it is used where it is."
+    hint = f"For another one beside it, run `commonplace init {FOLDER}`."
+    print_reply({"home": memory.root, "created": False, "layout": layout}, f"{text} {hint}")
 
 
 def _record_made(folder: str) -> None:
