@@ -207,7 +207,7 @@ class Home:
         """Return whether this agent has memory, or another one whose own file says so."""
         if self.has_memory:
             return True
-        agents = self.layout.path("agents")
+        agents = self.layout.agents
         files = [f"{agents}/{name}/agent.yaml" for name in self.storage.pages.list_folders(agents)]
         return any(self._gives_memory(file) for file in files if self.storage.read_settings_text(file) is not None)
 

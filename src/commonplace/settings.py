@@ -256,12 +256,18 @@ def load(home: str, read: ReadText = read_file, base: Settings | None = None) ->
         values |= reader.read_values(node, name)
     settings = _replace_fields(base, values)
     if settings.memory_dir and settings.layout != MEMORY_DIR_LAYOUT:
-        if "layout" in values:
-            raise reader.error(root, f"memory_dir belongs to layout: {MEMORY_DIR_LAYOUT}")
-        settings = settings._replace(layout=MEMORY_DIR_LAYOUT)
+        settings = _settle_memory_dir(settings, is_layout_given="layout" in values)
     if agents is None or _is_empty(agents):
         return settings
     return _add_agents(reader, agents, settings)
+
+
+def _settle_memory_dir(settings: Settings, *, is_layout_given: bool) -> Settings:
+    """Return settings with the layout that a memory root implies; in another one that is named, it does not count."""
+    if not is_layout_given:
+        return settings._replace(layout=MEMORY_DIR_LAYOUT)
+    warning = f"{FILE}: memory_dir counts only with layout: {MEMORY_DIR_LAYOUT}, not with {settings.layout}"
+    return settings._replace(memory_dir="", warnings=(*settings.warnings, warning))
 
 
 def convert_value(name: str, value: Any, home: str) -> dict[str, Any]:
