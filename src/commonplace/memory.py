@@ -148,10 +148,7 @@ class Memory:
             self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved
         )
         note_context(self.home, context.receipt, session)
-        given = self._conversation(session)
-        given.add(context.text)
-        given.needs_context = False
-        given.save()
+        self._conversation(session).give(context.text)
         return context
 
     def recall_for(

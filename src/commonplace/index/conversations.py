@@ -21,7 +21,7 @@ from typing import Any
 
 from ..storage.files import CREATE_FLAGS, make_folders
 
-_PREFIX = "given-"
+_PREFIX = "conversation-"
 _RUN_WORDS = 3
 _MAX_HASHES = 20_000  # of one conversation: the oldest are dropped
 _MAX_PENDING_TEXTS = 16
@@ -51,6 +51,12 @@ class Conversation:
             self._pending.append(text[:_MAX_TEXT_CHARACTERS])
             if len(self._pending) > _MAX_PENDING_TEXTS:
                 self._hash_pending()
+
+    def give(self, context: str) -> None:
+        """Count a whole context as given, and keep that for the next process."""
+        self.add(context)
+        self.needs_context = False
+        self.save()
 
     def has(self, line: str) -> bool:
         """Return whether a line was given; True for one without words."""

@@ -155,6 +155,6 @@ def test_a_memory_that_is_not_there_is_not_made(tmp_path: Path) -> None:
 
 def test_what_is_kept_of_a_session_says_nothing_of_the_memory(shell: Shell) -> None:
     ask(shell)
-    (file,) = (shell.folder / ".commonplace/.index").glob("given-*")
+    (file,) = (shell.folder / ".commonplace/.index").glob("conversation-*")
     assert not {b"Ann", b"tea", b"coffee"} & {*file.read_bytes().split()}
     assert shell.ok("doctor")

@@ -281,6 +281,28 @@ def test_hooks_of_others_stay_and_ours_are_changed_where_they_are(desk: Desk) ->
     }
 
 
+def test_hooks_of_an_older_installation_are_brought_up_to_date(desk: Desk) -> None:
+    def group(hook: str) -> list[dict[str, Any]]:
+        return [{"hooks": [{"type": "command", "command": f"/old/commonplace hook {hook}", "timeout": 10}]}]
+
+    old = {
+        "SessionStart": group("session-start"),
+        "PreCompact": group("session-end"),
+        "SessionEnd": group("session-end"),
+    }
+    path = desk.file(".claude/settings.json", json.dumps({"hooks": old, "model": "x"}))
+    desk.run("claude-code")
+    hooks = json.loads(path.read_text())["hooks"]
+    commands = {
+        event: [hook["command"] for each in groups for hook in each["hooks"]] for event, groups in hooks.items()
+    }
+    assert {event: len(each) for event, each in commands.items()} == dict.fromkeys(commands, 1)
+    assert " hook pre-compact " in commands["PreCompact"][0]
+    assert " hook prompt " in commands["UserPromptSubmit"][0]
+    desk.run("claude-code", "--remove")
+    assert json.loads(path.read_text()) == {"model": "x"}
+
+
 def test_without_hooks_only_the_server_is_written(desk: Desk) -> None:
     desk.run("claude-code", "--no-hooks")
     assert [*desk.every()] == [str(desk.user / ".claude.json")]

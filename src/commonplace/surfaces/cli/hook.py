@@ -141,9 +141,7 @@ def _give_context(home: Home, given: Conversation, budget: int) -> str:
     context = assemble(home, budget=budget)
     for warning in context.receipt["warnings"]:
         warn(warning)
-    given.add(context.text)
-    given.needs_context = False
-    given.save()
+    given.give(context.text)
     return context.text
 
 

@@ -21,6 +21,7 @@ from ..install.clients import CLIENTS, Client, Where, config_file
 from ..install.files import CannotEdit
 from .common import (
     FOLDER,
+    ProgressBar,
     absolute_home,
     agent_name,
     get_options,
@@ -148,11 +149,25 @@ def _index_sessions(home: str) -> None:
     if not home_exists(home):
         return
     try:
-        advice = index_sessions(Home(home, agent_name(), is_found=is_found_home()))
+        if advice := index_sessions(Home(home, agent_name(), is_found=is_found_home())):
+            warn(advice)
+        _update_index(Home(home, agent_name(), is_found=is_found_home()))
     except CommonplaceError as error:
-        advice = str(error)
-    if advice:
-        warn(advice)
+        warn(str(error))
+
+
+def _update_index(home: Home) -> None:
+    """Bring the index up to date with the settings now, so that no prompt has to wait for it."""
+    from ...index.base import report_progress_to
+
+    if home.search_settings.enabled:
+        with ProgressBar() as bar, report_progress_to(bar.update):
+            home.index.query(_ask_nothing)
+    home.close()
+
+
+def _ask_nothing(_: object) -> None:
+    """Answer a query that only has to catch up."""
 
 
 def _plan_installation(edits: plan.EditsByFile, *, only_print: bool) -> list[plan.FileChange]:

@@ -235,6 +235,8 @@ def context_command(
     home = open_existing_home()
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
     note_context(home, context.receipt)
+    if home.session:
+        home.open_conversation().give(context.text)
     for warning in context.receipt["warnings"]:
         warn(warning)
     reply = {"text": context.text, "receipt": context.receipt}
