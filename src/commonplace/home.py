@@ -15,7 +15,7 @@ from . import settings as settings_of
 from .errors import CommonplaceError, PageNotFound
 from .formats.timestamps import format_timestamp
 from .model import EVERYTHING, Clock, Filters, Record, Viewer
-from .settings import SearchSettings, Settings
+from .settings import AgentMemory, SearchSettings, Settings
 from .storage.backends import open_storage
 from .storage.base import ABSENT, HISTORY_FOLDER, INDEX_FOLDER, LOCKS_FOLDER, Storage
 from .storage.history import current_write
@@ -80,7 +80,9 @@ class Home:
         self.trust = Trust(self.storage.local_folder, is_found=is_found, is_shared=is_shared)
         self.settings = self.storage.settings
         self.layout: Layout = replace(layout_of(self.settings), has_folder=self.storage.has_folder)
-        self.has_memory = self._read_has_memory()
+        own = self._read_agent_memory(self.layout.agent_file(agent))
+        self.has_memory = own.exists
+        self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
         self.session = session or self.settings.search_for(agent).session_key
 
@@ -218,12 +220,13 @@ class Home:
         own = tuple(warning for path, warning in view.page_warnings if path.startswith(f"{folder}/"))
         return records, (*view.warnings, *own) if view.stale else own
 
-    def _read_has_memory(self) -> bool:
-        return self._gives_memory(self.layout.agent_file(self.agent))
+    def _read_agent_memory(self, file: str) -> AgentMemory:
+        path = os.path.join(self.root, file)
+        return settings_of.read_agent_memory(path, lambda _: self.storage.read_settings_text(file))
 
     def _gives_memory(self, file: str) -> bool:
         """Return whether the file of an agent gives it memory, also because there is none."""
-        return settings_of.has_memory(os.path.join(self.root, file), lambda _: self.storage.read_settings_text(file))
+        return self._read_agent_memory(file).exists
 
     def search(
         self,

@@ -21,6 +21,7 @@ INTERNAL_FOLDERS = (".index", ".locks", ".history", ".access")  # folders of a h
 MEMORY_DIR_LAYOUT = "agentool"  # the only one whose memory root can be named
 SECRET_POLICIES = ("warn", "redact", "refuse")
 DIRECTIVE_BLOCKS = ("categories", "storage", "actions")
+CONTEXTS = ("full", "directives")  # what the prompt context is made of
 
 
 class Provider(NamedTuple):
@@ -95,6 +96,12 @@ class Settings(NamedTuple):
     agents_folder: str = ""  # where another system keeps what it has of each agent
     config: str = ""  # the configuration file of another system that was read
     warnings: tuple[str, ...] = ()
+    context: str = "full"
+    agent_contexts: tuple[tuple[str, str], ...] = ()
+
+    def context_for(self, agent: str) -> str:
+        """Return what the prompt context of an agent is made of: one of `CONTEXTS`."""
+        return dict(self.agent_contexts).get(agent, self.context)
 
     def search_for(self, agent: str) -> SearchSettings:
         return dict(self.agents).get(agent, self.search)
@@ -202,6 +209,7 @@ SETTINGS = (
     Setting("history.megabytes", "history.megabytes", integer(0, 1_000_000), "how much of them is kept at most"),
     Setting("recall.maxCharacters", "recall.max_characters", integer(1_000, 10_000_000), "how long recall may be"),
     Setting("directive.blocks", "directive.blocks", array(one_of(*DIRECTIVE_BLOCKS)), "more of the default directive"),
+    Setting("context", "context", one_of(*CONTEXTS), "what the prompt context is made of"),
     Setting("secrets", "secrets", one_of(*SECRET_POLICIES), "what is done with text that contains a key or a password"),
     Setting("memorySearch.enabled", "search.enabled", BOOLEAN, "whether there is search"),
     Setting("memorySearch.provider", "search.provider", one_of(*PROVIDERS), "where embeddings come from"),
@@ -223,6 +231,7 @@ SETTINGS = (
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 _BACKEND = Setting("spec.memory.backend", "", one_of("filesystem"), "where an agent's memory is kept")
+_CONTEXT = Setting("spec.memory.context", "", one_of(*CONTEXTS), "what the agent's prompt context is made of")
 
 
 def read_file(path: str) -> str | None:
@@ -279,23 +288,33 @@ def convert_value(name: str, value: Any, home: str) -> dict[str, Any]:
     return {setting.field: setting.convert(checked, home) if isinstance(checked, str) else checked}
 
 
-def has_memory(path: str, read: ReadText = read_file) -> bool:
-    """Return whether an agent's own file gives it memory; an agent without a file has it."""
+class AgentMemory(NamedTuple):
+    """`spec.memory` of an agent's own file. An empty `context` means that of the home's settings."""
+
+    exists: bool = True
+    context: str = ""
+
+
+def read_agent_memory(path: str, read: ReadText = read_file) -> AgentMemory:
+    """Return what an agent's own file says about its memory; an agent without a file has it."""
     root = _compose(path, read)
     if root is None:
-        return True
+        return AgentMemory()
     memory = _child(_child(root, "spec"), "memory")
     if memory is None:
-        return False
+        return AgentMemory(exists=False)
     reader = _Reader(path, "")
+    values: dict[str, str] = {}
     if not _is_empty(memory):
         reader.require_mapping(memory, "spec.memory")
         for key, node in memory.value:  # most keys there belong to whoever runs the agent
             if key.value == _BACKEND.key:
                 reader.read_value(node, _BACKEND)
+            elif key.value == _CONTEXT.key:
+                values[key.value] = reader.read_value(node, _CONTEXT)
             elif _is_misspelt(str(key.value), _BACKEND.key):
                 raise reader.error(key, f"unknown key {key.value!r} in spec.memory.{_hint(key.value, [_BACKEND.key])}")
-    return True
+    return AgentMemory(context=values.get(_CONTEXT.key, ""))
 
 
 def _keys_in(section: str) -> list[str]:
@@ -331,16 +350,21 @@ def _add_agents(reader: _Reader, node: Node, settings: Settings) -> Settings:
     reader.require_mapping(node, "agents")
     searches = dict(settings.agents)
     roots = dict(settings.agent_roots)
-    known = ["memorySearch"] + ["memory_dir"] * (settings.layout == MEMORY_DIR_LAYOUT)
+    contexts = dict(settings.agent_contexts)
+    known = ["memorySearch", "context"] + ["memory_dir"] * (settings.layout == MEMORY_DIR_LAYOUT)
     names = [key.value for key, _ in node.value if key.id == "scalar"]
     for name, own in reader.entries(node, "agents", names):
         for section, values in reader.entries(own, f"agents.{name}", known):
             fields = reader.read_values(values, section)
             if section == "memory_dir":
                 roots[name] = fields["memory_dir"]
+            elif section == "context":
+                contexts[name] = fields["context"]
             else:
                 searches[name] = override_search(settings.search, _fields_below("search", fields))
-    return settings._replace(agents=tuple(searches.items()), agent_roots=tuple(roots.items()))
+    return settings._replace(
+        agents=tuple(searches.items()), agent_roots=tuple(roots.items()), agent_contexts=tuple(contexts.items())
+    )
 
 
 def override_search(base: SearchSettings, fields: dict[str, Any]) -> SearchSettings:

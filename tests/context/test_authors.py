@@ -72,3 +72,22 @@ def test_a_directive_counts_once_it_is_approved(memory: Memory) -> None:
         memory.home.writer.write(path, "Serve tea.\nServe no tea.\n")
     assert "Serve tea." in memory.context().text  # the version that was approved
     assert "Serve no tea." not in memory.context(only_approved=True).text
+
+
+def test_days_and_the_map_keep_to_what_a_person_wrote(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "Tea at four, says the agent."})
+    (page,) = (home / "agents/main/memory/daily").glob("*.md")
+    page.write_text(page.read_text() + "## 17:00\n\nScones at five, says a person.\n")
+    memory.call("update_world", {"topic": "kettle", "content": "Descale it, says the agent."})
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "cups", "value": 6, "category": "kitchen"})
+    memory.call("MemoryTool", {"op": "setChannel", "channelName": "bakery", "key": "flour", "value": "rye"})
+    (home / "memory/global/kitchen/spoons.md").write_text("12\n")
+    everything = memory.context(budget=2000)
+    made = memory.context(budget=2000, only_approved=True)
+    for words in ("says the agent", "kettle", "cups", "bakery"):
+        assert words in everything.text
+        assert words not in made.text
+    for words in ("Scones at five, says a person.", "- tea: ", "- kitchen: spoons"):
+        assert words in made.text
+    days = next(section for section in made.receipt["sections"] if section["title"] == "Recent Days")
+    assert "person" in days["cut"][0]["reason"]

@@ -6,6 +6,7 @@ do not see. No stored text changes the skeleton of what a model reads.
 
 from __future__ import annotations
 
+from .cuts import cut_rules, cut_start
 from .frames import (
     TITLES,
     close_fence,
@@ -24,6 +25,8 @@ from .tokens import estimate_tokens, weigh_tokens
 __all__ = [
     "TITLES",
     "close_fence",
+    "cut_rules",
+    "cut_start",
     "estimate_tokens",
     "fence",
     "introduce",

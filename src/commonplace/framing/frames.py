@@ -15,11 +15,13 @@ from .hidden import show_hidden
 TITLES = (
     "Session Handoff",
     "Directives",
-    "Memory Context",
     "Available Skills",
+    "Memory Context",
+    "Scratchpad",
     "Curated Memory",
     "Working Notes",
-    "Scratchpad",
+    "Recent Days",
+    "Memory Map",
     "Recalled Memory",
 )
 _IMITATION = re.compile(

@@ -75,9 +75,9 @@ class Authors:
     def _blame(self, path: str) -> _Page:
         page = self._pages.read(path)
         lines = split_lines(page.text)
+        if len(page.text) > _MAX_PAGE_CHARACTERS:  # all its lines have one origin, blank ones too
+            return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)))
         blanks = frozenset(number for number, line in enumerate(lines, start=1) if not line.strip())
-        if sum(map(len, lines)) > _MAX_PAGE_CHARACTERS:
-            return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)), blanks)
         versions = self._history.versions(path, _BOUNDS.versions)
         if not versions or versions[-1][0].version != page.version:  # changed since, and not recorded yet
             return _Page()

@@ -54,6 +54,8 @@ def test_the_context_comes_with_its_receipt(asked: Api, full: Path) -> None:
     found = asked.get("context", budget=400, query="tea", channel="dev")
     same = Memory(full).context(budget=400, query="tea", channel="dev")
     assert (found["text"], found["receipt"]) == (same.text, same.receipt)
+    approved = asked.get("context", only_approved="true")["text"]
+    assert approved == Memory(full).context(only_approved=True).text != Memory(full).context().text
 
 
 def test_a_prompt_is_given_what_it_needs_once_in_a_session(asked: Api) -> None:

@@ -195,7 +195,7 @@ def find_broken_agent_settings(survey: Survey) -> Iterator[DoctorProblem]:
         file = home.layout.agent_file(agent)
         text = home.storage.read_settings_text(file)
         try:
-            settings_of.has_memory(file, _constant_reader(text))
+            settings_of.read_agent_memory(file, _constant_reader(text))
         except SettingsError as error:
             yield settings_problem(home.root, error)
 

@@ -149,6 +149,7 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
             channel=request.caller.choose("channel", parameters.get("channel")),
             budget=parameters.get("budget"),
             query=parameters.get("query") or None,
+            only_approved=parameters.get("only_approved", False),
             session=request.caller.session,
         )
     return {"text": context.text, "receipt": context.receipt}
@@ -188,6 +189,7 @@ ENDPOINTS = [
             Parameter("channel", _NAME, "The channel."),
             Parameter("budget", integer(0, 10**9), "How many tokens at most."),
             Parameter("query", {"type": "string", "maxLength": 2000}, "What to recall for."),
+            Parameter("only_approved", BOOLEAN, "Only what a person wrote or approved."),
         ],
         responses={200: _CONTEXT},
     ),

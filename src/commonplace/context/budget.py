@@ -1,0 +1,267 @@
+"""Sections, and how they share a token budget.
+
+What must always be said comes first. Then each section, the highest priority first, gets its floor; what is left is
+shared by weight, and what one section does not need goes to the others. So a budget is used up as long as memory has
+more to say, and no section, however long, takes the place of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal
+
+from ..framing import weigh_tokens as weigh
+from .items import OVER_BUDGET, Cut, Item, Part, Source, share_out
+
+_MIN_ITEM_TOKENS = 25.0  # of an item that is cut so that others fit
+_FIRST_SHARE = 0.6  # what one item may take of what is left, where others follow
+_FIRST_TOKENS = 120.0  # what it may take in any case
+_MIN_GROWTH_TOKENS = 4.0
+_GROWTH_ROUNDS = 3
+_SEPARATOR_TOKENS = weigh("\n\n")
+
+Sharing = Literal["fair", "in order"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A titled part of the context, in any number of tokens.
+
+    Items share its tokens fairly, or the first ones get most. With a lower priority it is left out earlier.
+    """
+
+    title: str
+    priority: int
+    items: Sequence[Item] = ()
+    intro: str = ""
+    floor_tokens: int = 40
+    weight: float = 1.0
+    sharing: Sharing = "fair"
+    has_own_words: bool = False  # whether the intro says something even where there is no item
+    has_recalled_items: bool = False  # whether an item that another section shows is left out
+    is_map: bool = False  # whether it only names things, so that they may be shown again
+    left_out: tuple[Cut, ...] = ()
+    warnings: tuple[str, ...] = ()
+    receipt_title: str = ""
+    own_sources: tuple[Source, ...] = ()
+
+    @cached_property
+    def head(self) -> str:
+        title = f"## {self.title}" if self.title else ""
+        return "\n\n".join(part for part in (title, self.intro) if part)
+
+    @cached_property
+    def head_cost(self) -> float:
+        return weigh(self.head) + _SEPARATOR_TOKENS if self.head else 0.0
+
+    @cached_property
+    def wish(self) -> float:
+        """Return the tokens of everything it has to say."""
+        costs = sum(item.cost for item in self.items) + self._group_cost
+        return self.head_cost + costs if self.items or self.has_own_words else 0.0
+
+    @property
+    def _group_cost(self) -> float:
+        groups = dict.fromkeys(getattr(item, "group", "") for item in self.items)
+        return sum(weigh(f"### {group}\n\n") for group in groups if group)
+
+    def fit(self, room: float) -> FittedSection:
+        """Return as much of the section as `room` allows, the head included."""
+        fitted = FittedSection(self, cut=[*self.left_out])
+        if self.head_cost > room or not (self.items or self.has_own_words):
+            fitted.cut += [item.leave_out(OVER_BUDGET) for item in self.items]
+            return fitted
+        parts, cut = self._fit_items(room - self.head_cost)
+        fitted.parts += parts
+        fitted.cut += cut
+        fitted.is_head_shown = bool(parts) or self.has_own_words
+        return fitted
+
+    def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
+        fit = _share_fairly if self.sharing == "fair" else _fill_in_order
+        return fit(self.items, room - self._group_cost)
+
+
+def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
+    """Fit items that are worth the same: small ones whole, long ones cut alike; where too many, the first by rank."""
+    ranked = sorted(items, key=_rank)
+    shares = share_out([item.cost for item in ranked], room, _MIN_ITEM_TOKENS)
+    fitted = _fit_each(ranked, shares)
+    places = {id(item): place for place, item in enumerate(items)}
+    return _collect(sorted(fitted, key=lambda pair: places[id(pair[0])]))
+
+
+def _fill_in_order(items: Sequence[Item], room: float) -> tuple[list[Part], list[Cut]]:
+    """Fit items of which the first are worth most; one of them never takes everything where others follow."""
+    rest = sum(item.cost for item in items)
+    left = room
+    rooms: list[float] = []
+    for item in items:
+        rest -= item.cost
+        rooms.append(min(item.cost, max(left - rest, left * _FIRST_SHARE, min(left, _FIRST_TOKENS))))
+        left -= rooms[-1]
+    return _collect(_fit_each(items, rooms))
+
+
+def _fit_each(items: Sequence[Item], rooms: Sequence[float]) -> list[tuple[Item, Part | None]]:
+    """Fit each item into its room and what those before it left over."""
+    fitted: list[tuple[Item, Part | None]] = []
+    left = 0.0
+    for item, room in zip(items, rooms, strict=True):
+        part = item.fit(room + left) if room > 0 else None
+        left += room - (weigh(part.text) + _SEPARATOR_TOKENS if part else 0)
+        fitted.append((item, part))
+    return fitted
+
+
+def _collect(fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
+    parts: list[Part] = []
+    cut: list[Cut] = []
+    for item, part in fitted:
+        if part:
+            parts.append(part)
+            cut += part.cut
+        else:
+            cut.append(item.leave_out(OVER_BUDGET))
+    return parts, cut
+
+
+def _rank(item: Item) -> tuple[int, str]:
+    return item.rank
+
+
+@dataclass
+class FittedSection:
+    """What the budget leaves of a section, and what was cut from it."""
+
+    section: Section
+    parts: list[Part] = field(default_factory=list)
+    cut: list[Cut] = field(default_factory=list)
+    is_head_shown: bool = False
+
+    @cached_property
+    def text(self) -> str:
+        if not self.is_head_shown:
+            return ""
+        pieces = [self.section.head] if self.section.head else []
+        group = ""
+        for part in self.parts:
+            if part.group and part.group != group:
+                pieces.append(f"### {part.group}")
+                group = part.group
+            pieces.append(part.text)
+        return _join_pieces(pieces)
+
+    @property
+    def cost(self) -> float:
+        return weigh(self.text) + _SEPARATOR_TOKENS if self.text else 0.0
+
+    @property
+    def sources(self) -> list[Source]:
+        own = self.section.own_sources if self.is_head_shown else ()
+        return [*own, *(source for part in self.parts for source in part.sources)]
+
+
+def _join_pieces(pieces: Sequence[str]) -> str:
+    """Join with blank lines, but list entries of one line with the line before them."""
+    text = ""
+    before = ""
+    for piece in pieces:
+        is_close = before.startswith(("- ", "### ")) and piece.startswith("- ") and "\n" not in before + piece
+        text += f"{chr(10) if is_close else chr(10) * 2}{piece}" if text else piece
+        before = piece
+    return text
+
+
+def fit_sections(sections: Sequence[Section], budget: int | None) -> list[FittedSection]:
+    """Return the sections, in their order, within a budget of tokens."""
+    grants = [float("inf")] * len(sections) if budget is None else _grant(sections, float(budget))
+    fitted = [section.fit(grant) for section, grant in zip(sections, grants, strict=True)]
+    _drop_repeated(sections, fitted, grants)
+    if budget is not None:
+        for _ in range(_GROWTH_ROUNDS):
+            _grow(sections, fitted, budget)
+            _drop_repeated(sections, fitted, [each.cost for each in fitted])
+    return fitted
+
+
+def _by_priority(sections: Sequence[Section]) -> list[int]:
+    """Return the numbers of the sections, the highest priority first."""
+    return sorted(range(len(sections)), key=lambda number: -sections[number].priority)
+
+
+def _grant(sections: Sequence[Section], budget: float) -> list[float]:
+    """Return how many tokens each section may take."""
+    grants = [0.0] * len(sections)
+    left = budget
+    for number in _by_priority(sections):
+        section = sections[number]
+        if section.has_own_words and section.head_cost <= left:
+            grants[number] = section.head_cost
+            left -= section.head_cost
+    chosen: list[int] = []
+    for number in _by_priority(sections):
+        section = sections[number]
+        is_refused = section.has_own_words and not grants[number]
+        need = min(section.wish, section.head_cost + section.floor_tokens) - grants[number]
+        if section.items and not is_refused and need <= left:
+            grants[number] += need
+            left -= need
+            chosen.append(number)
+    return _share_rest(sections, grants, chosen, left)
+
+
+def _share_rest(sections: Sequence[Section], grants: list[float], chosen: list[int], left: float) -> list[float]:
+    """Share what is left by weight, until it is used up or nobody wishes more."""
+    hungry = [number for number in chosen if sections[number].wish > grants[number]]
+    while hungry and left > 1:
+        unit = left / sum(sections[number].weight for number in hungry)
+        left = 0.0
+        for number in hungry:
+            more = unit * sections[number].weight
+            used = min(more, sections[number].wish - grants[number])
+            grants[number] += used
+            left += more - used
+        hungry = [number for number in hungry if sections[number].wish > grants[number] + 0.1]
+    return grants
+
+
+def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int) -> None:
+    """Give what cuts left over to sections that have more to say."""
+    for number in _by_priority(sections):
+        left = budget - sum(each.cost for each in fitted)
+        if left < _MIN_GROWTH_TOKENS:
+            return
+        if fitted[number].cut or not fitted[number].is_head_shown or sections[number].is_map:
+            larger = fitted[number].section.fit(fitted[number].cost + left)
+            if larger.cost > fitted[number].cost:
+                fitted[number] = larger
+
+
+def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], grants: Sequence[float]) -> None:
+    """Leave out recalled items that another section shows anyway."""
+    for number, section in enumerate(sections):
+        if not section.has_recalled_items:
+            continue
+        shown = _shown_lines(each for each in fitted if not (each.section.has_recalled_items or each.section.is_map))
+        repeated = [item for item in fitted[number].section.items if _is_shown(item, shown)]
+        if repeated:
+            cut = tuple(item.leave_out("is in another section already") for item in repeated)
+            before = fitted[number].section
+            rest = [item for item in before.items if item not in repeated]
+            fitted[number] = replace(before, items=rest, left_out=(*before.left_out, *cut)).fit(grants[number])
+
+
+def _shown_lines(fitted: Iterable[FittedSection]) -> dict[str, set[int]]:
+    shown: dict[str, set[int]] = {}
+    for source in (source for each in fitted for source in each.sources):
+        if source.first and not source.is_partial and source.is_current:
+            shown.setdefault(source.path, set()).update(range(source.first, source.last + 1))
+    return shown
+
+
+def _is_shown(item: Item, shown: dict[str, set[int]]) -> bool:
+    spans = [*item.spans()]
+    return bool(spans) and all({*range(first, last + 1)} <= shown.get(path, set()) for path, first, last in spans)

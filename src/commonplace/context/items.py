@@ -1,0 +1,335 @@
+"""The parts of a section, and how each is cut to a number of tokens: data inside itself, rules between sentences.
+
+What is cut says so where it is shown, and on the receipt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, Protocol
+
+from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, show_instructions
+from ..framing import weigh_tokens as weigh
+
+OVER_BUDGET = "over the budget"
+CALLER = "the caller"
+_MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
+_MIN_ENTRY_TOKENS = 25.0  # of an entry of a day that is cut
+_SEPARATOR_TOKENS = weigh("\n\n")
+_NEWLINE_TOKENS = weigh("\n")
+
+Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
+IsApproved = Callable[[Span], bool]
+
+
+class Source(NamedTuple):
+    """Lines of a page that are in the context; `is_partial` where not even one of them is there as a whole."""
+
+    path: str
+    first: int = 0
+    last: int = 0
+    tokens: int = 0
+    is_partial: bool = False
+    is_current: bool = True  # whether it is what the lines say now, not an earlier version of them
+
+    def __str__(self) -> str:
+        if not self.first:
+            return self.path
+        return f"{self.path}#L{self.first}-L{self.last}{' (in part)' if self.is_partial else ''}"
+
+
+class Cut(NamedTuple):
+    """What is not in the context, and why."""
+
+    source: str
+    tokens: int
+    reason: str
+
+
+class Part(NamedTuple):
+    """An item as it is shown, under the heading of its group."""
+
+    text: str
+    group: str = ""
+    sources: tuple[Source, ...] = ()
+    cut: tuple[Cut, ...] = ()
+    names: tuple[str, ...] = ()  # paths of pages that are named, and not shown
+
+
+class Item(Protocol):
+    """A part of a section. `rank` decides which items stay where not all fit: those of a lower one."""
+
+    @property
+    def rank(self) -> tuple[int, str]: ...
+
+    @property
+    def cost(self) -> float:
+        """Return the tokens of the whole item, with the blank line after it."""
+        ...
+
+    def fit(self, room: float) -> Part | None:
+        """Return the item in at most so many tokens; None where nothing useful fits."""
+        ...
+
+    def leave_out(self, reason: str) -> Cut: ...
+
+    def spans(self) -> Iterable[Span]:
+        """Return the lines whose authors must be known, to tell what a person wrote or approved."""
+        ...
+
+    def keep_approved(self, is_approved: IsApproved) -> Item | None:
+        """Return what is left of the item without that which nobody approved."""
+        ...
+
+
+@dataclass(frozen=True)
+class TextItem:
+    """Stored text: with a `name` an entry of a list, otherwise in a fence that `label` describes."""
+
+    text: str
+    path: str
+    first_line: int = 1
+    label: str = ""
+    name: str = ""
+    group: str = ""
+    rank: tuple[int, str] = (0, "")
+    total_characters: int = 0  # of the text of which `text` is only the start
+    total_lines: int = 0
+    is_current: bool = True
+
+    @cached_property
+    def cost(self) -> float:
+        beyond = max(0, self.total_characters - len(self.text))
+        return weigh(self._render(self.text)) + _SEPARATOR_TOKENS + beyond / 5
+
+    @property
+    def is_whole(self) -> bool:
+        return len(self.text) >= self.total_characters
+
+    @property
+    def last_line(self) -> int:
+        return self.first_line + max(self.total_lines, self.text.count("\n") + 1) - 1
+
+    @property
+    def source(self) -> str:
+        return f"{self.path}#L{self.first_line}-L{self.last_line}"
+
+    def spans(self) -> Iterator[Span]:
+        if self.is_current:
+            yield self.path, self.first_line, self.last_line
+
+    def keep_approved(self, is_approved: IsApproved) -> TextItem | None:
+        return self if self.is_current and is_approved((self.path, self.first_line, self.last_line)) else None
+
+    def leave_out(self, reason: str) -> Cut:
+        return Cut(self.source, estimate_tokens(self.text), reason)
+
+    def fit(self, room: float) -> Part | None:
+        if self.is_whole and self.cost <= room:
+            return Part(self._render(self.text), self.group, (self._source(self.text, self.last_line),))
+        available = room - _SEPARATOR_TOKENS
+
+        def fits(start: str) -> bool:
+            return weigh(self._render(start, self._describe_cut(start))) <= available
+
+        start = cut_start(self.text[:-1] if self.is_whole else self.text, fits).rstrip()
+        if len(start) < _MIN_SHOWN_CHARACTERS:
+            return None
+        rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
+        return Part(self._render(start, self._describe_cut(start)), self.group, (self._start_source(start),), (rest,))
+
+    def _render(self, text: str, note: str = "") -> str:
+        if not self.name:
+            shown = fence(text, self.label or self.path)
+            return f"{shown}\n({note}.)" if note else shown
+        shown = list_item(self.name, f"{text} …" if note else text, self.path)
+        return f"{shown}{chr(10) if chr(10) in shown else ' '}({note})" if note else shown
+
+    def _ends_at_line(self, start: str) -> bool:
+        return self.text[len(start) : len(start) + 1] in ("\n", "")
+
+    def _describe_cut(self, start: str) -> str:
+        if self.name:  # its name says where the rest is
+            return self._count_shown(start)
+        return f"The first {self._count_shown(start)}; the rest is in {quote_line(self.path)}"
+
+    def _count_shown(self, start: str) -> str:
+        lines = max(self.total_lines, self.text.count("\n") + 1)
+        if self._ends_at_line(start) and lines > 1:
+            return f"{start.count(chr(10)) + 1} of {lines} lines"
+        return f"{len(start):,} of {max(self.total_characters, len(self.text)):,} characters"
+
+    def _name_rest(self, start: str) -> str:
+        lines = max(self.total_lines, self.text.count("\n") + 1)
+        if self._ends_at_line(start) and lines > 1:
+            return f"{lines - start.count(chr(10)) - 1} lines"
+        return f"{max(self.total_characters, len(self.text)) - len(start):,} characters"
+
+    def _estimate_rest(self, start: str) -> int:
+        beyond = max(0, self.total_characters - len(self.text))
+        return max(1, estimate_tokens(self.text[len(start) :]) + beyond // 5)
+
+    def _source(self, text: str, last: int) -> Source:
+        return Source(self.path, self.first_line, last, estimate_tokens(text), is_current=self.is_current)
+
+    def _start_source(self, start: str) -> Source:
+        whole = start.count("\n") + (1 if self._ends_at_line(start) else 0)
+        if whole:
+            return self._source(start, self.first_line + whole - 1)
+        return self._source(start, self.first_line)._replace(is_partial=True)
+
+
+@dataclass(frozen=True)
+class RulesItem:
+    """Instructions of people, shown as they are."""
+
+    text: str
+    path: str
+    first_line: int = 1
+    is_current: bool = True
+    is_own: bool = False  # whether they are the program's own words
+    rank: tuple[int, str] = (0, "")
+    last_page_line: int = 0  # where the page has other words than these
+
+    @cached_property
+    def cost(self) -> float:
+        return weigh(show_instructions(self.text)) + _SEPARATOR_TOKENS
+
+    @property
+    def last_line(self) -> int:
+        return self.last_page_line or self.first_line + self.text.count("\n")
+
+    @property
+    def source(self) -> str:
+        return f"{self.path}#L{self.first_line}-L{self.last_line}"
+
+    def spans(self) -> Iterator[Span]:
+        if self.is_current:
+            yield self.path, self.first_line, self.last_line
+
+    def keep_approved(self, is_approved: IsApproved) -> RulesItem | None:
+        is_known = self.is_current and is_approved((self.path, self.first_line, self.last_line))
+        return self if self.is_own or is_known else None
+
+    def leave_out(self, reason: str) -> Cut:
+        return Cut(self.source, estimate_tokens(self.text), reason)
+
+    def fit(self, room: float) -> Part | None:
+        source = Source(self.path, self.first_line, self.last_line, estimate_tokens(self.text), False, self.is_current)
+        if self.cost <= room:
+            return Part(show_instructions(self.text), "", (source,))
+        note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} before you act.)"
+        available = room - _SEPARATOR_TOKENS - weigh(note)
+        rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
+        if not rules:
+            return None
+        left = estimate_tokens(self.text) - estimate_tokens(rules)
+        rest = Cut(self.source, max(1, left), f"{OVER_BUDGET}: {count} sentences cut")
+        shown = source._replace(tokens=estimate_tokens(rules))
+        return Part(show_instructions(rules) + note, "", (shown,), (rest,))
+
+
+class Entry(NamedTuple):
+    """An entry of a day: its text as it is shown, and its lines on the page."""
+
+    text: str
+    first_line: int
+    last_line: int
+    total_characters: int = 0
+
+
+@dataclass(frozen=True)
+class DayItem:
+    """The entries of a day, oldest first. Where not all fit, the latest stay; a long one is cut at its end."""
+
+    path: str
+    title: str
+    entries: tuple[Entry, ...]
+    earlier_entries: int = 0  # on the page, before these
+    rank: tuple[int, str] = (0, "")
+
+    @cached_property
+    def cost(self) -> float:
+        whole = weigh(self._render(entry.text for entry in self.entries))
+        beyond = sum(max(0, entry.total_characters - len(entry.text)) for entry in self.entries)
+        return whole + _SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
+
+    def spans(self) -> Iterator[Span]:
+        for entry in self.entries:
+            yield self.path, entry.first_line, entry.last_line
+
+    def keep_approved(self, is_approved: IsApproved) -> DayItem | None:
+        entries = [entry for entry in self.entries if is_approved((self.path, entry.first_line, entry.last_line))]
+        return replace(self, entries=tuple(entries), earlier_entries=0) if entries else None
+
+    def leave_out(self, reason: str) -> Cut:
+        source = f"{self.path}#L{self.entries[0].first_line}-L{self.entries[-1].last_line}"
+        return Cut(source, sum(estimate_tokens(entry.text) for entry in self.entries), reason)
+
+    def fit(self, room: float) -> Part | None:
+        is_whole = self.cost <= room
+        overhead = weigh(self._render([])) + _SEPARATOR_TOKENS + (0 if is_whole else weigh(self._note(100, 100)))
+        costs = [weigh(entry.text) + max(0, entry.total_characters - len(entry.text)) for entry in self.entries]
+        if not is_whole and room < overhead + _MIN_ENTRY_TOKENS:
+            return None
+        wishes = [cost + _NEWLINE_TOKENS for cost in reversed(costs)]
+        shares = share_out(wishes, float("inf") if is_whole else room - overhead, _MIN_ENTRY_TOKENS)[::-1]
+        shown: list[str] = []
+        sources: list[Source] = []
+        shortened = 0
+        for entry, cost, share in zip(self.entries, costs, shares, strict=True):
+            text = entry.text if cost <= share else _cut_entry(entry.text, share)
+            if text:
+                shown.append(text)
+                is_partial = text is not entry.text
+                shortened += is_partial
+                sources.append(Source(self.path, entry.first_line, entry.last_line, estimate_tokens(text), is_partial))
+        if not shown:
+            return None
+        missing = len(self.entries) - len(shown) + self.earlier_entries
+        text = self._render(shown, self._note(missing, shortened) if missing or shortened else "")
+        return Part(text, "", tuple(sources), self._describe_cut(sources, missing, shortened))
+
+    def _render(self, texts: Iterable[str], note: str = "") -> str:
+        shown = fence("\n".join(texts), self.title)
+        return f"{shown}\n{note}" if note else shown
+
+    def _note(self, missing: int, shortened: int) -> str:
+        words = [f"{missing} earlier {'entry' if missing == 1 else 'entries'}"] if missing else []
+        words += [f"the rest of {shortened} long {'one' if shortened == 1 else 'ones'}"] if shortened else []
+        return f"({' and '.join(words).capitalize()}: in {quote_line(self.path)}.)"
+
+    def _describe_cut(self, sources: Sequence[Source], missing: int, shortened: int) -> tuple[Cut, ...]:
+        if not missing and not shortened:
+            return ()
+        rest = sum(estimate_tokens(entry.text) for entry in self.entries) - sum(source.tokens for source in sources)
+        reason = f"{OVER_BUDGET}: {missing} entries cut, {shortened} shortened"
+        source = f"{self.path}#L{self.entries[0].first_line}-L{self.entries[-1].last_line}"
+        return (Cut(source, max(1, rest), reason),)
+
+
+def _cut_entry(text: str, room: float) -> str:
+    start = cut_start(text, lambda start: weigh(f"{start} […]") <= room).rstrip()
+    return f"{start} […]" if len(start) >= _MIN_SHOWN_CHARACTERS else ""
+
+
+def share_out(wishes: Sequence[float], room: float, least: float = 0.0) -> list[float]:
+    """Return how much each gets so that all together stay within `room`: small wishes whole, large ones alike.
+
+    Where not all can have `least`, or their wish if that is less, the last ones get nothing.
+    """
+    count = 0
+    needed = 0.0
+    for wish in wishes:
+        needed += min(wish, least)
+        if needed > room:
+            break
+        count += 1
+    shares = [0.0] * len(wishes)
+    left = room
+    for place, number in enumerate(sorted(range(count), key=wishes.__getitem__)):
+        shares[number] = min(wishes[number], left / (count - place))
+        left -= shares[number]
+    return shares

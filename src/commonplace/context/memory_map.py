@@ -1,0 +1,368 @@
+"""The map of memory in a prompt context: what else there is, by name, so that a model knows what it could ask for.
+
+Topics and channels come with a few words each, records by category and key, never with their value. Names are read off
+listings; no more pages are opened than the budget could show words of.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+
+from ..errors import CommonplaceError
+from ..formats import frontmatter
+from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
+from ..framing import weigh_tokens as weigh
+from ..home import Home
+from ..storage.layout import stem
+from ..storage.names import is_plain
+from ..storage.records import INJECTED, channel_name, record_at
+from .budget import Section
+from .days import list_days
+from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+
+TITLE = "Memory Map"
+_INTRO = "What else there is: look it up when you need it."
+_FEW_WORDS_CHARACTERS = 90
+_MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
+_MAX_START_LINES = 60
+_PLAIN_TOKENS = 1200  # what the map may take where there is no budget
+_NAME_TOKENS = 3  # of a short name, with its comma
+_WORDS_TOKENS = 12  # of a topic with a few words, at the least
+_CHANNEL_KEYS = 8
+_CHARACTERS_PER_TOKEN = 12
+_SEPARATOR_TOKENS = weigh("\n\n")
+_ROUNDING_TOKENS = 0.001  # sums of fractions may differ in the last digits
+_MARKS = re.compile(r"^[ \t]*(?:[-*+>]|\d{1,3}[.)]|\|)?[ \t]*(?:\[[ xX]\][ \t]+)?")
+_NOT_WORDS = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|<!--|```|~~~|---|===|\|[-: |]+\|?$)")
+
+
+@dataclass(frozen=True)
+class Named:
+    """Something the map names: with the start of its page, or with words of our own."""
+
+    name: str
+    path: str
+    text: str = ""
+    words: str = ""
+
+    @cached_property
+    def lines(self) -> list[tuple[int, str]]:
+        """Return the lines that say something, without marks, with their numbers on the page."""
+        head, body = frontmatter.split(self.text)
+        first = head.count("\n") + 1
+        lines = enumerate(body.split("\n")[:_MAX_START_LINES], start=first)
+        return [(number, _MARKS.sub("", line).strip()) for number, line in lines if _is_words(line)]
+
+    def show(self, most: int) -> tuple[str, tuple[Source, ...]]:
+        """Return an entry of a list with at most so many characters of the page, and the lines that are in it."""
+        if self.words:
+            return f"- {quote_name(self.name)}: {self.words}", ()
+        if most > _MAX_LINE_CHARACTERS and len(self.text.strip()) > _MAX_LINE_CHARACTERS:
+            return self._show_start(most)
+        text = ""
+        last = 0
+        for number, line in self.lines:
+            longer = f"{text}{_joint(text)}{line}"
+            if len(longer) > min(most, _MAX_LINE_CHARACTERS):
+                start = cut_start(longer, partial(_is_within, most=min(most, _MAX_LINE_CHARACTERS)))
+                text = f"{start} …" if len(start) > len(text) else f"{text} …"
+                break
+            text = longer
+            last = number
+        if not text.strip(" …"):
+            return f"- {quote_name(self.name)}", ()
+        return f"- {quote_name(self.name)}: {quote_value(text)}", self._sources(last, text)
+
+    def _show_start(self, most: int) -> tuple[str, tuple[Source, ...]]:
+        text = self.text.strip("\n")
+        start = cut_start(text, partial(_is_within, most=most)).rstrip()
+        is_cut = len(start) < len(text.rstrip())
+        shown = list_item(self.name, f"{start} […]" if is_cut else start, self.path)
+        whole = start.count("\n") + (text[len(start) : len(start) + 1] in ("\n", ""))
+        return shown, self._sources(whole, start)
+
+    def _sources(self, last: int, text: str) -> tuple[Source, ...]:
+        tokens = estimate_tokens(text)
+        return (Source(self.path, 1, last, tokens) if last else Source(self.path, 1, 1, tokens, is_partial=True),)
+
+
+def _is_within(text: str, most: int) -> bool:
+    return len(text) <= most
+
+
+def _is_words(line: str) -> bool:
+    return bool(line.strip()) and not _NOT_WORDS.match(line)
+
+
+def _joint(text: str) -> str:
+    if not text:
+        return ""
+    return " " if text.endswith((".", "!", "?", ":", ";", ",", "。")) else "; "
+
+
+@dataclass(frozen=True)
+class Group:
+    """Names of one kind. A group of `lists` has a line for each of several lists of names, by its label."""
+
+    title: str
+    names: tuple[Named, ...] = ()
+    lists: tuple[tuple[str, tuple[Named, ...]], ...] = ()
+    left: int = 0  # how many more there are
+
+    @property
+    def size(self) -> int:
+        return len(self.names) + sum(len(names) for _, names in self.lists) + self.left
+
+
+@dataclass(frozen=True)
+class MapItem:
+    """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
+
+    groups: tuple[Group, ...]
+    line: str = ""  # what else there is, in a sentence
+    rank: tuple[int, str] = (0, "")
+
+    @cached_property
+    def cost(self) -> float:
+        return weigh(self._render(_FEW_WORDS_CHARACTERS, None).text) + _SEPARATOR_TOKENS
+
+    @cached_property
+    def _most_names(self) -> int:
+        sizes = [len(group.names) for group in self.groups]
+        sizes += [len(names) for group in self.groups for _, names in group.lists]
+        return max(sizes, default=0)
+
+    def spans(self) -> Iterable[Span]:
+        return ()
+
+    def keep_approved(self, _: IsApproved) -> MapItem:
+        return self
+
+    def leave_out(self, reason: str) -> Cut:
+        return Cut("the map", max(1, int(self.cost)), reason)
+
+    def fit(self, room: float) -> Part | None:
+        available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
+        if available == float("inf"):
+            return self._render(_FEW_WORDS_CHARACTERS, None)
+        if weigh(self._render(0, None).text) > available:
+            most = _bisect(self._most_names, lambda count: weigh(self._render(0, count).text) <= available)
+            return self._render(0, most) if most else None
+        least = _FEW_WORDS_CHARACTERS if self.cost <= room + _ROUNDING_TOKENS else 0
+        longest = max((len(named.text) for group in self.groups for named in group.names), default=0)
+        most = max(least, longest if least else _FEW_WORDS_CHARACTERS)
+        words = _bisect(most, lambda count: weigh(self._render(count, None).text) <= available, least)
+        return self._render(words, None)
+
+    def _render(self, words: int, most: int | None) -> Part:
+        """Return the map with so many characters of each page, and so many names of each kind."""
+        parts: list[str] = []
+        sources: list[Source] = []
+        names: list[str] = []
+        missing = 0
+        for group in self.groups:
+            lines, found = _render_group(group, words, most)
+            sources += found
+            chosen = [*group.names[:most], *(each for _, some in group.lists for each in some[:most])]
+            names += [each.path for each in chosen]
+            missing += group.size - len(chosen)
+            parts.append(f"### {group.title}\n" + "\n".join(lines))
+        text = "\n\n".join([*parts, *([self.line] if self.line else [])])
+        cut = (Cut("the map", 4 * missing, f"{OVER_BUDGET}: {missing} names cut"),) if missing else ()
+        shown = {source.path for source in sources}
+        return Part(text, "", tuple(sources), cut, tuple(name for name in names if name not in shown))
+
+
+def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
+    """Return the largest number up to `most` that fits; `least` where none does."""
+    low = least
+    high = most + 1
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        if fits(middle):
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _render_group(group: Group, words: int, most: int | None) -> tuple[list[str], list[Source]]:
+    lines: list[str] = []
+    sources: list[Source] = []
+    chosen = group.names[:most]
+    if words or any(each.words for each in chosen):
+        for each in chosen:
+            line, found = each.show(words)
+            lines.append(line)
+            sources += found
+    elif chosen:
+        lines.append("- " + _enumerate(chosen))
+    lines += [f"- {label}: {_enumerate(names, most)}" for label, names in group.lists]
+    missing = len(group.names) - len(chosen) + group.left
+    return [*lines, *([f"- and {missing} more"] if missing else [])], sources
+
+
+def _enumerate(names: Sequence[Named], most: int | None = None) -> str:
+    shown = ", ".join(quote_name(each.name) for each in names[:most])
+    missing = len(names[most:]) if most is not None else 0
+    return f"{shown} and {missing} more" if missing else shown
+
+
+def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
+    """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
+    room = _PLAIN_TOKENS if limit is None else limit
+    reader = _MapReader(home, room, only_approved=only_approved)
+    groups = [
+        reader.read_topics(),
+        reader.read_records(channel),
+        reader.read_channels(channel),
+        reader.read_pages(),
+    ]
+    filled = tuple(group for group in groups if group.size)
+    line = reader.describe_days()
+    if not filled and not line:
+        return None
+    return MapSection(TITLE, 50, (MapItem(filled, line),), _INTRO, floor_tokens=45, weight=3, is_map=True)
+
+
+@dataclass(frozen=True)
+class MapSection(Section):
+    """The section of the map, which can use any room that is left."""
+
+    def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
+        parts = [part for item in self.items if (part := item.fit(room))]
+        return parts, [cut for part in parts for cut in part.cut] or [
+            item.leave_out(OVER_BUDGET) for item in self.items if not parts
+        ]
+
+
+class _MapReader:
+    """Reads names and starts of pages, within a number of tokens."""
+
+    def __init__(self, home: Home, room: int, *, only_approved: bool) -> None:
+        self._home = home
+        self._pages = home.storage.pages
+        self._most_names = room // _NAME_TOKENS + 1
+        self._most_texts = room // _WORDS_TOKENS + 1
+        self._room = room
+        self._only_approved = only_approved
+
+    def read_topics(self) -> Group:
+        paths = self._choose(self._pages.list(self._home.layout.world))
+        named = [Named(self._home.layout.topic_of(path), path) for path in paths]
+        return self._group("Topics", self._add_texts(named))
+
+    def read_pages(self) -> Group:
+        """Return the pages and folders that people put beside those of tools."""
+        home = self._home
+        folder = home.layout.path(home.layout.loose)
+        own = {home.layout.shared_curated, home.layout.curated_page(home.agent)}
+        listed = self._pages.list(folder)
+        paths = self._choose(path for path in listed if path not in own and not home.layout.day_of(home.agent, path))
+        named = [Named(stem(path), path) for path in paths]
+        taken = {home.layout.world, home.layout.globals, home.layout.channels, home.layout.days_folder(home.agent)}
+        folders = [f"{folder}/{name}" for name in self._pages.list_folders(folder)]
+        beside = [] if self._only_approved else [path for path in folders if path not in taken]
+        lists = tuple(Named(f"{path.rpartition('/')[2]}/", path) for path in beside[: self._most_names])
+        group = self._group("Pages", self._add_texts(named))
+        return Group(group.title, group.names, (("folders", lists),) if lists else (), group.left)
+
+    def read_records(self, channel: str | None) -> Group:
+        """Return the keys of records that are not part of the context, by category."""
+        layout = self._home.layout
+        lists: list[tuple[str, tuple[Named, ...]]] = []
+        for name in self._pages.list_folders(layout.globals):
+            paths = self._choose(self._pages.list(f"{layout.globals}/{name}"))
+            if name in INJECTED or not paths:
+                continue
+            lists.append((self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
+        if channel is not None:
+            paths = self._choose(self._pages.list(layout.channel_folder(channel)))
+            keys = tuple(self._read_keys(paths))
+            lists += [("this channel", keys)] if keys else []
+        return Group("Records", lists=tuple(lists))
+
+    def read_channels(self, channel: str | None) -> Group:
+        """Return the channels: with keys of their records, or in a conversation with the number of these."""
+        layout = self._home.layout
+        named: list[Named] = []
+        folders = self._pages.list_folders(layout.channels)
+        current = layout.channel_folder(channel).rpartition("/")[2] if channel is not None else ""
+        for folder in folders[: self._most_names]:
+            paths = self._choose(self._pages.list(f"{layout.channels}/{folder}"))
+            if folder != current and paths:
+                named.append(self._name_channel(folder, paths, has_keys=channel is None))
+        left = len(folders) - self._most_names
+        return Group("Channels", tuple(named), left=max(0, left) if not self._only_approved else 0)
+
+    def describe_days(self) -> str:
+        """Return a line on all days there are, which are more than the context shows."""
+        if self._only_approved:
+            return ""
+        days = [day for day, _ in list_days(self._home)]
+        return f"There are {len(days)} days, from {days[-1]} to {days[0]}." if len(days) > 1 else ""
+
+    def _name_channel(self, folder: str, paths: Sequence[str], *, has_keys: bool) -> Named:
+        name = folder if is_plain(folder) else self._read_channel(folder, paths[0])
+        keys = [quote_name(each.name) for each in self._read_keys(paths[:_CHANNEL_KEYS])] if has_keys else []
+        count = f"{len(paths)} record{'s' if len(paths) > 1 else ''}"
+        more = f" and {len(paths) - len(keys)} more" if len(paths) > len(keys) else ""
+        words = ", ".join(keys) + more if keys else count
+        return Named(name, paths[0], words=words)
+
+    def _read_channel(self, folder: str, path: str) -> str:
+        try:
+            return channel_name(self._pages.read(path).text, folder)
+        except CommonplaceError:
+            return folder
+
+    def _read_category(self, folder: str, path: str) -> str:
+        if is_plain(folder):
+            return quote_name(folder)
+        place = self._home.layout.place(path)
+        try:
+            return quote_name(record_at(self._pages, path, place).category if place else folder)
+        except CommonplaceError:
+            return quote_name(folder)
+
+    def _read_keys(self, paths: Iterable[str]) -> Iterator[Named]:
+        """Yield the keys of records. Only a page whose name is encoded is opened, and not its value used."""
+        for path in paths:
+            name = stem(path)
+            place = None if is_plain(name) else self._home.layout.place(path)
+            try:
+                record = record_at(self._pages, path, place) if place else None
+            except CommonplaceError:
+                record = None
+            if record is None or record.scope.kind != "channel" or record.category not in INJECTED:
+                yield Named(record.key if record else name, path)
+
+    def _choose(self, paths: Iterable[str]) -> list[str]:
+        """Return the paths that may be named: all, or those of which a person wrote or approved everything."""
+        chosen = [*paths]
+        if not self._only_approved:
+            return chosen
+        chosen = chosen[: self._most_texts]
+        self._pages.record_outside_edits(chosen)
+        origins = self._home.authors.find([(path, 1, 1_000_000_000) for path in chosen])
+        return [path for path, origin in zip(chosen, origins, strict=True) if origin.is_approved]
+
+    def _group(self, title: str, named: Sequence[Named]) -> Group:
+        return Group(title, tuple(named[: self._most_names]), left=max(0, len(named) - self._most_names))
+
+    def _add_texts(self, named: list[Named]) -> list[Named]:
+        """Return names with the starts of their pages, as many as there could be room for."""
+        some = named[: self._most_texts]
+        read = self._home.storage.page_reader([each.path for each in some])
+        most = max(_MAX_LINE_CHARACTERS, self._room * _CHARACTERS_PER_TOKEN)
+        read_texts: list[Named] = []
+        for each in some:
+            try:
+                text = read(each.path).text[:most]
+            except CommonplaceError:
+                text = ""
+            read_texts.append(Named(each.name, each.path, text))
+        return [*read_texts, *named[self._most_texts :]]

@@ -1,0 +1,244 @@
+"""The skills in a prompt context: all of them by name and description, and with their rules those that fit.
+
+Where there are too many rules for the budget, those of skills that fit the query come first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..errors import CommonplaceError, PageNotFound
+from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, quote_line, quote_title, quote_value
+from ..framing import weigh_tokens as weigh
+from ..home import Home
+from ..instructions import read_rule
+from ..model import Skill
+from ..storage.history import describe_author
+from ..storage.skills import PAGE, parse
+from .budget import Section
+from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
+
+TITLE = "Available Skills"
+_FOLLOW = "Follow a skill's instructions when you do what it describes; they change nothing else."
+_BRIEF = "Read the SKILL.md of these before you use them:"
+_BRIEF_CHARACTERS = 100  # of a description
+_MAX_SKILLS = 1000
+_MIN_SKILL_TOKENS = 6
+_MIN_RULES_TOKENS = 40.0
+_SEPARATOR_TOKENS = weigh("\n\n")
+
+
+def skills(home: Home, user: str | None, query: str | None, limit: int | None) -> Section | None:
+    """Return the skills that a user may see; where they are more than `limit` tokens could name, the first ones."""
+    items: list[SkillItem] = []
+    warnings: list[str] = []
+    waiting = 0
+    most = _MAX_SKILLS if limit is None else min(_MAX_SKILLS, limit // _MIN_SKILL_TOKENS + 1)
+    words = _words(query or "")
+    folders = home.storage.pages.list_folders(home.layout.skills)
+    paths = {folder: f"{home.layout.skills}/{folder}/{PAGE}" for folder in folders[:most]}
+    read = home.storage.page_reader([*paths.values()])
+    for folder, path in paths.items():
+        try:
+            text = read(path).text
+        except PageNotFound:
+            continue
+        except CommonplaceError as error:
+            warnings.append(str(error))
+            continue
+        rule = read_rule(home, path, text)
+        waiting += bool(rule.proposal)
+        skill = _parse(home, path, folder, rule.text)
+        if skill and skill.is_visible_to(user):
+            items.append(_make_item(home, skill, rule.text, words, is_current=not rule.proposal))
+            warnings += [skill.warning] if skill.warning else []
+    items.sort(key=_name)
+    left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
+    intro = "\n\n".join([*([_FOLLOW] if items else []), *waiting_line(waiting, "skill")])
+    if not intro and not warnings:
+        return None
+    return SkillsSection(
+        TITLE,
+        72,
+        items,
+        intro,
+        floor_tokens=30,
+        weight=3,
+        has_own_words=bool(waiting),
+        left_out=left_out,
+        warnings=tuple(warnings),
+    )
+
+
+def _parse(home: Home, path: str, folder: str, text: str) -> Skill | None:
+    with suppress(PageNotFound):
+        return parse(text, home.storage.pages, path, folder, alone=True) if text.strip() else None
+    return None
+
+
+def _name(item: SkillItem) -> str:
+    return item.skill.name
+
+
+def _words(text: str) -> set[str]:
+    """Return the words of a text that tell what it is about."""
+    if not text.strip():
+        return set()
+    from ..index.tokenizer import tokenize_query
+
+    return {word for word in tokenize_query(text) if len(word) > 2 or not word.isascii()}
+
+
+def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_current: bool) -> SkillItem:
+    head = home.storage.history.head(skill.path)
+    author = describe_author(head.by) if head else ""
+    first = len(text) - len(text.lstrip("\n")) + 1
+    last = first + text.strip("\n").count("\n")
+    described = words & _words(f"{skill.name.replace('_', ' ')} {skill.description}") if words else set()
+    hits = 3 * len(described) + (len(words & _words(skill.instructions)) if words else 0)
+    return SkillItem(skill, author, first, last, is_current, (-hits, skill.name))
+
+
+@dataclass(frozen=True)
+class SkillItem:
+    """A skill. `fit` shows it whole or, in less room, by name and description."""
+
+    skill: Skill
+    author: str
+    first_line: int
+    last_line: int
+    is_current: bool
+    rank: tuple[int, str]
+
+    @cached_property
+    def cost(self) -> float:
+        return weigh(self._render(self.skill.instructions.strip("\n"))) + _SEPARATOR_TOKENS
+
+    @cached_property
+    def brief(self) -> str:
+        owner = "" if self.skill.owner == "global" else f" (owner: {quote_title(_shorten(self.skill.owner))})"
+        description = quote_value(_shorten(self.skill.description))
+        return f"{self.name_only}{owner}: {description}"
+
+    @property
+    def name_only(self) -> str:
+        return f"- {quote_title(_shorten(self.skill.name))}"
+
+    @property
+    def source(self) -> str:
+        return f"{self.skill.path}#L{self.first_line}-L{self.last_line}"
+
+    def spans(self) -> Iterator[Span]:
+        if self.is_current:
+            yield self.skill.path, self.first_line, self.last_line
+
+    def keep_approved(self, is_approved: IsApproved) -> SkillItem | None:
+        is_known = self.is_current and is_approved((self.skill.path, self.first_line, self.last_line))
+        return self if is_known else None
+
+    def leave_out(self, reason: str) -> Cut:
+        return Cut(self.source, max(1, int(self.cost)), reason)
+
+    def fit(self, room: float) -> Part | None:
+        """Return the skill with all its rules or, in less room, with whole sentences of them."""
+        if self.cost <= room:
+            return self._part(self._render(self.skill.instructions.strip("\n")))
+        note = f"\n(Some of these rules are left out here: read {quote_line(self.skill.path)} before you act.)"
+        available = room - _SEPARATOR_TOKENS - weigh(note)
+        if available < _MIN_RULES_TOKENS:
+            return None
+        rules, _ = cut_rules(self.skill.instructions.strip("\n"), lambda text: weigh(self._render(text)) <= available)
+        if not rules:
+            return None
+        rest = max(1, int(self.cost) - estimate_tokens(rules))
+        cut = Cut(self.source, rest, f"{OVER_BUDGET}: some sentences cut")
+        return self._part(self._render(rules) + note)._replace(cut=(cut,))
+
+    def _part(self, text: str) -> Part:
+        tokens = estimate_tokens(text)
+        source = Source(self.skill.path, self.first_line, self.last_line, tokens, False, self.is_current)
+        return Part(text, "", (source,))
+
+    def show_brief(self, text: str) -> Part:
+        source = Source(self.skill.path, self.first_line, self.last_line, estimate_tokens(text), True, self.is_current)
+        cut = Cut(self.source, max(1, int(self.cost - weigh(text))), f"{OVER_BUDGET}: only its name and description")
+        return Part(text, "", (source,), (cut,))
+
+    def _render(self, rules: str) -> str:
+        skill = self.skill
+        title = f"### {quote_title(_shorten(skill.name))} (owner: {quote_title(_shorten(skill.owner))})"
+        lines = [title, "", list_item("description", skill.description, skill.path)]
+        if rules:
+            lines.append(f"- instructions:\n\n{fence(rules, skill.path, self.author, 'rules')}")
+        return "\n".join(lines)
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    if len(line) <= _BRIEF_CHARACTERS:
+        return line
+    return cut_start(line, lambda start: len(start) < _BRIEF_CHARACTERS) + " …"
+
+
+@dataclass(frozen=True)
+class SkillsSection(Section):
+    """All skills by name and description first; then rules, as far as they fit."""
+
+    def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
+        items = [item for item in self.items if isinstance(item, SkillItem)]
+        if sum(item.cost for item in items) <= room:
+            return [part for item in items if (part := item.fit(item.cost))], []
+        ranked = sorted(items, key=_rank)
+        lines = _choose_lines(ranked, room - weigh(f"{_BRIEF}\n\n"))
+        left = room - weigh(f"{_BRIEF}\n\n") - sum(weigh(f"{line}\n") for line in lines.values())
+        whole = _choose_whole(ranked, lines, left)
+        parts = [whole[item.skill.name] for item in items if item.skill.name in whole]
+        brief = [(item, lines[item.skill.name]) for item in items if item.skill.name in {*lines} - {*whole}]
+        if brief:
+            parts += [Part(_BRIEF), *(item.show_brief(line) for item, line in brief)]
+        missing = [item.leave_out(OVER_BUDGET) for item in items if item.skill.name not in {*lines, *whole}]
+        return parts, [*(cut for part in parts for cut in part.cut), *missing]
+
+
+def _rank(item: SkillItem) -> tuple[int, str]:
+    return item.rank
+
+
+def _choose_lines(ranked: Sequence[SkillItem], room: float) -> dict[str, str]:
+    """Return a line for as many skills as fit: with descriptions where all fit so, otherwise some by name alone."""
+    names = {item.skill.name: weigh(f"{item.name_only}\n") for item in ranked}
+    left = room
+    lines: dict[str, str] = {}
+    for item in ranked:
+        if names[item.skill.name] <= left:
+            lines[item.skill.name] = item.name_only
+            left -= names[item.skill.name]
+    for item in ranked:
+        more = weigh(f"{item.brief}\n") - names[item.skill.name]
+        if item.skill.name in lines and more <= left:
+            lines[item.skill.name] = item.brief
+            left -= more
+    return lines
+
+
+def _choose_whole(ranked: Sequence[SkillItem], lines: dict[str, str], left: float) -> dict[str, Part]:
+    """Return the skills that are shown with their rules; the first one, rather than none, with some of them."""
+    whole: dict[str, Part] = {}
+    for item in ranked:
+        room = left + weigh(f"{lines.get(item.skill.name, '')}\n")
+        part = item.fit(room) if item.cost <= room or not whole else None
+        if part:
+            whole[item.skill.name] = part
+            left = room - weigh(part.text) - _SEPARATOR_TOKENS
+    return whole
+
+
+def waiting_line(count: int, what: str) -> list[str]:
+    """Return a line that says how many rules wait for a person; never what they say."""
+    if not count:
+        return []
+    subject = f"{count} {what} waits" if count == 1 else f"{count} {what}s wait"
+    return [f"({subject} for a person's approval: `commonplace proposals` lists what is left out.)"]

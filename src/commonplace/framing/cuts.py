@@ -1,0 +1,165 @@
+"""Cuts inside a text that is too long: the start of data, and of rules whole sentences, prohibitions first."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import NamedTuple
+
+ELLIPSIS = " […]"
+_NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
+_NEAR_SHARE = 0.05
+_MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
+_MAX_EXTRA_SENTENCES = 20
+_SENTENCE_END = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
+_SENTENCES = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
+_FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
+_BLOCK_START = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
+_HEADING = re.compile(r"#{1,6}[ \t]")
+_PROHIBITION = re.compile(
+    r"\b(?:never|not|don['’]?t|mustn['’]?t|cannot|can['’]t|no|without|avoid|stop|forbidden|prohibited|"
+    r"nie|niemals|nicht|kein\w*|jamais|pas|nunca|jamás|não|mai|non|nooit|niet|geen|никогда|нельзя|не)\b"
+    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी",
+    re.IGNORECASE,
+)
+
+Fits = Callable[[str], bool]
+
+
+def cut_start(text: str, fits: Fits) -> str:
+    """Return the longest start of a text that `fits`, found by bisection: to the end of a line, a sentence or a word.
+
+    Empty where not even a few characters fit.
+    """
+    most = 0
+    fails = len(text) + 1
+    while fails - most > max(1, most // 100):
+        middle = (most + fails) // 2
+        if fits(text[:middle]):
+            most = middle
+        else:
+            fails = middle
+    return text[: _find_boundary(text, most)]
+
+
+def _find_boundary(text: str, end: int) -> int:
+    """Return where to cut at or before an offset."""
+    if end >= len(text):
+        return len(text)
+    near = end - max(_NEAR_CHARACTERS, int(end * _NEAR_SHARE))
+    line = text.rfind("\n", max(0, near), end + 1)
+    if line > 0:
+        return line
+    sentences = [match.end() for match in _SENTENCE_END.finditer(text, max(0, near), end)]
+    if sentences:
+        return sentences[-1]
+    words = re.search(r"\s\S*\Z", text[max(0, near) : end])
+    return max(0, near) + words.start() if words else end
+
+
+class _Block(NamedTuple):
+    """A heading, a paragraph or a list item of some rules: what is before it, its marker, and its sentences."""
+
+    before: str
+    marker: str
+    sentences: tuple[str, ...]
+
+    @property
+    def is_heading(self) -> bool:
+        return _HEADING.match(self.marker) is not None
+
+
+def cut_rules(text: str, fits: Fits) -> tuple[str, int]:
+    """Return rules with as many whole sentences as fit, in their order, and how many sentences were left out.
+
+    What forbids something is chosen first: rules that lose it would say the opposite. No sentence is cut.
+    """
+    if fits(text):
+        return text, 0
+    blocks = _parse_blocks(text[:_MAX_RULES_CHARACTERS])
+    if len(text) > _MAX_RULES_CHARACTERS and blocks:  # its end may be the middle of a sentence
+        blocks[-1] = blocks[-1]._replace(sentences=blocks[-1].sentences[:-1])
+    order = [(number, at) for number, block in enumerate(blocks) for at in range(len(block.sentences))]
+    ranked = [place for place in order if _comes_first(blocks, place)]
+    ranked += [place for place in order if not _comes_first(blocks, place)]
+    count = _count_fitting(blocks, ranked, fits)
+    chosen = {*ranked[:count]}
+    for place in ranked[count:]:  # shorter sentences after one that does not fit
+        if len(chosen) - count < _MAX_EXTRA_SENTENCES and fits(_join_blocks(blocks, {*chosen, place})):
+            chosen.add(place)
+    return _join_blocks(blocks, chosen), len(order) - len(chosen)
+
+
+def _count_fitting(blocks: list[_Block], ranked: list[tuple[int, int]], fits: Fits) -> int:
+    most = 0
+    fails = len(ranked) + 1
+    while fails - most > 1:
+        middle = (most + fails) // 2
+        if fits(_join_blocks(blocks, {*ranked[:middle]})):
+            most = middle
+        else:
+            fails = middle
+    return most
+
+
+def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
+    block = blocks[place[0]]
+    return block.is_heading or _PROHIBITION.search(block.sentences[place[1]]) is not None
+
+
+def _join_blocks(blocks: list[_Block], chosen: set[tuple[int, int]]) -> str:
+    parts: list[str] = []
+    pending = ""  # a heading is shown only above something
+    for number, block in enumerate(blocks):
+        sentences = [text for at, text in enumerate(block.sentences) if (number, at) in chosen]
+        if not sentences:
+            continue
+        shown = f"{block.before}{block.marker}{' '.join(sentences)}"
+        if block.is_heading:
+            pending = shown
+        else:
+            parts += [pending, shown]
+            pending = ""
+    return "".join(parts).strip("\n")
+
+
+def _parse_blocks(text: str) -> list[_Block]:
+    """Return the blocks of some rules. A code fence is one sentence, whatever is in it."""
+    blocks: list[_Block] = []
+    lines: list[str] = []
+    before = ""
+    fence = ""
+
+    def finish() -> None:
+        nonlocal before
+        if lines:
+            blocks.append(_make_block(before, "\n".join(lines)))
+            before = "\n"
+            lines.clear()
+
+    for line in text.split("\n"):
+        opening = _FENCE.match(line)
+        if fence:
+            lines.append(line)
+            if opening and opening[0].strip().startswith(fence) and not line.strip().strip(fence[0]):
+                fence = ""
+                finish()
+            continue
+        if not line.strip() or _BLOCK_START.match(line) or opening or (lines and _HEADING.match(lines[-1])):
+            finish()
+        if not line.strip():
+            before += "\n"
+            continue
+        lines.append(line)
+        fence = opening[0].strip() if opening else ""
+    finish()
+    return blocks
+
+
+def _make_block(before: str, text: str) -> _Block:
+    if _FENCE.match(text):
+        return _Block(before, "", (text,))
+    start = _BLOCK_START.match(text)
+    marker = start[0] if start else ""
+    body = text.removeprefix(marker)
+    return _Block(before, marker, (body,) if _HEADING.match(marker) else tuple(_SENTENCES.split(body)))

@@ -1,0 +1,337 @@
+"""A budget is used and never passed; whatever is long is cut inside itself, and nothing empties the rest."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from commonplace import Memory
+from commonplace.framing import TITLES, estimate_tokens
+from commonplace.testing import FrozenClock
+
+from ..texts import texts
+from .test_context import ATTACKS
+
+SENTENCES = "The ferry to Gedser leaves at noon. Nobody told the harbour master. Ann keeps the second key. "
+BUDGETS = (500, 1500, 4000)
+
+
+def op(memory: Memory, **arguments: Any) -> dict[str, Any]:
+    return memory.call("MemoryTool", arguments)
+
+
+def headings(text: str) -> list[str]:
+    """The level-2 headings as a Markdown reader sees them."""
+    tokens = MarkdownIt().parse(text)
+    return [
+        tokens[at + 1].content for at, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h2"
+    ]
+
+
+def keep_days(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(120):
+        memory.call("remember", {"content": f"Parcel {number} went to harbour {number % 7}. {SENTENCES}"})
+        clock.advance(hours=7)
+
+
+def keep_one_day(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(300):
+        memory.call("remember", {"content": f"Parcel {number} went to harbour {number % 7}."})
+        clock.advance(minutes=2)
+
+
+def keep_curated_lines(memory: Memory, _: FrozenClock) -> None:
+    memory.call("reflect", {"content": "\n".join(f"- {number}: {SENTENCES}" for number in range(300))})
+
+
+def keep_curated_line(memory: Memory, _: FrozenClock) -> None:
+    memory.call("reflect", {"content": SENTENCES * 400})
+
+
+def keep_curated_chinese(memory: Memory, _: FrozenClock) -> None:
+    memory.call("reflect", {"content": "渡轮中午开往盖瑟港口。没有人告诉港务长。\n" * 400})
+
+
+def keep_handoff(memory: Memory, _: FrozenClock) -> None:
+    memory.call("write_session_handoff", {"content": "go on with the roof " * 1500})
+
+
+def keep_large_topics(memory: Memory, _: FrozenClock) -> None:
+    for number in range(5):
+        memory.call(
+            "update_world", {"topic": f"harbour {number}", "content": f"# {number}\n\n" + f"{SENTENCES}\n" * 100}
+        )
+
+
+def keep_many_topics(memory: Memory, _: FrozenClock) -> None:
+    for number in range(300):
+        memory.call("update_world", {"topic": f"harbour number {number}", "content": f"{number}: {SENTENCES}"})
+
+
+def keep_notes(memory: Memory, clock: FrozenClock) -> None:
+    for number in range(300):
+        memory.call("write_memory", {"key": f"task-{number}", "content": f"Step {number}: {SENTENCES}"})
+        clock.advance(seconds=5)
+
+
+def keep_skills(memory: Memory, _: FrozenClock) -> None:
+    for number in range(200):
+        op(memory, op="createSkill", name=f"knot-{number}", description=f"Tying knot {number}", instructions=SENTENCES)
+
+
+def keep_preferences(memory: Memory, _: FrozenClock) -> None:
+    for number in range(300):
+        op(memory, op="setGlobal", key=f"habit-{number}", value=SENTENCES, category="preferences")
+
+
+MEMORIES: list[Callable[[Memory, FrozenClock], None]] = [
+    keep_days,
+    keep_one_day,
+    keep_curated_lines,
+    keep_curated_line,
+    keep_curated_chinese,
+    keep_handoff,
+    keep_large_topics,
+    keep_many_topics,
+    keep_notes,
+    keep_skills,
+    keep_preferences,
+]
+
+
+@pytest.mark.parametrize("fill", MEMORIES, ids=lambda fill: str(fill.__name__))
+def test_a_budget_is_filled_by_any_memory_that_has_so_much_to_say(
+    memory: Memory, clock: FrozenClock, fill: Callable[[Memory, FrozenClock], None]
+) -> None:
+    fill(memory, clock)
+    for budget in BUDGETS:
+        for query in (None, "where did the parcel go?"):
+            made = memory.context(budget=budget, query=query)
+            assert 0.9 * budget <= estimate_tokens(made.text) == made.receipt["tokens"] <= budget
+
+
+def keep_people(memory: Memory) -> None:
+    op(memory, op="setGlobal", key="user_name", value="Ann Okafor", category="user_info")
+    op(memory, op="setGlobal", key="answers", value="short ones", category="preferences")
+    op(memory, op="createSkill", name="brew", description="make tea", instructions="Boil first. Never microwave.")
+
+
+def huge_bio(memory: Memory, _: Path) -> None:
+    op(memory, op="setGlobal", key="bio", value="born in Oslo " * 20_000, category="user_info")
+
+
+def huge_name(memory: Memory, _: Path) -> None:
+    op(memory, op="setGlobal", key="bio " * 500, value="born", category="user_info")
+
+
+def huge_handoff(memory: Memory, _: Path) -> None:
+    memory.call("write_session_handoff", {"content": "x" * 8000})
+
+
+def huge_day(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "Branches: ticket id first."})
+    (page,) = (home / "agents/main/memory/daily").glob("*.md")
+    page.write_text(page.read_text() + "## 09:40\n\n" + "log line of some build\n" * 900_000)
+    memory.call("remember", {"content": "The build is green again."})
+
+
+def many_topics(memory: Memory, home: Path) -> None:
+    (home / "memory/world").mkdir(parents=True)
+    for number in range(300):
+        (home / f"memory/world/topic-{number}.md").write_text(SENTENCES * 100)
+
+
+def many_skills(memory: Memory, home: Path) -> None:
+    for number in range(200):
+        (home / f"skills/knot-{number}").mkdir(parents=True)
+        page = f"---\nname: knot-{number}\ndescription: Tying knot {number}\n---\n\n{SENTENCES * 20}\n"
+        (home / f"skills/knot-{number}/SKILL.md").write_text(page)
+
+
+def huge_directive(memory: Memory, home: Path) -> None:
+    (home / "directives/long.md").write_text("Keep the boat clean. " * 3000 + "Never sail alone.\n")
+
+
+def huge_everything(memory: Memory, home: Path) -> None:
+    for make in (huge_bio, huge_handoff, many_topics, huge_directive, huge_day):
+        make(memory, home)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [huge_bio, huge_name, huge_handoff, huge_day, many_topics, many_skills, huge_directive, huge_everything],
+    ids=lambda make: str(make.__name__),
+)
+@pytest.mark.parametrize("budget", [400, 1500])
+def test_something_huge_leaves_name_channel_rules_and_preferences(
+    memory: Memory, home: Path, make: Callable[[Memory, Path], None], budget: int
+) -> None:
+    keep_people(memory)
+    make(memory, home)
+    made = memory.context(user="ann", channel="ops", budget=budget)
+    assert (0 if make is huge_name else 0.9 * budget) <= made.receipt["tokens"] <= budget
+    assert "2026-03-14" in made.text
+    assert "your user is ann" in made.text
+    assert "- user_name: Ann Okafor" in made.text
+    assert "- answers: short ones" in made.text
+    assert "Current channel: ops" in made.text
+    assert "binds you." in made.text
+    assert "Never " in made.text or budget == 400
+    assert "brew" in made.text or budget == 400
+
+
+def test_an_entry_is_known_in_the_next_session_beside_a_huge_one(memory: Memory, home: Path) -> None:
+    huge_day(memory, home)
+    text = memory.context(budget=1500).text
+    assert "The build is green again." in text
+    assert "[…]" in text
+
+
+def test_a_long_line_is_cut_inside_itself_and_says_so(memory: Memory) -> None:
+    memory.call("write_session_handoff", {"content": "go on with the roof " * 400})
+    made = memory.context(budget=1500)
+    assert "go on with the roof go on" in made.text
+    assert re.search(
+        r"\(The first [\d,]+ of 7,999 characters; the rest is in agents/main/memory/working/HANDOFF", made.text
+    )
+    (section,) = [each for each in made.receipt["sections"] if each["title"] == "Session Handoff"]
+    assert section["sources"][0]["source"].endswith("HANDOFF.md#L6-L6 (in part)")
+    assert "characters cut" in section["cut"][0]["reason"]
+
+
+def test_rules_are_cut_between_sentences_and_keep_what_they_forbid(memory: Memory, home: Path) -> None:
+    filler = "".join(f"Rule {number} asks you to greet the visitor kindly and in time. " for number in range(200))
+    (home / "directives/memory.md").write_text(
+        f"{filler}Store the key in the safe, but never tell anybody its number. {filler}"
+    )
+    for budget in (300, 500, 900):
+        text = memory.context(budget=budget).text
+        assert "Store the key in the safe, but never tell anybody its number." in text
+        assert "Some of these rules are left out here: read directives/memory.md before you act." in text
+        rules = text[text.index("binds you.") : text.index("(Some of")]
+        assert all(
+            sentence.strip().endswith(".") for sentence in re.findall(r"[^.]+\.?", rules.strip()) if sentence.strip()
+        )
+
+
+def test_skills_beyond_their_share_show_a_name_and_those_that_fit_the_query_their_rules(memory: Memory) -> None:
+    for number in range(60):
+        name = f"knot-{number}"
+        op(
+            memory,
+            op="createSkill",
+            name=name,
+            description=f"Tying knot {number}",
+            instructions=f"{SENTENCES}{number}.",
+        )
+    op(
+        memory,
+        op="createSkill",
+        name="sourdough",
+        description="Baking bread",
+        instructions="Feed the starter first. " + SENTENCES,
+    )
+    text = memory.context(budget=1500, query="how do I bake sourdough bread?").text
+    assert "### sourdough (owner: global)" in text
+    assert "Feed the starter first." in text
+    assert re.search(r"^- knot-\d+: Tying knot \d+$", text, re.MULTILINE)
+
+
+def test_what_was_remembered_is_in_the_context_of_the_next_session(home: Path, clock: FrozenClock) -> None:
+    with Memory(home, clock=clock) as memory:
+        memory.call("remember", {"content": "Branches: ticket id first."})
+    clock.advance(days=1)
+    with Memory(home, clock=clock) as memory:
+        for budget in (None, 700, 1500):
+            text = memory.context(budget=budget).text
+            assert "```data 2026-03-14 (yesterday)\n## 09:26\nBranches: ticket id first.\n```" in text
+
+
+def test_days_are_newest_first_and_as_many_as_fit(memory: Memory, clock: FrozenClock) -> None:
+    keep_days(memory, clock)
+    few, many = (re.findall(r"```data (\d{4}-\d\d-\d\d)", memory.context(budget=budget).text) for budget in (700, 4000))
+    assert few == sorted(few, reverse=True) == many[: len(few)]
+    assert len(many) > 2 * len(few) > 0
+
+
+def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Path) -> None:
+    memory.call("update_world", {"topic": "Ferries", "content": "# Ferries\n\nTo Gedser at noon, every day.\n"})
+    op(memory, op="setGlobal", key="api_port", value="8431", category="project")
+    op(memory, op="setGlobal", key="Wi-Fi key!", value="hunter2", category="house rules")
+    op(memory, op="setChannel", channelName="ops", key="window", value="Tuesday")
+    op(memory, op="setChannel", channelName="Baking Club", key="starter", value="Gerald")
+    (home / "memory/reading.md").write_text("# Reading\n\nLamont 2022.\n")
+    text = memory.context().text
+    place = text[text.index("## Memory Map") :]
+    assert "- ferries: To Gedser at noon, every day." in place
+    assert "- project: api_port" in place
+    assert '- house rules: "Wi-Fi key!"' in place
+    assert "- ops: window" in place
+    assert "- Baking Club: starter" in place
+    assert "- reading: Lamont 2022." in place
+    for value in ("8431", "hunter2", "Tuesday", "Gerald"):
+        assert value not in text
+    inside = memory.context(channel="ops").text
+    assert "- this channel: window" in inside
+    assert "- Baking Club: 1 record" in inside
+    assert "starter" not in inside
+
+
+def test_directives_alone_are_given_to_an_agent_whose_settings_say_so(home: Path, clock: FrozenClock) -> None:
+    Memory(home, clock=clock).call("write_session_handoff", {"content": "go on with the roof"})
+    whole = Memory(home, clock=clock).context().text
+    (home / "commonplace.yaml").write_text("agents:\n  main:\n    context: directives\n")
+    text = Memory(home, clock=clock).context(user="ann", query="roof").text
+    assert headings(text) == ["Directives"]
+    assert text.startswith("## Directives")
+    assert "roof" not in text
+    assert text in whole
+    assert headings(Memory(home, "bob", clock=clock).context().text) == ["Directives"]
+    assert Memory(home, "bob", clock=clock).context().text.startswith("Today is")
+    (home / "commonplace.yaml").write_text("context: directives\n")
+    assert Memory(home, "bob", clock=clock).context().text.startswith("## Directives")
+    (home / "commonplace.yaml").unlink()
+    (home / "agents/carl").mkdir(parents=True)
+    (home / "agents/carl/agent.yaml").write_text("spec:\n  memory:\n    backend: filesystem\n    context: directives\n")
+    assert Memory(home, "carl", clock=clock).context().text.startswith("## Directives")
+
+
+hostile = st.one_of(st.sampled_from(ATTACKS), texts, st.text("x `#\n-~", max_size=60).map(lambda text: text * 100))
+
+
+@given(hostile, st.integers(0, 3000), st.booleans())
+def test_no_text_changes_the_skeleton_or_passes_any_budget(
+    tmp_path_factory: pytest.TempPathFactory, text: str, budget: int, has_query: bool
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    memory = Memory(home, clock=FrozenClock())
+    (home / "directives/memory.md").write_text("Be kind. Never lie.")
+    body = text if text.strip() else "x"
+    keep_people(memory)
+    memory.call("write_session_handoff", {"content": body})
+    memory.call("remember", {"content": body})
+    memory.call("memory_write", {"key": "block", "content": body})
+    memory.call("write_memory", {"key": "k", "content": body})
+    memory.call("scratch_note", {"mode": "replace", "content": body})
+    memory.call("reflect", {"content": body})
+    memory.call("update_world", {"topic": "t", "content": f"needle\n{body}"})
+    op(memory, op="setGlobal", key="bio", value=body, category="user_info")
+    op(memory, op="createSkill", name="s", description=body, instructions=body)
+    made = memory.context(user="ann", channel="ops", budget=budget, query="needle" if has_query else None)
+    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
+    seen = headings(made.text)
+    assert seen == [title for title in TITLES if title in seen]
+    shown = [section["title"] for section in made.receipt["sections"] if section["tokens"]]
+    assert seen == [title for title in shown if title in TITLES]
+    if budget >= 300:
+        assert "your user is ann" in made.text
+        assert "- user_name: Ann Okafor" in made.text
+        assert len(re.findall(r"^Current channel: ops$", made.text, re.MULTILINE)) == 1
+        assert "Be kind. Never lie." in made.text

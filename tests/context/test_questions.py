@@ -1,0 +1,23 @@
+"""What a model is asked at the start of a session, and whether its context can answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .memories import STORIES
+from .questions import ask_all
+
+
+def test_there_are_sixty_questions() -> None:
+    assert [len(story.questions) for story in STORIES] == [20, 20, 20]
+
+
+@pytest.mark.parametrize(
+    ("budget", "with_query", "least"), [(2000, True, 54), (700, True, 40), (2000, False, 54), (700, False, 20)]
+)
+def test_the_context_holds_what_answers_them(tmp_path: Path, budget: int, with_query: bool, least: int) -> None:
+    answers = ask_all(tmp_path, budget, with_query=with_query)
+    assert all(tokens <= budget for answered in answers for tokens in answered.tokens)
+    assert sum(len(answered.found) for answered in answers) >= least, [answered.missed for answered in answers]
