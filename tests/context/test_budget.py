@@ -117,6 +117,12 @@ def test_a_budget_is_filled_by_any_memory_that_has_so_much_to_say(
             assert 0.9 * budget <= estimate_tokens(made.text) == made.receipt["tokens"] <= budget
 
 
+def test_an_empty_memory_takes_at_most_260_tokens(memory: Memory) -> None:
+    text = memory.context(user="ann", channel="ops").text
+    assert estimate_tokens(text) <= 260
+    assert len(text) / 4 <= 260
+
+
 def keep_people(memory: Memory) -> None:
     op(memory, op="setGlobal", key="user_name", value="Ann Okafor", category="user_info")
     op(memory, op="setGlobal", key="answers", value="short ones", category="preferences")
