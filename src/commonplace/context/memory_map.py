@@ -151,20 +151,24 @@ class MapItem:
         if weigh(self._render(0, None).text) > available:
             most = _bisect(self._most_names, lambda count: weigh(self._render(0, count).text) <= available)
             return self._render(0, most) if most else None
-        least = _FEW_WORDS_CHARACTERS if self.cost <= room + _ROUNDING_TOKENS else 0
         longest = max((len(named.text) for group in self.groups for named in group.names), default=0)
-        most = max(least, longest if least else _FEW_WORDS_CHARACTERS)
-        words = _bisect(most, lambda count: weigh(self._render(count, None).text) <= available, least)
-        return self._render(words, None)
+        words = 0
+        if self.cost <= room + _ROUNDING_TOKENS:
+            words = _bisect(
+                longest, lambda count: weigh(self._render(count, None).text) <= available, _FEW_WORDS_CHARACTERS
+            )
+        more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
+        fits = _bisect(self._most_names, lambda count: weigh(self._render(words, None, count, more).text) <= available)
+        return self._render(words, None, fits, more)
 
-    def _render(self, words: int, most: int | None) -> Part:
-        """Return the map with so many characters of each page, and so many names of each kind."""
+    def _render(self, words: int, most: int | None, first: int = 0, more: int = 0) -> Part:
+        """Return the map with so many names of each kind, and so many characters of each page, `more` of the first."""
         parts: list[str] = []
         sources: list[Source] = []
         names: list[str] = []
         missing = 0
         for group in self.groups:
-            lines, found = _render_group(group, words, most)
+            lines, found = _render_group(group, words, most, first, more)
             sources += found
             chosen = [*group.names[:most], *(each for _, some in group.lists for each in some[:most])]
             names += [each.path for each in chosen]
@@ -189,17 +193,20 @@ def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
     return low
 
 
-def _render_group(group: Group, words: int, most: int | None) -> tuple[list[str], list[Source]]:
+def _render_group(group: Group, words: int, most: int | None, first: int, more: int) -> tuple[list[str], list[Source]]:
     lines: list[str] = []
     sources: list[Source] = []
     chosen = group.names[:most]
-    if words or any(each.words for each in chosen):
-        for each in chosen:
-            line, found = each.show(words)
+    bare: list[Named] = []
+    for number, each in enumerate(chosen):
+        room = more if number < first else words
+        if room or each.words:
+            line, found = each.show(room)
             lines.append(line)
             sources += found
-    elif chosen:
-        lines.append("- " + _enumerate(chosen))
+        else:
+            bare.append(each)
+    lines += ["- " + _enumerate(bare)] if bare else []
     lines += [f"- {label}: {_enumerate(names, most)}" for label, names in group.lists]
     missing = len(group.names) - len(chosen) + group.left
     return [*lines, *([f"- and {missing} more"] if missing else [])], sources
