@@ -126,3 +126,11 @@ def test_two_threads_that_create_skills_of_one_folder_make_two(memory: Memory) -
     with ThreadPoolExecutor(4) as pool:
         assert len([*pool.map(partial(create_skill, memory), names)]) == 4
     assert [skill_called(memory, name) for name in names] == [f"is {name}" for name in names]
+
+
+def test_a_skill_that_a_person_made_is_another_than_one_spelled_with_other_capitals(memory: Memory) -> None:
+    memory.home.writer.write("skills/Tea/SKILL.md", "---\ndescription: is Tea\n---\n\nPour.\n")
+    create_skill(memory, "tea")
+    assert [skill_called(memory, name) for name in ("Tea", "tea")] == ["is Tea", "is tea"]
+    folders = memory.home.storage.pages.list_folders("skills")
+    assert len({folder.casefold() for folder in folders}) == 2  # also where a file system ignores case

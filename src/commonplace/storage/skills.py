@@ -160,13 +160,17 @@ class Skills:
         if self.only_folder is not None:
             return self.only_folder
         plain, unique = skill_folders(name)
-        if name not in (plain, unique) and self.layout.has_folder(self.layout.skills, name):
+        folders = self.pages.list_folders(self.layout.skills)  # exact names: a file system may ignore case
+        if name not in (plain, unique) and name in folders:
             return name
-        others = [self._read_skill(plain), self._read_skill(unique) if plain != unique else None]
-        for folder, skill in zip((plain, unique), others, strict=True):
+        for folder in dict.fromkeys((plain, unique)):
+            skill = self._read_skill(folder) if folder in folders else None
             if skill and (skill.name == name or (skill.warning and folder == unique)):
                 return folder
-        return plain if others[0] is None else unique
+        return unique if any(self._has_page(folder) for folder in folders if folder.casefold() == plain) else plain
+
+    def _has_page(self, folder: str) -> bool:
+        return self._read_skill(folder) is not None
 
     def _path(self, folder: str) -> str:
         return f"{self.layout.skills}/{folder}/{PAGE}"

@@ -63,6 +63,15 @@ def test_the_context_is_a_reading_of_the_curated_page(used: Shell) -> None:
     assert page.read_text().splitlines() == ["Likes jazz.", "Likes chess.", "Likes go."]
 
 
+def test_what_a_hook_showed_at_the_start_of_a_session_is_a_reading(used: Shell) -> None:
+    used.ok("reflect", "Likes tea.")
+    assert "Likes tea." in used.ok("hook", "session-start", stdin=json.dumps({"session_id": "abc"}))
+    used.ok("reflect", "Likes tea.\nLikes chess.", COMMONPLACE_SESSION="two")
+    used.ok("reflect", "Likes tea.\nLikes go.", COMMONPLACE_SESSION="abc")
+    page = used.folder / ".commonplace/agents/main/memory/MEMORY.md"
+    assert page.read_text().splitlines() == ["Likes tea.", "Likes chess.", "Likes go."]
+
+
 def test_what_is_forgotten_is_not_kept_as_a_reading(used: Shell) -> None:
     used.ok("world", "secrets", "The quokka sleeps.")
     used.ok("recall")

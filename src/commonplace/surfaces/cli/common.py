@@ -132,7 +132,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     home = _usable_home(to_write=to_write)
     session = os.environ.get("COMMONPLACE_SESSION", "")
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
-    _keep_readings(memory.home)
+    keep_readings(memory.home)
     warn_untrusted(memory.home)
     return memory
 
@@ -142,7 +142,7 @@ def open_existing_home() -> Home:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     home = Home(_usable_home(to_write=False), agent_name(), session=session, is_found=is_found_home())
     home.write_default_directive()
-    _keep_readings(home)
+    keep_readings(home)
     warn_untrusted(home)
     return home
 
@@ -153,13 +153,13 @@ def open_home() -> Home:
     require_usable_home(home)
     opened = Home(home, agent_name(), is_found=is_found_home())
     if home_exists(home):
-        _keep_readings(opened)
+        keep_readings(opened)
     return opened
 
 
-def _keep_readings(home: Home) -> None:
+def keep_readings(home: Home, session: str = "") -> None:
     """Let the agent's next commands know what this one shows. Those of one conversation have the same parent."""
-    home.keep_readings(os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}")
+    home.keep_readings(session or os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}")
 
 
 def warn_untrusted(home: Home) -> None:

@@ -26,6 +26,7 @@ from .common import (
     global_options,
     home_exists,
     is_found,
+    keep_readings,
     warn,
     warn_untrusted,
 )
@@ -137,8 +138,10 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
 
 def _give_context(home: Home, given: Conversation, budget: int) -> str:
     from ...context import assemble
+    from ...context.given import note_context
 
     context = assemble(home, budget=budget)
+    note_context(home, context.receipt)
     for warning in context.receipt["warnings"]:
         warn(warning)
     given.give(context.text)
@@ -146,7 +149,9 @@ def _give_context(home: Home, given: Conversation, budget: int) -> str:
 
 
 def _open_given(home: Home, event: dict[str, Any]) -> Conversation:
-    return home.open_conversation(_session_name(event))
+    session = _session_name(event)
+    keep_readings(home, session)
+    return home.open_conversation(session)
 
 
 def _session_name(event: dict[str, Any]) -> str:
