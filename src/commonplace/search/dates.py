@@ -94,20 +94,29 @@ _CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十�
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _CHINESE_WEEKDAYS = "一二三四五六日"
 _AMBIGUOUS_MONTHS = ("may", "march", "mar")  # words of their own unless they are written as names
-_RECURRING = re.compile(r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎")
+_RECURRING = r"\b(?:every|each|usually|always|weekly|jede[nrs]?|chaque|cada|todos|ogni)\b|每|毎"
 _NOW = (
     r"(?i)\b(?:now|currently|these days|nowadays|at the moment|latest|newest|recent(?:ly)?|lately)\b"
     r"|现在|目前|最近|最新|現在|지금|최근"
 )
-# Every English way to name a day contains one of these; an ASCII query without any of them names none.
+# Every English way to name a day contains one of these; a text without any of them names none.
 _HINTS = (
-    *("day", "ago", "this", "night", "weekend", "last ", "previous ", "past ", "next ", "in ", "during ", "tomorrow"),
-    *("-", "/", "."),
+    *"0123456789",
+    "day",
+    "ago",
+    "night",
+    "week",
+    "month",
+    "year",
+    "morning",
+    "noon",
+    "evening",
+    "tomorrow",
     *MONTHS,
 )
 # Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian and Hindi.
 _PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९", "ااا'" + "0123456789" * 3)
-_ODD_CHARACTERS = re.compile("[\u0600-\u06ff\u0966-\u096f\u2019]")
+_ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u2019]"
 
 
 def asks_about_now(text: str) -> bool:
@@ -224,7 +233,7 @@ def _search_phrases(text: str, today: int) -> Iterator[DatePhrase]:
 def _is_meant(match: re.Match[str], original: str, before: str, folded: str) -> bool:
     """Return whether a match names days, and is not a word or a name that only looks like it."""
     groups = match.groupdict()
-    if groups.get("weekday") and _RECURRING.search(folded):
+    if groups.get("weekday") and re.search(_RECURRING, folded):
         return False
     month = groups.get("month")
     if month in _AMBIGUOUS_MONTHS and not (groups.get("lead") or groups.get("year") or groups.get("ordinal")):
@@ -247,7 +256,7 @@ def _fold(text: str) -> str:
     if text.isascii():
         return text.lower()
     plain = fold(text)
-    return plain.translate(_PLAIN_CHARACTERS) if _ODD_CHARACTERS.search(plain) else plain
+    return plain.translate(_PLAIN_CHARACTERS) if re.search(_ODD_CHARACTERS, plain) else plain
 
 
 # What a phrase means.
@@ -394,9 +403,9 @@ _DAY = r"(?P<day>[0-9]{1,2})"
 
 def _choose_readers(folded: str) -> Iterator[_Reader]:
     """Yield the patterns of the languages that a text may be in: compiling all of them takes longer than a search."""
-    if not folded.isascii() or any(hint in folded for hint in _HINTS):
+    if any(hint in folded for hint in _HINTS):
         yield from _english_readers()
-    if not folded.isascii():
+    if not folded.isascii() and any(char >= "\u3040" for char in folded):
         yield from _unspaced_readers()
     languages = guess_languages(re.findall(r"[^\W\d_]+", folded))
     for language, vocabulary in VOCABULARIES.items():

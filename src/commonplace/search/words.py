@@ -33,9 +33,9 @@ _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of
 _MIN_BASE_LETTERS_BY_SCRIPT = {"russian": 3, "hindi": 2, "arabic": 3}
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
 _ARABIC_LETTERS = str.maketrans("أإآىة", "ااايه")
-_HANGUL = re.compile("[\uac00-\ud7af]+")
-_KANA = re.compile("[\u3040-\u30ff]")
-_WITHOUT_WORD_MARKS = re.compile("[\u0e00-\u109f\u1780-\u17ff]")  # Thai and the like: pairs of letters say little
+_HANGUL = "[\uac00-\ud7af]+"
+_KANA = "[\u3040-\u30ff]"
+_WITHOUT_WORD_MARKS = "[\u0e00-\u109f\u1780-\u17ff]"  # Thai and the like: pairs of letters say little
 
 
 class QueryWords:
@@ -242,16 +242,16 @@ def _irregular_english() -> dict[str, str]:
 
 def _ngrams(run: str) -> list[str]:
     """Return the terms of a run of a script without spaces: neighbouring characters."""
-    size = 3 if _WITHOUT_WORD_MARKS.match(run) else 2
+    size = 3 if re.match(_WITHOUT_WORD_MARKS, run) else 2
     grams = [run[start : start + size] for start in range(len(run) - size + 1)] or [run]
     return [f" {' '.join(gram)} " for gram in grams]
 
 
 def _drop_unspaced_stop_words(run: str) -> list[str]:
     """Return what is left of a run of a script without spaces; single characters only where nothing else is."""
-    if _HANGUL.fullmatch(run):
+    if re.fullmatch(_HANGUL, run):
         return _drop_korean_particle(run)
-    pieces = [piece for piece in _unspaced_stop_words(is_japanese=bool(_KANA.search(run))).split(run) if piece]
+    pieces = [piece for piece in _unspaced_stop_words(is_japanese=bool(re.search(_KANA, run))).split(run) if piece]
     return [piece for piece in pieces if len(piece) > 1] or pieces
 
 
