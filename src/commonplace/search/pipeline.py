@@ -41,7 +41,7 @@ from .scoring import (
     drop_duplicates,
     explain_hit,
     fits_dates,
-    names_dates,
+    has_dated_hit,
     put_first,
     score_candidates,
 )
@@ -231,7 +231,7 @@ def _run_dated_query(
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
         background = background_odds([row.odds for row in drop_duplicates(rows)])
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
-        has_dated = not dates.spans or any(names_dates(row) for row in rows)
+        has_dated = not dates.spans or has_dated_hit(query, rows, dates)
         rows = _select_by_date(rows, dates)
         if not query.filters.author:  # of the copies of a text, the best may be by another author
             rows = drop_duplicates(rows)

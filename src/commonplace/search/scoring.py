@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from ..formats.timestamps import parse_day
 from ..index.base import Candidate
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_score, match_key
@@ -131,7 +132,9 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
     day = candidate.day
     if day is not None and dates.includes(day):
         return 1.0 if dates.has_content else DATE_ALONE * _KIND_WEIGHTS.get(candidate.kind, 1.0)
-    if names_days_within(candidate.hit.text, day, query.today, dates.spans):
+    # A month or a year that a text names is among its words, and counts as such.
+    names_one = dates.is_relative or dates.is_one_day
+    if names_one and names_days_within(candidate.hit.text, day, query.today, dates.spans):
         return 1.0 if dates.is_one_day else _NAMED_IN_TEXT
     return max(date_proximity(span, day) for span in dates.spans) if day is not None else 0.0
 
@@ -144,9 +147,12 @@ def fits_dates(row: ScoredHit, dates: QueryDates) -> bool:
     return row.factors.date >= (_NAMED_IN_TEXT if dates.is_relative else 1.0)
 
 
-def names_dates(row: ScoredHit) -> bool:
-    """Return whether a hit is dated by the days asked about, or names one of them."""
-    return row.factors.date >= _NAMED_IN_TEXT
+def has_dated_hit(query: Query, rows: Sequence[ScoredHit], dates: QueryDates) -> bool:
+    """Return whether any hit is dated by the days asked about, or names one of them."""
+    if any(row.factors.date >= _NAMED_IN_TEXT for row in rows):
+        return True
+    best = (row.hit for row in rows[: query.limit])
+    return any(names_days_within(hit.text, parse_day(hit.at), query.today, dates.spans) for hit in best)
 
 
 def _odds(factors: Factors, weights: Weights) -> float:
