@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory, SettingsError
+from commonplace.errors import Refused
+from commonplace.home import Home
 from commonplace.importers import open_in_place
+from commonplace.maintenance.backup import export_to, import_from
+from commonplace.maintenance.backup.copy import copy
 from commonplace.testing import FrozenClock
 
 from .importers.sources import brought, put, whys
@@ -290,3 +295,22 @@ def test_ordinary_folders_of_ours_stay_native(tmp_path: Path) -> None:
     put(tmp_path, "memory/2026-01-02.md", "A loose page.\n")
     put(tmp_path, "agents/main/memory/MEMORY.md", "Mine.\n")
     assert Memory(tmp_path).status()["layout"] == "native"
+
+
+def test_the_home_of_another_system_moves_by_an_archive_and_by_a_copy(workspace: Path, tmp_path: Path) -> None:
+    archive = io.BytesIO()
+    export_to(Home(str(workspace)), archive)
+    archive.seek(0)
+    import_from(Home(str(tmp_path / "restored")), archive)
+    copy(Home(str(workspace)), Home(str(tmp_path / "copied")))
+    assert not (workspace / "commonplace.yaml").exists()
+    for name in ("restored", "copied"):
+        assert (tmp_path / name / "commonplace.yaml").read_text() == 'layout: "agentool"\n'
+        assert Memory(tmp_path / name).call("memory_read", {"key": "editor"})["data"]["content"] == "vim"
+
+
+def test_a_home_that_no_settings_describe_is_not_exported_but_imported(tmp_path: Path) -> None:
+    put(tmp_path / ".openclaw", "workspace/MEMORY.md", "Miso.\n")
+    with pytest.raises(Refused, match="commonplace import"):
+        export_to(Home(str(tmp_path / ".openclaw")), io.BytesIO())
+    assert brought(tmp_path / "new", tmp_path / ".openclaw").added == ("agents/main/memory/MEMORY.md",)

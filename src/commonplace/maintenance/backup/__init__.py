@@ -15,9 +15,19 @@ from ...errors import Conflict, Refused, StorageError
 from ...home import Home
 from ...settings import FILE, INTERNAL_FOLDERS
 from ...storage.base import Sentences
-from ...storage.bulk import Spool, any_covers
-from ...storage.files import open_atomic, remove_leftovers
-from .archive import FORMATS, HISTORY_ROOT, Format, Limits, backup_scope, is_archive, read_archive, write_archive
+from ...storage.bulk import Snapshot, Spool, any_covers
+from ...storage.files import PRIVATE_FILE_MODE, open_atomic, remove_leftovers
+from .archive import (
+    FORMATS,
+    HISTORY_ROOT,
+    Format,
+    Limits,
+    backup_scope,
+    is_archive,
+    read_archive,
+    render_settings,
+    write_archive,
+)
 from .restore import carry_out, compare, mark_rules_as_imported
 
 __all__ = [
@@ -65,10 +75,19 @@ def export_to(
     home.storage.check()
     roots = backup_scope(home.layout, home.settings)
     with home.storage.bulk.snapshot(roots, home.layout.base, history=history) as snapshot:
+        snapshot = _add_settings(home, snapshot)
         write_archive(snapshot, stream, format, compress=compress)
         size = sum(file.size for file in snapshot.files.values())
         warnings = (*_warn_of_untracked(snapshot.untracked), *snapshot.warnings)
         return ExportResult(len(snapshot.files), size, snapshot.writers_waited_seconds, warnings)
+
+
+def _add_settings(home: Home, snapshot: Snapshot) -> Snapshot:
+    """Return the snapshot of another system's home with settings: what it is recognised by is no part of a backup."""
+    if home.settings.layout == "native" or FILE in snapshot.files:
+        return snapshot
+    file = snapshot.spool.add(PRIVATE_FILE_MODE, 0, [render_settings(home.settings, home.root)])
+    return snapshot._replace(files=dict(sorted({**snapshot.files, FILE: file}.items())))
 
 
 def _warn_of_untracked(names: Sequence[str]) -> Sentences:

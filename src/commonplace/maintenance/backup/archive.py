@@ -70,6 +70,19 @@ def backup_scope(layout: Layout, settings: Settings) -> list[Root]:
     return [*dict.fromkeys(roots)]
 
 
+def render_settings(settings: Settings, root: str) -> bytes:
+    """Return the settings file by which a copy of a home opens that needs none itself: one of another system."""
+    if settings.agents_folder or settings.agent_roots:
+        problem = f"{root} is spread over folders in the way of {settings.layout}, which no copy of it could be"
+        raise Refused(problem, advice=f"bring it into a memory of your own: `commonplace import {root}`")
+    values: dict[str, Any] = {"layout": settings.layout}
+    if settings.workspace:
+        values["workspace"] = settings.workspace
+    if settings.world_path:
+        values["world_memory"] = {"path": settings.world_path}
+    return "".join(f"{name}: {json.dumps(value, ensure_ascii=False)}\n" for name, value in values.items()).encode()
+
+
 def write_archive(snapshot: Snapshot, stream: BinaryIO, format: Format, *, compress: bool) -> None:  # noqa: A002
     """Write all files of a snapshot to a stream."""
     target: Any = nullcontext(stream)

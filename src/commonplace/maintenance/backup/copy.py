@@ -18,8 +18,9 @@ from ...home import Home
 from ...index.base import Progress, ignore_progress
 from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, any_covers
+from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import Author, Change, Versions, version_of
-from .archive import backup_scope
+from .archive import backup_scope, render_settings
 from .restore import is_untouched_directive
 
 _MAX_BATCH_PAGES = 50
@@ -72,11 +73,15 @@ def copy(
     target.storage.check()
     if source.root == target.root:
         raise InvalidArgument(f"{source.root} is both the source and the target: name two memories")
+    needs_settings = source.settings.layout != "native" and source.storage.read_bytes(settings.FILE) is None
+    file = render_settings(source.settings, source.root) if needs_settings else b""
     plan = _compare(source, target)
     if settings.FILE in plan.different and not overwrite:
         warning = f"{settings.FILE} differs and stays: what is copied may be where that memory does not look"
         plan.warnings.append(warning)
     if not dry_run:
+        if file:
+            _write_settings(target, file)
         paths = [*plan.new, *plan.lacking_history, *(plan.different if overwrite else ())]
         _write_pages(source, target, paths, plan, progress)
     return CopyResult(
@@ -87,6 +92,15 @@ def copy(
         tuple(plan.failed.items()),
         tuple(plan.warnings),
     )
+
+
+def _write_settings(target: Home, file: bytes) -> None:
+    """Write the settings by which the copy of another system's home opens, unless the target has some."""
+    if target.storage.read_bytes(settings.FILE) is None:
+        with Spool() as spool, target.writer.call("copy", defer_index=True):
+            spooled = spool.add(PRIVATE_FILE_MODE, 0, [file])
+            page = IncomingPage(settings.FILE, version_of(file), ABSENT, spooled)
+            target.storage.bulk.put(PageBatch([page], spool))
 
 
 def _write_pages(source: Home, target: Home, paths: Sequence[str], plan: _CopyPlan, progress: Progress) -> None:

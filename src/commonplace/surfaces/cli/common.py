@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -50,7 +51,7 @@ def _require_inside(folder: str) -> str:
     place = os.path.realpath(foreign.locate(folder).folder)
     if os.path.commonpath([place, os.path.realpath(folder)]) != os.path.realpath(folder):
         problem = f"the home of another system in {folder} keeps its memory in {place}, outside of this folder"
-        raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {folder} …`")
+        raise Refused(problem, advice=f"if that is yours, name it: `commonplace --home {shlex.quote(folder)} …`")
     return folder
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -301,7 +302,7 @@ def _open_in_place(source: str, kind: str, *, dry_run: bool) -> None:
         done = "would open where it is"
     else:
         done = "opens where it is now"
-    print_reply(reply, f"{known.what[0].upper()}{known.what[1:]} {done}: commonplace --home {home} status")
+    print_reply(reply, f"{known.what[0].upper()}{known.what[1:]} {done}: commonplace --home {shlex.quote(home)} status")
 
 
 @click.command("copy")
