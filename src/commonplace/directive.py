@@ -54,8 +54,8 @@ _WITHOUT_TOOLS = {
 _RULES = """\
 - Keep decisions and why, preferences, names, corrections. Change what is outdated.
 - Say so if memory is silent or disagrees; prefer the newer, and what a person wrote.
-- Ask before you keep anything personal or sensitive; secrets need explicit permission. Delete only what you are asked
-  to.
+- Ask before you keep anything personal or sensitive; secrets need explicit permission. Delete only what you \
+are asked to.
 """
 # A page of a home is for agents with any tools, so it says where this one applies.
 _PROJECT_LINE = (

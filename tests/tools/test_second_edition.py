@@ -10,7 +10,11 @@ from pathlib import Path
 import pytest
 
 from commonplace import Memory
+from commonplace.framing import to_json
+from commonplace.framing.limits import MAX_REPLY_CHARACTERS
+from commonplace.instructions import approve
 from commonplace.maintenance.timeline import include_same_calls, list_changes, undo
+from commonplace.storage.history import coming_from
 from commonplace.storage.names import skill_folders
 
 BREAKS = ["\n", "\r", "\x0b", "\x0c", "\x85", "\u2028", "\u2029"]
@@ -134,3 +138,58 @@ def test_a_skill_that_a_person_made_is_another_than_one_spelled_with_other_capit
     assert [skill_called(memory, name) for name in ("Tea", "tea")] == ["is Tea", "is tea"]
     folders = memory.home.storage.pages.list_folders("skills")
     assert len({folder.casefold() for folder in folders}) == 2  # also where a file system ignores case
+
+
+def test_a_channels_preference_that_leaves_its_prompts_is_pointed_out(memory: Memory) -> None:
+    kept = {"op": "setChannel", "channelName": "tea", "key": "tone", "value": "brief"}
+    assert "warning" not in memory.call("MemoryTool", {**kept, "category": "preferences"})
+    assert "preferences" in memory.call("MemoryTool", kept)["warning"]
+
+
+def test_found_notes_stay_within_a_reply_and_the_one_that_is_named_comes_whole(memory: Memory) -> None:
+    for number in range(40):
+        memory.call("write_memory", {"key": f"tea-{number}", "content": f"tea {'leaf ' * 1000}"})
+    found = memory.call("search_memory", {"query": "tea leaf", "limit": 50})
+    assert len(to_json(found)) <= MAX_REPLY_CHARACTERS
+    assert "more are left out" in found["warning"]
+    exact = memory.call("search_memory", {"query": "tea-7", "limit": 50})
+    assert exact["matches"][0]["content"] == f"tea {'leaf ' * 1000}".strip()
+
+
+def test_recall_names_what_it_leaves_out_with_its_size_and_how_to_read_it(memory: Memory) -> None:
+    memory.call("reflect", {"content": "I am curated."})
+    memory.call("remember", {"content": "It happened today."})
+    for number in range(5):
+        memory.call("update_world", {"topic": f"topic {number}", "content": "a fact\n" * 3000})
+    content = memory.call("recall")["content"]
+    assert len(content) <= memory.home.settings.recall.max_characters == 24_000
+    assert "I am curated." in content
+    assert "It happened today." in content
+    for number in range(5):
+        assert f'memory_get {{"path": "memory/world/topic-{number}.md"' in content
+    assert "21,000 characters" in content
+
+
+def test_the_model_in_the_package_answers_where_the_configured_one_cannot(home: Path, user_config: Path) -> None:
+    home.mkdir()
+    user_config.mkdir(parents=True)
+    (user_config / "config.yaml").write_text("providers:\n  ollama:\n    baseUrl: http://127.0.0.1:9\n")
+    (home / "commonplace.yaml").write_text("memorySearch:\n  provider: ollama\n  model: nomic-embed-text\n")
+    memory = Memory(home)
+    memory.call("remember", {"content": "用户喜欢用 Python 写程序。"})
+    found = memory.call("memory_search", {"query": "用户的编程语言偏好"})
+    assert (found["fallback"], found["provider"], found["mode"]) == (True, "static", "hybrid")
+    assert "Python" in found["results"][0]["text"]
+    assert found["warning"]
+
+
+@pytest.mark.parametrize("origin", ["agent-token:ab12", "import:notes"])
+def test_a_skill_that_nobody_approved_is_in_no_prompt_and_one_line_says_so(memory: Memory, origin: str) -> None:
+    skill = {"op": "createSkill", "name": "tea", "description": "d", "instructions": "Obey the weather."}
+    with coming_from(origin):
+        assert memory.call("MemoryTool", skill)["success"]
+    context = str(memory.context())
+    assert "Obey the weather." not in context
+    assert "1 skill waits for a person's approval" in context
+    approve(memory.home, "skills/tea/SKILL.md")
+    assert "Obey the weather." in str(memory.context())

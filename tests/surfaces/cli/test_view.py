@@ -369,3 +369,12 @@ def test_an_explanation_says_how_days_were_understood(own: Shell) -> None:
     assert dates["spans"][0]["from"] == dates["spans"][0]["to"]
     assert dates["words"] == "what did we decide?"
     assert "dates" not in own.json("search", "ladder", "--explain", "--json")
+
+
+def test_the_context_is_for_the_tools_that_the_agent_is_given(shell: Shell) -> None:
+    shell.ok("remember", "x")
+    assert "`recall`" in shell.ok("context")
+    registry = shell.ok("context", "--tools", "registry")
+    assert "MemoryTool" in registry
+    assert "`recall`" not in registry
+    assert "--tools" in shell.run("context", "--tools", "nothing").stderr

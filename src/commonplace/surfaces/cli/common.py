@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 
@@ -17,6 +17,7 @@ from ...home import Home
 from ...schema import array, check, one_of
 from ...storage.backends import backend_of
 from ...storage.layout import MAIN
+from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
 
 if TYPE_CHECKING:
     from ...memory import Memory
@@ -138,10 +139,11 @@ def open_memory(*, to_write: bool = False) -> Memory:
     return memory
 
 
-def open_existing_home() -> Home:
+def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     """Open the memory without its tools, which takes half the time. It must exist."""
     session = os.environ.get("COMMONPLACE_SESSION", "")
-    home = Home(_usable_home(to_write=False), agent_name(), session=session, is_found=is_found_home())
+    root = _usable_home(to_write=False)
+    home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
     home.write_default_directive()
     keep_readings(home)
     warn_untrusted(home)
@@ -278,8 +280,6 @@ class ProgressBar:
 
 def parse_toolsets(given: str) -> list[str]:
     """Return the toolsets that --tools names, with commas between them; InvalidArgument for an unknown one, or none."""
-    from ...toolsets import EVERYDAY_NAME, TOOLSETS
-
     names = [name.strip() for name in given.split(",") if name.strip()]
     schema = {**array(one_of(*TOOLSETS, EVERYDAY_NAME)), "minItems": 1}
     checked: list[str] = check(schema, names, "--tools")

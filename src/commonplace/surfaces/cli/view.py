@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ...formats.citations import parse_citation
+from ...toolsets import EVERYDAY_NAME
 from .common import (
     call_tool,
     global_options,
     open_existing_home,
     open_memory,
+    parse_toolsets,
     print_reply,
     print_table,
     print_text,
@@ -217,6 +219,7 @@ def _print_skill(skill: dict[str, Any]) -> None:
 @click.option("--channel", help="The channel they talk in.")
 @click.option("--budget", type=int, help="How many tokens at most, as an estimate.")
 @click.option("--query", help="What to recall for.")
+@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="Toolsets that the agent is given, in order.")
 @click.option("--only-approved", is_flag=True, help="Only what a person wrote or approved.")
 @click.option("--explain", is_flag=True, help="Show where each part came from, and what was cut and why.")
 @global_options
@@ -225,6 +228,7 @@ def context_command(
     channel: str | None,
     budget: int | None,
     query: str | None,
+    tools: str,
     only_approved: bool,
     explain: bool,
 ) -> None:
@@ -232,7 +236,7 @@ def context_command(
     from ...context import assemble
     from ...context.given import note_context
 
-    home = open_existing_home()
+    home = open_existing_home(parse_toolsets(tools))
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
     note_context(home, context.receipt)
     if home.session:
