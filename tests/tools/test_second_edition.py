@@ -151,7 +151,7 @@ def test_found_notes_stay_within_a_reply_and_the_one_that_is_named_comes_whole(m
         memory.call("write_memory", {"key": f"tea-{number}", "content": f"tea {'leaf ' * 1000}"})
     found = memory.call("search_memory", {"query": "tea leaf", "limit": 50})
     assert len(to_json(found)) <= MAX_REPLY_CHARACTERS
-    assert "more are left out" in found["warning"]
+    assert "only the start is shown of tea-0" in found["warning"]
     exact = memory.call("search_memory", {"query": "tea-7", "limit": 50})
     assert exact["matches"][0]["content"] == f"tea {'leaf ' * 1000}".strip()
 

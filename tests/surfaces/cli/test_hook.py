@@ -109,6 +109,14 @@ def test_cursor_and_everybody_else_are_told_in_their_own_form(shell: Shell) -> N
     assert shell.ok("hook", "session-start") == shell.ok("context")
 
 
+def test_the_start_names_the_tools_that_the_client_is_given(shell: Shell) -> None:
+    assert "memory_update" in shell.ok("hook", "session-start", "--tools", "notes")
+    assert shell.ok("hook", "session-start", "--tools", "notes") == shell.ok("context", "--tools", "notes")
+    wrong = shell.run("hook", "session-start", "--tools", "nothing")
+    assert (wrong.returncode, wrong.stdout) == (0, "")
+    assert "--tools" in wrong.stderr
+
+
 def test_the_start_keeps_to_its_budget(shell: Shell) -> None:
     shell.ok("reflect", "-", stdin="\n".join(f"Fact {number} is worth knowing." for number in range(5000)))
     short = shell.ok("hook", "session-start", "--budget", "700")

@@ -650,3 +650,10 @@ def test_a_client_whose_model_reads_only_text_gets_its_answers_there(name: str, 
     edits = plan.plan_edits(CLIENTS[name], "user", where, plan.InstallRequest(("commonplace",), hooks=False))
     said = json.dumps(list(edits.values()))
     assert ('"--answers", "text"' in said) is not CLIENTS[name].structured
+
+
+def test_the_hooks_that_show_the_context_know_which_tools_the_client_is_given() -> None:
+    wanted = plan.InstallRequest(("commonplace",), tools="notes,journal")
+    for hook in ("session-start", "prompt"):
+        assert plan.hook_command(wanted, hook, "claude-code", "linux").endswith(" --tools notes,journal")
+    assert "--tools" not in plan.hook_command(wanted, "session-end", "claude-code", "linux")

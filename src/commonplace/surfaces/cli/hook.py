@@ -19,6 +19,7 @@ from ...errors import InvalidArgument
 from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...settings import FILE as SETTINGS_FILE
+from ...toolsets import EVERYDAY_NAME
 from .common import (
     agent_name,
     find_home,
@@ -27,6 +28,7 @@ from .common import (
     home_exists,
     is_found,
     keep_readings,
+    parse_toolsets,
     warn,
     warn_untrusted,
 )
@@ -53,8 +55,9 @@ _INVALID_EVENT = "standard input is not a JSON object of 1 MB at most: nothing w
     metavar="N",
     help=f"How many tokens at most: {DEFAULT_BUDGET_TOKENS} for a session, {PROMPT_BUDGET_TOKENS} for a prompt.",
 )
+@click.option("--tools", default=EVERYDAY_NAME, show_default=True, help="Toolsets that the client is given, in order.")
 @global_options
-def hook_command(moment: str, client: str, budget: str) -> None:
+def hook_command(moment: str, client: str, budget: str, tools: str) -> None:
     """For clients: print what a session should start with or what a prompt needs, or store the transcript.
 
     The client names the session on standard input. `commonplace install` sets this up.
@@ -63,6 +66,7 @@ def hook_command(moment: str, client: str, budget: str) -> None:
     watchdog.daemon = True
     watchdog.start()
     try:
+        get_options()["tools"] = parse_toolsets(tools)
         _run(moment, client, int(budget) if budget.isdigit() else None)
     except Exception as error:  # noqa: BLE001  no failure here is worth a client's session
         warn(f"commonplace hook {moment}: {error}")
@@ -186,7 +190,8 @@ def _open_home(event: dict[str, Any], *, may_warn: bool = True) -> Home:
         start = _current_folder()
     named = get_options().get("home") or os.environ.get("COMMONPLACE_HOME")
     path = os.path.expanduser(named or find_home(start, os.environ))
-    home = Home(path, agent_name(), is_found=not named and is_found(path))
+    toolsets = get_options()["tools"]
+    home = Home(path, agent_name(), is_found=not named and is_found(path), toolsets=toolsets)
     if may_warn:
         warn_untrusted(home)
     return home

@@ -16,7 +16,19 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from . import files, jsonc
-from .clients import NAME, AddHook, Client, Edit, KeyPath, SetKeys, Where, config_file, hooks_file
+from .clients import (
+    NAME,
+    PROMPT,
+    SESSION_START,
+    AddHook,
+    Client,
+    Edit,
+    KeyPath,
+    SetKeys,
+    Where,
+    config_file,
+    hooks_file,
+)
 from .files import CannotEdit, Unreadable, value_at
 
 Position = tuple[str | int, ...]  # of a hook in a list: its index, and perhaps its place in a group
@@ -76,9 +88,10 @@ def _existing_variant(path: str) -> str:
 def hook_command(request: InstallRequest, hook: str, client: str, platform: str) -> str:
     """Return the command line of a hook, quoted for the platform's shell."""
     budget = ["--budget", str(request.budget)] if request.budget is not None and hook == "session-start" else []
-    words = [*request.program, "hook", hook, "--client", client, *request.options, *budget]
+    tools = ["--tools", request.tools] if request.tools and hook in (SESSION_START, PROMPT) else []
+    words = [*request.program, "hook", hook, "--client", client, *request.options, *budget, *tools]
     if platform == "win32":  # cmd.exe, PowerShell and git's bash all read this form, and only this one
-        return " ".join(f'"{word}"'.replace("\\", "/") if {*word} & {*" \\/:"} else word for word in words)
+        return " ".join(f'"{word}"'.replace("\\", "/") if {*word} & {*" \\/:,"} else word for word in words)
     return shlex.join(words)
 
 
