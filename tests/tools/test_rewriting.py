@@ -214,6 +214,17 @@ def test_whatever_two_agents_write_no_line_is_lost_unless_it_is_told(base: str, 
             assert line in page.split("\n") or line in reply.get("conflict", "").split("\n")
 
 
+@pytest.mark.parametrize("facts", [[f"Fact {number} is long." for number in range(300)], ["One line. " * 2000]])
+def test_what_a_context_cut_of_the_curated_page_stays_when_it_is_rewritten(address: str, facts: list[str]) -> None:
+    Memory(address).call("reflect", {"content": "\n".join(facts)})
+    memory = Memory(address)
+    assert "Fact 1 is" in str(memory.context(budget=700)) or len(facts) == 1
+    memory.call("reflect", {"content": "New."})
+    page = page_of(memory, CURATED).split("\n")
+    assert "New." in page
+    assert facts[-1].rstrip() in [line.rstrip() for line in page]
+
+
 def test_readings_in_memory_have_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readings, "_MAX_KEPT_CHARACTERS", 100)
     kept = readings.Readings()

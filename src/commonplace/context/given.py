@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import CommonplaceError
-from ..formats.citations import parse_citation
+from ..formats.citations import Citation, parse_citation
 from ..home import Home
 from ..storage.readings import read_lines
+
+_IN_PART = " (in part)"
 
 
 def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None:
     """Note the lines of the agent's curated page that a context shows, by its receipt."""
     path = home.layout.curated_page(home.agent)
-    sources = [part["source"] for section in receipt["sections"] for part in section["sources"]]
-    spans = [span for source in sources if (span := parse_citation(source)) and span.path == path]
+    spans = [span for section in receipt["sections"] for span in _find_spans(section, path)]
     if not spans:
         return
     try:
@@ -23,3 +24,14 @@ def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None
         return
     for _, first, last in spans:
         home.note_given(path, read_lines(page.text, page.version, first, last), session)
+
+
+def _find_spans(section: dict[str, Any], path: str) -> list[Citation]:
+    """Return the lines of a page that a section shows whole: of one that was cut inside a line, that line is not."""
+    spans: list[Citation] = []
+    for part in section["sources"]:
+        source = part["source"].removesuffix(_IN_PART)
+        citation = parse_citation(source)
+        if citation and citation.path == path:
+            spans.append(citation._replace(last=citation.last - (source != part["source"])))
+    return spans
