@@ -97,8 +97,8 @@ def test_after_a_compaction_the_session_starts_with_the_context_again(shell: She
 
 def test_where_no_session_starts_after_a_compaction_the_next_prompt_restores_the_context(shell: Shell) -> None:
     shell.ok("reflect", "The spare key hangs behind the oven.")
-    hook(shell, "session-start", source="startup")
-    assert TEA in ask(shell)
+    assert TEA in hook(shell, "session-start", source="startup")
+    assert ask(shell) == ""
     end(shell, "pre-compact", "s-1")
     restored = ask(shell)
     assert "behind the oven" in restored
