@@ -27,6 +27,7 @@ MAIN_AGENT = "main"
 _OPENCLAW_SIGNS = OPENCLAW_PAGES - {"AGENTS.md", "TOOLS.md"}  # which are found in many folders of code
 _OPENCLAW_MEMORY = frozenset({"MEMORY.md", "memory.md", "memory/"})
 _SEARCH_KEYS = ("enabled", "provider", "model", "extraPaths", "indexSessions", "maxResults", "minScore", "sessionKey")
+_MARKS = frozenset({FILE, ".agent", DURAGENT_FILE, DURAGENT_WORKSPACE, *OPENCLAW_FILES})
 _MAX_CONFIG_BYTES = 4 << 20
 
 
@@ -200,6 +201,8 @@ class Located(NamedTuple):
 
 def locate(folder: str) -> Located:
     """Return where the memory is that a folder means, with its settings."""
+    if _is_plainly_ours(folder):
+        return Located(folder, Settings())
     folder = _outer_folder(folder)
     tree = DiskTree(folder)
     own = settings.load(folder, base=Settings(layout=""))
@@ -217,6 +220,16 @@ def locate(folder: str) -> Located:
         raise SettingsError(problem, path=os.path.join(folder, FILE), advice="move this file there")
     is_certain = own.layout or config.file or layout != "openclaw" or os.path.basename(folder) in OPENCLAW_FOLDERS
     return Located(place.folder, settings.load(place.folder, base=base), is_guess=not is_certain)
+
+
+def _is_plainly_ours(folder: str) -> bool:
+    """Return whether a folder is a memory of ours without settings, which is what most are; a single look tells."""
+    try:
+        names = frozenset(os.listdir(folder))
+    except OSError:
+        return False
+    is_ours = ".history" in names and names.isdisjoint(_MARKS)
+    return is_ours and os.path.basename(folder) not in OPENCLAW_FOLDERS
 
 
 def _second_home_warning(folder: str, layout: str) -> str:

@@ -175,8 +175,9 @@ def _walk(survey: Survey, list_folder: ListFolder) -> Iterator[SurveyedFolder]:
     roots = survey.scope.roots()
     extra = {root.path for root in roots if root.pattern}
     ours = {root.path for root in roots if not root.pattern} | {home.layout.directives}
-    if home.layout.base or home.settings.layout == "native":
-        ours.add(home.layout.base)  # the home of another system may be a folder of code, with memory in a corner
+    # The home of another system may be a folder of code, or of that system's instructions, with memory in a corner.
+    if home.settings.layout == "native" or (home.layout.base and home.settings.layout != "openclaw"):
+        ours.add(home.layout.base)
     waiting = [""]
     while waiting:
         listing = list_folder(waiting.pop())

@@ -28,10 +28,11 @@ agents/*/sessions/*.jsonl merge=union
 
 def ignore_derived_folders(home: str) -> None:
     """Give the derived folders of a home in a git repository their `.gitignore`. What cannot be written is left."""
-    missing = [folder for folder in _folders(home) if not os.path.lexists(os.path.join(folder, _IGNORE_FILE))]
-    if not missing or not _is_in_repository(home):
+    if not _is_in_repository(home):
         return
-    for folder in missing:
+    for folder in _folders(home):
+        if os.path.lexists(os.path.join(folder, _IGNORE_FILE)):
+            continue
         with suppress(OSError, CommonplaceError), open_own_folder(folder) as dir_fd:
             name = os.path.join(folder, _IGNORE_FILE) if dir_fd is None else _IGNORE_FILE
             handle = os.open(name, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
@@ -47,8 +48,7 @@ def _folders(home: str) -> list[str]:
 
 def _is_in_repository(folder: str) -> bool:
     """Return whether a folder or one above it is the working tree of a repository."""
-    folder = os.path.realpath(folder)
-    while not os.path.lexists(os.path.join(folder, ".git")):
+    while not os.path.lexists(f"{folder}/.git"):
         parent = os.path.dirname(folder)
         if parent == folder:
             return False
