@@ -220,7 +220,7 @@ def test_rules_are_cut_between_sentences_and_keep_what_they_forbid(memory: Memor
     for budget in (300, 500, 900):
         text = memory.context(budget=budget).text
         assert "Store the key in the safe, but never tell anybody its number." in text
-        assert "Some of these rules are left out here: read directives/memory.md before you act." in text
+        assert "Some of these rules are left out here: read directives/memory.md first." in text
         rules = text[text.index("binds you.") : text.index("(Some of")]
         assert all(
             sentence.strip().endswith(".") for sentence in re.findall(r"[^.]+\.?", rules.strip()) if sentence.strip()
@@ -276,14 +276,15 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
     (home / "memory/reading.md").write_text("# Reading\n\nLamont 2022.\n")
     text = memory.context().text
     place = text[text.index("## Memory Map") :]
-    assert "- ferries: To Gedser at noon, every day." in place
+    assert '- ferries: "To Gedser …"\n' in place
     assert "- project: api_port" in place
     assert '- house rules: "Wi-Fi key!"' in place
     assert "- ops: window" in place
     assert "- Baking Club: starter" in place
-    assert "- reading: Lamont 2022." in place
+    assert "- reading: Lamont …" in place or "- reading\n" in place
     for value in ("8431", "hunter2", "Tuesday", "Gerald"):
         assert value not in text
+    assert "- ferries: To Gedser at noon, every day." in memory.context(budget=1500).text
     inside = memory.context(channel="ops").text
     assert "- this channel: window" in inside
     assert "- Baking Club: 1 record" in inside

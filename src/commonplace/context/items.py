@@ -220,15 +220,15 @@ class RulesItem:
         source = Source(self.path, self.first_line, self.last_line, estimate_tokens(self.text), False, self.is_current)
         if self.cost <= room:
             return Part(show_instructions(self.text), "", (source,))
-        note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} before you act.)"
+        note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} first.)"
         available = room - _SEPARATOR_TOKENS - weigh(note)
-        rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
-        if not rules:
+        if available < 0:
             return None
+        rules, count = cut_rules(self.text, lambda text: weigh(show_instructions(text)) <= available)
         left = estimate_tokens(self.text) - estimate_tokens(rules)
         rest = Cut(self.source, max(1, left), f"{OVER_BUDGET}: {count} sentences cut")
         shown = source._replace(tokens=estimate_tokens(rules))
-        return Part(show_instructions(rules) + note, "", (shown,), (rest,))
+        return Part((show_instructions(rules) + note).strip(), "", (shown,) if rules else (), (rest,))
 
 
 class Entry(NamedTuple):

@@ -25,7 +25,7 @@ from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
 
 TITLE = "Memory Map"
 _INTRO = "What else there is: look it up when you need it."
-_FEW_WORDS_CHARACTERS = 90
+_FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says what there is, not what it says
 _MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
 _MAX_START_LINES = 60
 _PLAIN_TOKENS = 1200  # what the map may take where there is no budget
@@ -62,19 +62,28 @@ class Named:
             return f"- {quote_name(self.name)}: {self.words}", ()
         if most > _MAX_LINE_CHARACTERS and len(self.text.strip()) > _MAX_LINE_CHARACTERS:
             return self._show_start(most)
+        text, last = self._take_words(most if most > _FEW_WORDS_CHARACTERS else min(most, self._size // 2))
+        if not text.strip(" …"):
+            return f"- {quote_name(self.name)}", ()
+        return f"- {quote_name(self.name)}: {quote_value(text)}", self._sources(last, text)
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(len(line) for _, line in self.lines)
+
+    def _take_words(self, most: int) -> tuple[str, int]:
+        """Return the start of the page on one line, and the last line that is in it as a whole; 0 if none is."""
+        room = min(most, _MAX_LINE_CHARACTERS)
         text = ""
         last = 0
         for number, line in self.lines:
             longer = f"{text}{_joint(text)}{line}"
-            if len(longer) > min(most, _MAX_LINE_CHARACTERS):
-                start = cut_start(longer, partial(_is_within, most=min(most, _MAX_LINE_CHARACTERS)))
-                text = f"{start} …" if len(start) > len(text) else f"{text} …"
-                break
+            if len(longer) > room:
+                start = cut_start(longer, partial(_is_within, most=room))
+                return (f"{start} …", last) if len(start) > len(text) else (f"{text} …", last)
             text = longer
             last = number
-        if not text.strip(" …"):
-            return f"- {quote_name(self.name)}", ()
-        return f"- {quote_name(self.name)}: {quote_value(text)}", self._sources(last, text)
+        return text, last
 
     def _show_start(self, most: int) -> tuple[str, tuple[Source, ...]]:
         text = self.text.strip("\n")
@@ -85,8 +94,7 @@ class Named:
         return shown, self._sources(whole, start)
 
     def _sources(self, last: int, text: str) -> tuple[Source, ...]:
-        tokens = estimate_tokens(text)
-        return (Source(self.path, 1, last, tokens) if last else Source(self.path, 1, 1, tokens, is_partial=True),)
+        return (Source(self.path, 1, last, estimate_tokens(text)),) if last else ()
 
 
 def _is_within(text: str, most: int) -> bool:

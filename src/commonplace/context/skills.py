@@ -146,7 +146,7 @@ class SkillItem:
         """Return the skill with all its rules or, in less room, with whole sentences of them."""
         if self.cost <= room:
             return self._part(self._render(self.skill.instructions.strip("\n")))
-        note = f"\n(Some of these rules are left out here: read {quote_line(self.skill.path)} before you act.)"
+        note = f"\n(Some of these rules are left out here: read {quote_line(self.skill.path)} first.)"
         available = room - _SEPARATOR_TOKENS - weigh(note)
         if available < _MIN_RULES_TOKENS:
             return None

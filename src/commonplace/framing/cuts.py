@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 ELLIPSIS = " […]"
@@ -11,6 +11,7 @@ _NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence 
 _NEAR_SHARE = 0.05
 _MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
 _MAX_EXTRA_SENTENCES = 20
+_MAX_SENTENCE_BREAKS = 6  # in a sentence that was wrapped
 _SENTENCE_END = re.compile(r"[.!?…][\"')\]]*(?=\s)|[。！？]")
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+(?=[^a-z\s])|(?<=[。！？])(?=\S)")
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
@@ -114,7 +115,7 @@ def _join_blocks(blocks: list[_Block], chosen: set[tuple[int, int]]) -> str:
         sentences = [text for at, text in enumerate(block.sentences) if (number, at) in chosen]
         if not sentences:
             continue
-        shown = f"{block.before}{block.marker}{' '.join(sentences)}"
+        shown = f"{block.before}{block.marker}{''.join(sentences).lstrip()}"
         if block.is_heading:
             pending = shown
         else:
@@ -162,4 +163,13 @@ def _make_block(before: str, text: str) -> _Block:
     start = _BLOCK_START.match(text)
     marker = start[0] if start else ""
     body = text.removeprefix(marker)
-    return _Block(before, marker, (body,) if _HEADING.match(marker) else tuple(_SENTENCES.split(body)))
+    return _Block(before, marker, (body,) if _HEADING.match(marker) else tuple(_split_sentences(body)))
+
+
+def _split_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a text, each with the space before it. Many lines without an end are one rule each."""
+    at = 0
+    for end in [*(match.start() for match in _SENTENCES.finditer(text)), len(text)]:
+        sentence = text[at:end]
+        yield from re.split(r"(?=\n)", sentence) if sentence.count("\n") > _MAX_SENTENCE_BREAKS else [sentence]
+        at = end
