@@ -276,7 +276,7 @@ def test_the_map_names_what_there_is_and_shows_no_value(memory: Memory, home: Pa
     (home / "memory/reading.md").write_text("# Reading\n\nLamont 2022.\n")
     text = memory.context().text
     place = text[text.index("## Memory Map") :]
-    assert '- ferries: "To Gedser …"\n' in place
+    assert '- ferries: "To Gedser at …"\n' in place
     assert "- project: api_port" in place
     assert '- house rules: "Wi-Fi key!"' in place
     assert "- ops: window" in place

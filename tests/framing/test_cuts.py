@@ -65,7 +65,7 @@ def test_rules_lose_whole_sentences_and_prohibitions_last(most: int) -> None:
         left = left.replace(sentence, "")
     assert left.strip() == ""
     assert bool(count) == (rules != RULES)
-    if any(sentence in rules for sentence in sentences):
+    if most >= 60 and any(sentence in rules for sentence in sentences):
         assert "Never serve it\n  cold." in rules
 
 
