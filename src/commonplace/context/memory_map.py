@@ -295,8 +295,11 @@ class _MapReader:
                 continue
             lists.append((self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
         if channel is not None:
-            paths = self._choose(self._pages.list(layout.channel_folder(channel)))
-            keys = tuple(self._read_keys(paths))
+            records, _ = self._home.list_records(layout.channel_folder(channel))
+            named = {
+                record.path: Named(record.key, record.path) for record in records if record.category not in INJECTED
+            }
+            keys = tuple(named[path] for path in self._choose(named))
             lists += [("this channel", keys)] if keys else []
         return Group("Records", lists=tuple(lists))
 
@@ -352,8 +355,7 @@ class _MapReader:
                 record = record_at(self._pages, path, place) if place else None
             except CommonplaceError:
                 record = None
-            if record is None or record.scope.kind != "channel" or record.category not in INJECTED:
-                yield Named(record.key if record else name, path)
+            yield Named(record.key if record else name, path)
 
     def _choose(self, paths: Iterable[str]) -> list[str]:
         """Return the paths that may be named: all, or those of which a person wrote or approved everything."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import NamedTuple
 
-ELLIPSIS = " […]"
 _NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
 _NEAR_SHARE = 0.05
 _MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
@@ -17,11 +17,10 @@ _SENTENCES = re.compile(r"(?<=[.!?…])\s+(?=[^a-z\s])|(?<=[.!?…][\"')\]*])\s+
 _FENCE = re.compile(r" {0,3}(?:`{3,}|~{3,})")
 _BLOCK_START = re.compile(r"[ \t]*(?:[-*+]|\d{1,3}[.)])[ \t]+|#{1,6}[ \t]")
 _HEADING = re.compile(r"#{1,6}[ \t]")
-_PROHIBITION = re.compile(
+_PROHIBITION = (
     r"\b(?:never|not|don['’]?t|mustn['’]?t|cannot|can['’]t|no|without|avoid|stop|forbidden|prohibited|"
     r"nie|niemals|nicht|kein\w*|jamais|pas|nunca|jamás|não|mai|non|nooit|niet|geen|никогда|нельзя|не)\b"
-    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी",
-    re.IGNORECASE,
+    r"|不要|不得|绝不|禁止|切勿|決して|しないで|절대|금지|لا|कभी"
 )
 
 Fits = Callable[[str], bool]
@@ -103,9 +102,15 @@ def _count_fitting(blocks: list[_Block], ranked: list[tuple[int, int]], fits: Fi
     return most
 
 
+@cache
+def _prohibition() -> re.Pattern[str]:
+    """Compile the pattern when the first rules are cut: most prompts need none."""
+    return re.compile(_PROHIBITION, re.IGNORECASE)
+
+
 def _comes_first(blocks: list[_Block], place: tuple[int, int]) -> bool:
     block = blocks[place[0]]
-    return block.is_heading or _PROHIBITION.search(block.sentences[place[1]]) is not None
+    return block.is_heading or _prohibition().search(block.sentences[place[1]]) is not None
 
 
 def _join_blocks(blocks: list[_Block], chosen: set[tuple[int, int]]) -> str:
