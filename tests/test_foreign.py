@@ -228,7 +228,19 @@ def test_the_configuration_beside_the_pages_is_read(tmp_path: Path, file: str, t
     reply = memory.call("memory_search", {"query": "deploys"})
     assert (reply["provider"], reply["fallback"]) == ("static", True)
     assert "gemini" in reply["warning"]
+    assert scout.call("memory_search", {"query": "deploys"})["fallback"]
     assert any("/etc/*.md" in warning for warning in memory.status()["warnings"])
+
+
+@pytest.mark.parametrize("value", ["[]", "{}", "3", "null", '"\\0"', "[[1]]", "[{}, null]"])
+def test_values_that_make_no_sense_are_left_out(tmp_path: Path, value: str) -> None:
+    keys = ("enabled", "provider", "model", "extraPaths", "indexSessions", "maxResults", "minScore", "sessionKey")
+    search = ", ".join(f"{key}: {value}" for key in keys)
+    agents = f"{{a: {value}, list: [{value}, {{id: {value}}}], defaults: {value}, ops: {{memorySearch: {{{search}}}}}}}"
+    put(tmp_path, "openclaw.json", f"{{workspace: {value}, memorySearch: {{{search}}}, agents: {agents}}}")
+    put(tmp_path, "MEMORY.md", "Miso.\n")
+    assert "Miso." in Memory(tmp_path, agent="ops").call("memory_get", {"path": "MEMORY.md"})["text"]
+    assert [hit.path for hit in Memory(tmp_path).search("Miso", limit=3, min_score=0)] == ["MEMORY.md"]
 
 
 def test_settings_of_our_own_count_more_than_those_of_another_system(tmp_path: Path) -> None:

@@ -371,19 +371,21 @@ def _read_search(
 ) -> dict[str, Any]:
     """Return the fields of `SearchSettings` that a section gives."""
     fields: dict[str, Any] = {}
-    paths = section.pop("extraPaths", [])
-    provider = section.pop("provider", "auto")
+    paths = section.pop("extraPaths", None)
+    provider = _text(section.pop("provider", ""))
     for name, value in section.items():
         try:
             fields |= settings.convert_value(f"memorySearch.{name}", value, folder)
         except InvalidArgument as error:
             warnings.append(f"{file}: memorySearch.{name} is not used: {error}")
-    fields["search.extra_paths"] = tuple(_read_extra_paths(paths, folder, workspace, file, warnings))
+    if paths is not None:
+        fields["search.extra_paths"] = tuple(_read_extra_paths(paths, folder, workspace, file, warnings))
     if provider in PROVIDERS:
-        fields["search.provider"] = provider
+        fields |= {"search.provider": provider, "search.foreign_provider": ""}
     else:
-        fields.pop("search.model", None)
-        fields["search.foreign_provider"] = "" if provider == "auto" else str(provider)
+        fields.pop("search.model", None)  # which is of a provider that we do not know
+        if provider not in ("", "auto"):
+            fields["search.foreign_provider"] = provider
     return {field.removeprefix("search."): value for field, value in fields.items()}
 
 
@@ -393,7 +395,7 @@ def _read_extra_paths(paths: Any, folder: str, workspace: str, file: str, warnin
     for text in paths if isinstance(paths, list) else [paths]:
         path = os.path.normpath(os.path.join(root, workspace, os.path.expanduser(str(text))))
         inside = _relative(path, root)
-        if inside is None or not isinstance(text, str):
+        if inside is None or not _text(text):
             warnings.append(f"{file}: the extra path {text!r} leads out of the home, and is not searched")
         else:
             yield settings.page_pattern(inside, folder)

@@ -368,8 +368,10 @@ def _add_agents(reader: _Reader, node: Node, settings: Settings) -> Settings:
 
 
 def override_search(base: SearchSettings, fields: dict[str, Any]) -> SearchSettings:
-    """Return the search settings of an agent. Its extra paths add to those of the home; the rest replaces."""
-    extra = (*base.extra_paths, *fields.get("extra_paths", ()))
+    """Return the search settings of an agent. Its extra paths add to those of the home, but an empty list means none;
+    the rest replaces."""
+    own = fields.get("extra_paths", base.extra_paths)
+    extra = (*base.extra_paths, *own) if own else ()
     return base._replace(**{**fields, "extra_paths": tuple(dict.fromkeys(extra))})
 
 
