@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
 from commonplace.index.base import CONTEXT_WEIGHT, Candidate
-from commonplace.index.tokenizer import fold, stem, tokenize, tokenize_query
+from commonplace.index.stemmer import stem
+from commonplace.index.tokenizer import fold, tokenize_passage, tokenize_query
 from commonplace.model import Hit, Scope
-from commonplace.search.bm25 import QueryTerms, bm25_score
+from commonplace.search.bm25 import QueryTerms, Term, WordPair, bm25_score
 from commonplace.testing import FrozenClock
 
 SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿", "绿茶"]), max_size=12)
@@ -36,7 +37,7 @@ SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿",
     ],
 )
 def test_words_that_mean_the_same_are_one_word(one: str, other: str) -> None:
-    assert tokenize(one) == tokenize(other)
+    assert tokenize_passage(one, "") == tokenize_passage(other, "")
 
 
 @pytest.mark.parametrize("word", ["bus", "glass", "this", "red", "ring", "is", "日本", "naïve", "x86"])
@@ -45,13 +46,13 @@ def test_words_that_only_look_inflected_stay(word: str) -> None:
 
 
 def test_scripts_without_spaces_are_indexed_by_characters_and_pairs() -> None:
-    assert tokenize("绿茶好") == ["绿", "茶", "好", "绿茶", "茶好"]
-    assert tokenize_query("绿茶好") == ["绿茶", "茶好"]
-    assert tokenize_query("茶") == ["茶"]
+    assert tokenize_passage("绿茶好", "").body == ["绿", "茶", "好", "绿茶", "茶好"]
+    assert [word.forms for word in tokenize_query("绿茶好")] == [("绿茶",), ("茶好",)]
+    assert [word.forms for word in tokenize_query("茶")] == [("茶",)]
 
 
 def test_a_question_asks_each_word_once() -> None:
-    assert tokenize_query("tea, Tea and teas") == ["tea", "and"]
+    assert [word.forms for word in tokenize_query("tea, Tea and teas")] == [("tea",), ("and",)]
 
 
 def test_folding_keeps_what_differs_apart() -> None:
@@ -152,12 +153,13 @@ def test_what_a_passage_holds_is_counted_word_by_word(inside: list[str], beside:
     pairs = list(pairwise(asked))
     question = QueryTerms(
         weights,
-        tuple((word, f" {word} ", weight) for word, weight in weights.items()),
+        tuple(Term((word,), (f" {word} ",), weight) for word, weight in weights.items()),
         10.0,
         4.0,
         (),
-        frozenset(asked),
-        tuple((*pair, f" {pair[0]}  {pair[1]} ") for pair in pairs),
+        (),
+        tuple(WordPair((one,), (other,), (f" {one}  {other} ",)) for one, other in pairs),
+        "english",
     )
     passage = Candidate(1, Hit("p", 1, 1, "", 0.0, Scope("shared")), "page", spaced(inside), spaced(beside), 4, None)
     times = {word: inside.count(word) + CONTEXT_WEIGHT * beside.count(word) for word in asked}

@@ -19,7 +19,7 @@ from commonplace.embedding.remote import SEARCHING
 from commonplace.home import Home
 from commonplace.index.embedding_service import EmbeddingService
 from commonplace.index.handle import IndexView
-from commonplace.index.tokenizer import FUNCTION_WORDS, tokenize, tokenize_query
+from commonplace.index.tokenizer import tokenize_passage, tokenize_query
 from commonplace.model import EVERYTHING, Query
 from commonplace.search.calibration import scale_for
 from commonplace.search.pipeline import run_query
@@ -62,13 +62,13 @@ FACTS = {
     ],
 )
 def test_a_question_finds_what_shares_no_word_with_it(memory: Memory, question: str, answers: str) -> None:
-    asked = {word for word in tokenize_query(question) if word not in FUNCTION_WORDS}
+    asked = {form for word in tokenize_query(question) if not word.is_function_word for form in word.forms}
     write(memory, FACTS)
     found = memory.home.search(question)
     assert found.mode == "hybrid"
     first = found.hits[0]
     assert first.text == FACTS[answers]
-    assert not asked & {*tokenize(first.text)}
+    assert not asked & {*tokenize_passage(first.text, "").body}
 
 
 @pytest.mark.parametrize("question", ["xqzv blorf wibble", "zzzz", "qwpoei", "？？？", "🙃🙃", "1234567", "\x00\x01"])

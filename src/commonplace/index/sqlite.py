@@ -29,11 +29,11 @@ from .base import (
     record_row,
     weighted_length,
 )
-from .tokenizer import tokenize
+from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
 from .visibility import matches, owner_condition, passage_condition, placeholders, render_sqlite
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _FTS_COLUMNS = ("body", "around")
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
@@ -271,14 +271,14 @@ class SqliteIndex(VectorSpaces):
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
         for digest, passage in passages:
-            body = tokenize(f"{passage.hint} {passage.text}")
-            around = tokenize(passage.around)
-            length = weighted_length(len(body), len(around))
-            columns = ("  ".join(body), "  ".join(around))  # with a space on either side of each word: see `Candidate`
+            words = tokenize_passage(f"{passage.hint} {passage.text}", passage.around)
+            length = weighted_length(words.body_length, words.around_length)
+            # with a space on either side of each word: see `Candidate`
+            columns = ("  ".join(words.body), "  ".join(words.around))
             row = (*passage_row(entry, owner, passage, length), digest, *columns)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
             self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *columns))
-            self._count(owner, length, {*body, *around}, 1)
+            self._count(owner, length, {*words.body, *words.around}, 1)
 
     def _owner(self, scope: Scope) -> int:
         self._db.execute("INSERT OR IGNORE INTO owners VALUES(NULL, ?, ?, 0, 0)", scope)

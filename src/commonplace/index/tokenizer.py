@@ -1,6 +1,10 @@
 """The tokenizer: splits text into the words that are indexed and looked up, and finds words of a query in a text.
 
-Words are case-folded and lightly stemmed; scripts without spaces are split into single characters and pairs of them.
+Words are case-folded and stemmed; scripts without spaces are split into single characters and pairs of them.
+
+Which rules stem a word in Latin script depends on the language of the text, and that of a query of two words is
+anybody's guess. So a passage in another language than English is indexed under the English stems as well, and a query
+in another language is looked up under both.
 """
 
 from __future__ import annotations
@@ -8,7 +12,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
+from typing import NamedTuple
+
+from .languages import ENGLISH
+from .stemmer import detect_language, is_function_word, stem
 
 # Scripts written without spaces, and Korean, whose particles are attached to words.
 _UNSPACED = (
@@ -24,20 +32,64 @@ _MAX_MARKS = 200  # of one text
 Span = tuple[int, int]
 
 
-def tokenize(text: str) -> list[str]:
-    """Return the words of a text as they are indexed: single characters and pairs where a script has no spaces."""
+class PassageWords(NamedTuple):
+    """The words of a passage and of the text around it, as they are indexed, and how many words each text has."""
+
+    body: list[str]
+    around: list[str]
+    body_length: int
+    around_length: int
+
+
+class QueryWord(NamedTuple):
+    """A word of a query: the forms under which passages may be indexed, and whether it says little by itself."""
+
+    forms: tuple[str, ...]
+    is_function_word: bool
+
+
+def tokenize_passage(text: str, around: str) -> PassageWords:
+    """Return the words of a passage and its surroundings as they are indexed."""
+    inside = list(split_runs(text))
+    outside = list(split_runs(around))
+    language = detect_language(run for runs in (inside, outside) for run, unspaced in runs if not unspaced)
+    body, body_length = _index_words(inside, language)
+    context, around_length = _index_words(outside, language)
+    return PassageWords(body, context, body_length, around_length)
+
+
+def _index_words(runs: list[tuple[str, bool]], language: str) -> tuple[list[str], int]:
     words: list[str] = []
-    for run, unspaced in split_runs(text):
-        words += [*run, *_pairs(run)] if unspaced else [stem(run)]
-    return words
+    for run, unspaced in runs:
+        words += [*run, *_pairs(run)] if unspaced else [stem(run, language)]
+    length = len(words)
+    if language != ENGLISH:
+        words += [english for run, unspaced in runs if not unspaced and (english := stem(run)) != stem(run, language)]
+    return words, length
 
 
-def tokenize_query(text: str) -> list[str]:
+def tokenize_query(text: str, language: str = "") -> list[QueryWord]:
     """Return the words of a query, each once: of a script without spaces only the pairs, which are more specific."""
-    words: dict[str, None] = {}
-    for run, unspaced in split_runs(text):
-        words.update(dict.fromkeys((_pairs(run) or [run]) if unspaced else [stem(run)]))
+    runs = list(split_runs(text))
+    language = language or _detect_query_language(runs)
+    words: dict[QueryWord, None] = {}
+    for run, unspaced in runs:
+        if unspaced:
+            words.update(dict.fromkeys(QueryWord((pair,), is_function_word=False) for pair in _pairs(run) or [run]))
+            continue
+        forms = tuple(dict.fromkeys((stem(run, language), stem(run))))
+        words[QueryWord(forms, is_function_word(run, language))] = None
     return list(words)
+
+
+def query_language(text: str) -> str:
+    """Return the language of a query."""
+    return _detect_query_language(list(split_runs(text)))
+
+
+def _detect_query_language(runs: list[tuple[str, bool]]) -> str:
+    """A query is short: one function word has to do."""
+    return detect_language((run for run, unspaced in runs if not unspaced), 1)
 
 
 def split_runs(text: str) -> Iterator[tuple[str, bool]]:
@@ -81,39 +133,14 @@ def _pairs(run: str) -> list[str]:
     return [run[i : i + 2] for i in range(len(run) - 1)]
 
 
-@lru_cache(maxsize=65536)
-def stem(word: str) -> str:
-    """Remove the most common English endings of a word, in passages and in queries; other words stay as they are."""
-    if len(word) < 4 or not word.isascii() or not word.isalpha():
-        return word
-    if word.endswith("ies"):
-        word = word[:-3] + "y"
-    elif word.endswith("s") and not word.endswith(("ss", "us", "is")):
-        word = word[:-1]
-    for ending in ("ing", "ed"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3 and re.search("[aeiouy]", word[: -len(ending)]):
-            word = word[: -len(ending)]
-            if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "lsz":
-                word = word[:-1]
-            break
-    return word[:-1] if len(word) > 3 and word.endswith("e") else word
-
-
-_FUNCTION_WORDS = """
-a about am an and any are as at be been but by can could did do does doing for from had has have having he her hers
-him his how i if in into is it its just me my of on or our ours she should so some than that the their theirs them then
-there these they this those to too us was we were what when where which while who whom whose why will with would you
-your yours
-"""
-FUNCTION_WORDS = frozenset(map(stem, _FUNCTION_WORDS.split()))
-
-
 def find_highlights(text: str, query: str) -> list[Span]:
     """Return where words of a query are in a text, as character offsets. Adjacent and overlapping spans are merged."""
     words = tokenize_query(query)
-    content_words = frozenset(word for word in words if word not in FUNCTION_WORDS) or frozenset(words)
+    content_words = [word for word in words if not word.is_function_word] or words
+    forms = frozenset(form for word in content_words for form in word.forms)
+    languages = tuple(dict.fromkeys((ENGLISH, query_language(query))))
     marks: list[Span] = []
-    for start, end in _find_words(text, content_words):
+    for start, end in _find_words(text, forms, languages):
         if marks and start <= marks[-1][1]:
             marks[-1] = (marks[-1][0], max(end, marks[-1][1]))
         elif len(marks) < _MAX_MARKS:
@@ -131,11 +158,12 @@ def to_utf16(text: str, spans: list[Span]) -> list[Span]:
     return [(offsets[start], offsets[end]) for start, end in spans]
 
 
-def _find_words(text: str, words: frozenset[str]) -> Iterator[Span]:
+def _find_words(text: str, words: frozenset[str], languages: tuple[str, ...]) -> Iterator[Span]:
     for run in _highlight_pattern().finditer(text):
         start = run.start()
         if not _is_unspaced(run[0][0]):
-            if stem(fold(run[0])) in words:
+            folded_run = fold(run[0])
+            if any(stem(folded_run, language) in words for language in languages):
                 yield start, run.end()
             continue
         folded = [fold(char) for char in run[0]]

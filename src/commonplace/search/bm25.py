@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..index.base import BM25_K1, CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
-from ..index.tokenizer import FUNCTION_WORDS, tokenize_query
+from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
 
 if TYPE_CHECKING:
@@ -26,24 +26,41 @@ _MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words occur in, taken togethe
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
 
 
+class Term(NamedTuple):
+    """A word of a query: the forms it is indexed under, these as they are counted in `Candidate.words`, its weight."""
+
+    forms: tuple[str, ...]
+    spaced: tuple[str, ...]
+    weight: float
+
+
+class WordPair(NamedTuple):
+    """Two neighbouring words of a query, and how they are written where they are neighbours in a candidate."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+    adjacent: tuple[str, ...]
+
+
 class QueryTerms(NamedTuple):
     """A query as weighted words. `total` includes the words that no passage contains."""
 
-    weights: dict[str, float]
-    spaced: tuple[tuple[str, str, float], ...]  # word, the word with spaces as in `Candidate.words`, weight
+    weights: dict[str, float]  # by form, of those that a passage contains
+    terms: tuple[Term, ...]
     total: float
     average_length: float
-    lookup: tuple[str, ...]  # the words that candidates are looked up by
-    content_words: frozenset[str]  # those that are no function words
-    pairs: tuple[tuple[str, str, str], ...]  # neighbouring content words, also as they would occur in a candidate
+    lookup: tuple[str, ...]  # the forms that candidates are looked up by
+    content_words: tuple[QueryWord, ...]  # those that are no function words
+    pairs: tuple[WordPair, ...]
+    language: str
 
 
 def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]], limit: int) -> BatchQuery:
     """Return a query with the parameters of `weigh_terms`, for an index that weighs the words itself."""
-    words = tuple(tokenize_query(query.text)[:_MAX_QUERY_WORDS])
+    words = tokenize_query(query.text)[:_MAX_QUERY_WORDS]
     return BatchQuery(
-        words,
-        FUNCTION_WORDS.intersection(words),
+        _all_forms(words),
+        frozenset(form for word in words if word.is_function_word for form in word.forms),
         _FUNCTION_WORD_WEIGHT,
         _IDF_PRIOR_PASSAGES,
         _MAX_LOOKUP_PASSAGES,
@@ -54,38 +71,65 @@ def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]]
     )
 
 
+def _all_forms(words: Iterable[QueryWord]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(form for word in words for form in word.forms))
+
+
 def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see."""
     words = tokenize_query(text)[:_MAX_QUERY_WORDS]
     if not words:
-        return QueryTerms({}, (), 0.0, 1.0, (), frozenset(), ())
-    corpus = index.corpus_stats(words, viewer)
+        return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
+    corpus = index.corpus_stats(_all_forms(words), viewer)
     weights = {word: _idf(corpus, word) for word in words}
-    known = {word: weight for word, weight in weights.items() if word in corpus.frequency}
-    content_words = [word for word in words if word not in FUNCTION_WORDS]
-    pairs = tuple((first, second, f" {first}  {second} ") for first, second in pairwise(content_words))
-    spaced = tuple((word, f" {word} ", weight) for word, weight in known.items())
-    lookup = _choose_lookup(known, corpus)
-    total = sum(weights.values())
-    return QueryTerms(known, spaced, total, corpus.average_length, lookup, frozenset(content_words), pairs)
+    terms = [_make_term(word, weight, corpus) for word, weight in weights.items()]
+    content_words = tuple(word for word in words if not word.is_function_word)
+    return QueryTerms(
+        {form: term.weight for term in terms for form in term.forms},
+        tuple(term for term in terms if term.forms),
+        sum(weights.values()),
+        corpus.average_length,
+        _choose_lookup(words, corpus),
+        content_words,
+        tuple(starmap(_pair_words, pairwise(content_words))),
+        query_language(text),
+    )
 
 
-def _idf(corpus: CorpusStats, word: str) -> float:
-    frequency = corpus.frequency.get(word, 0)
+def _make_term(word: QueryWord, weight: float, corpus: CorpusStats) -> Term:
+    forms = tuple(form for form in word.forms if form in corpus.frequency)
+    return Term(forms, tuple(f" {form} " for form in forms), weight)
+
+
+def _pair_words(first: QueryWord, second: QueryWord) -> WordPair:
+    """Return a pair in the language of the query and in English: a passage is in one of them."""
+    both = dict.fromkeys(((first.forms[0], second.forms[0]), (first.forms[-1], second.forms[-1])))
+    return WordPair(first.forms, second.forms, tuple(f" {one}  {other} " for one, other in both))
+
+
+def _frequency(corpus: CorpusStats, word: QueryWord) -> int:
+    return max(corpus.frequency.get(form, 0) for form in word.forms)
+
+
+def _idf(corpus: CorpusStats, word: QueryWord) -> float:
+    frequency = _frequency(corpus, word)
     idf = math.log(1 + (corpus.passages + _IDF_PRIOR_PASSAGES - frequency + 0.5) / (frequency + 0.5))
-    return idf * (_FUNCTION_WORD_WEIGHT if word in FUNCTION_WORDS else 1.0)
+    return idf * (_FUNCTION_WORD_WEIGHT if word.is_function_word else 1.0)
 
 
-def _choose_lookup(words: Iterable[str], corpus: CorpusStats) -> tuple[str, ...]:
-    """Return the words to look up, rarest first, until together they occur in too many passages."""
-    content_words = [word for word in words if word not in FUNCTION_WORDS] or list(words)
+def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats) -> tuple[str, ...]:
+    """Return the forms to look up, rarest first, until together they occur in too many passages."""
+    known = [word for word in words if _frequency(corpus, word)]
+    content_words = [word for word in known if not word.is_function_word] or known
     remaining = _MAX_LOOKUP_PASSAGES
     chosen: list[str] = []
-    for word in sorted(content_words, key=corpus.frequency.__getitem__):
-        remaining -= corpus.frequency[word]
+    for form in sorted(
+        (form for form in _all_forms(content_words) if form in corpus.frequency), key=corpus.frequency.__getitem__
+    ):
+        remaining -= corpus.frequency[form]
         if chosen and remaining < 0:
             break
-        chosen.append(word)
+        chosen.append(form)
     return tuple(chosen)
 
 
@@ -95,27 +139,26 @@ def bm25_score(terms: QueryTerms, candidate: Candidate) -> tuple[float, float]:
         return 0.0, 0.0
     norm = BM25_K1 * (1 - _BM25_B + _BM25_B * candidate.length / terms.average_length)
     words = candidate.words
-    everywhere = words + candidate.around
-    has_context = bool(candidate.around.strip())
+    around = candidate.around if candidate.around.strip() else ""
     score = 0.0
-    present: list[str] = []
-    for word, spaced, weight in terms.spaced:
-        if word not in everywhere:  # `in` is faster than counting, and most words are absent
-            continue
-        times: float = everywhere.count(spaced)
-        if not times:
-            continue
-        if has_context:
-            inside = words.count(spaced)
-            times = inside + CONTEXT_WEIGHT * (times - inside)
-        score += weight * times * (BM25_K1 + 1) / (times + norm)
-        present.append(word)
+    present: set[str] = set()
+    for term in terms.terms:
+        times = 0.0
+        for form, spaced in zip(term.forms, term.spaced, strict=True):
+            # `in` is faster than counting, and most words are absent
+            inside = words.count(spaced) if form in words else 0
+            outside = around.count(spaced) if form in around else 0
+            times = max(times, inside + CONTEXT_WEIGHT * outside)
+        if times:
+            score += term.weight * times * (BM25_K1 + 1) / (times + norm)
+            present.update(term.forms)
     return score / terms.total, _phrase_share(terms.pairs, present, words) if len(present) > 1 else 0.0
 
 
-def _phrase_share(pairs: Sequence[tuple[str, str, str]], present: Sequence[str], words: str) -> float:
-    possible = [spaced for first, second, spaced in pairs if first in present and second in present]
-    return sum([spaced in words for spaced in possible]) / len(pairs) if possible else 0.0
+def _phrase_share(pairs: Sequence[WordPair], present: set[str], words: str) -> float:
+    possible = [pair for pair in pairs if not (present.isdisjoint(pair.first) or present.isdisjoint(pair.second))]
+    found = [pair for pair in possible if any(text in words for text in pair.adjacent)]
+    return len(found) / len(pairs) if possible else 0.0
 
 
 def match_key(terms: QueryTerms, key: str) -> float:
@@ -123,9 +166,9 @@ def match_key(terms: QueryTerms, key: str) -> float:
 
     The more words a key has, the less likely a query names it by chance.
     """
-    key_words = tokenize_query(key.replace("_", " ").replace("-", " "))
-    wanted = {word for word in key_words if word not in FUNCTION_WORDS}
-    if not wanted or not wanted <= terms.content_words:
+    key_words = tokenize_query(key.replace("_", " ").replace("-", " "), terms.language)
+    wanted = {word for word in key_words if not word.is_function_word}
+    if not wanted or not wanted.issubset(terms.content_words):
         return 0.0
     return len(wanted) / len(terms.content_words)
 

@@ -11,8 +11,7 @@ import re
 from collections.abc import Iterable
 from functools import cache
 
-from ..index.tokenizer import fold, split_runs
-from .languages import (
+from ..index.languages import (
     ALSO_ENGLISH_WORDS,
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
@@ -24,9 +23,11 @@ from .languages import (
     JAPANESE_STOP_WORDS,
     KOREAN_PARTICLES,
     KOREAN_STOP_WORDS,
+    LATIN,
     SPACED_LATIN,
     STOP_WORDS,
 )
+from ..index.tokenizer import fold, split_runs
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried
@@ -132,7 +133,7 @@ def _stop_words_of(language: str) -> frozenset[str]:
 @cache
 def _stop_words(languages: tuple[str, ...]) -> frozenset[str]:
     """Return the stop words of the languages, and of those with a script of their own."""
-    others = [language for language in STOP_WORDS if language not in SPACED_LATIN and language != ENGLISH]
+    others = [language for language in STOP_WORDS if language not in LATIN]
     chosen = [language for language in languages if language in STOP_WORDS] or [ENGLISH]
     return frozenset[str]().union(*map(_stop_words_of, [*chosen, *others]))
 

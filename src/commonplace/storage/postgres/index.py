@@ -30,7 +30,7 @@ from ...index.base import (
     record_row,
     weighted_length,
 )
-from ...index.tokenizer import tokenize
+from ...index.tokenizer import tokenize_passage
 from ...model import Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
 from .connection import Database, make_storable
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -394,9 +394,8 @@ class _PageUpdate:
     def _add_passage(self, entry: Entry, owner: int, passage: Passage, digest: bytes) -> None:
         counters = self._tables.counters
         counters.passages += 1
-        body = tokenize(f"{passage.hint} {passage.text}")
-        around = tokenize(passage.around)
-        length = weighted_length(len(body), len(around))
+        body, around, *lengths = tokenize_passage(f"{passage.hint} {passage.text}", passage.around)
+        length = weighted_length(*lengths)
         tokens = len(body) + len(around)
         storable = passage._replace(tags=tuple(map(make_storable, passage.tags)))
         row = (*passage_row(entry, owner, storable, length), digest)

@@ -41,6 +41,29 @@ STOP_WORDS = {
         dove e era essere fa facciamo gli ha hanno ho i il in io la le lei li lo loro lui ma mi mia mio ne nei
         nel nella noi non nostra nostro o per perche piu qual quale quali quando quanto quel quella quello
         quelli questa queste questi questo se sei si sono su sua sul sulla suo tra tu un una uno vi voi""",
+    "dutch": """
+        aan als bij dan dat de den deze die dit door een en er geen had heb hebben heeft het hij hoe hun ik in is je
+        jij kan met mijn na naar niet nog of om ons onze ook op over te tot uit van veel voor waar wanneer was wat we
+        welke werd wie wij worden zal ze zich zij zijn zo""",
+    "polish": """
+        a aby ale bez bo byc byl byla bylo byly ci co czy dla do gdzie i ich ile jak jaka jaki jakie jako jej jego
+        jest jestem juz kiedy kto ktora ktore ktory ktorym ma mam mnie moj moje na nad nam nas nasz nie o od on ona
+        oni po pod przed przez przy sa sie sobie tak tam te tego tej ten to tu tym w we z za ze""",
+    "turkish": """
+        ama bana ben beni benim bir biz bize bu bunu cok da daha de degil diye en gibi hangi hic icin ile ise kac
+        kadar kim mi mu ne neden nedir nerede o olan olarak oldu olup onun sen siz sonra su tarafindan var ve veya ya
+        yok""",
+    "indonesian": """
+        ada adalah akan aku anda apa apakah atau bagaimana bagi bahwa banyak berapa bisa dalam dan dapat dari dengan
+        di dia harus ini itu jika juga kami kapan karena kami ke kita lebih mana mengapa mereka oleh pada para saat
+        saya sebagai siapa sudah telah tidak untuk yang""",
+    "greek": """
+        αν απο για δεν εγω εδω ειναι εκει ενα ενας εχει εχω η ηταν θα και κατα με μετα μη μια μου να ο οι οπου οποια
+        οποιο οποιος οταν οτι περι ποια ποιο ποιος που πριν προς πως σαν σας σε στα στη στην στις στο στον στους τα
+        τη την της τι τις το τον του τους των ως""",
+    "persian": """
+        آن از است اما اگر او این با باید بر برای بود به تا چه چرا چگونه خود در را شد شده که کجا کدام ما می من نه هر
+        هم و یا یک""",
     "russian": """
         а без бы был была были было быть в вам вас ваш во вот все вы где да для до его ее если есть еще же за и
         из или им их к как какая какие какой какую когда кого ко который кто куда ли мне мной мои мой моя мы на
@@ -117,6 +140,8 @@ ENDINGS = {
     "arabic": "ات ون ين ان ة ه ها هم هن كم نا ي ت وا",
 }
 ARABIC_PREFIXES = ("وال", "بال", "كال", "فال", "ال", "لل", "و", "ب", "ل")
+# Languages in Latin script that are told apart by their stop words.
+LATIN = (ENGLISH, "spanish", "french", "portuguese", "german", "italian", "dutch", "polish", "turkish", "indonesian")
 SPACED_LATIN = ("spanish", "french", "portuguese", "german", "italian")
 
 IRREGULAR_ENGLISH = """
