@@ -17,6 +17,7 @@ from ..formats.transcripts import USER_STARTS
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..storage.names import path_range
 from .base import (
+    BM25_B,
     BM25_K1,
     CONTEXT_WEIGHT,
     Candidate,
@@ -54,6 +55,7 @@ CREATE TABLE IF NOT EXISTS passages(
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
 CREATE INDEX IF NOT EXISTS passages_by_day ON passages(day);
+CREATE INDEX IF NOT EXISTS passage_lengths ON passages(id, length);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
@@ -135,24 +137,31 @@ class SqliteIndex(VectorSpaces):
         may not see.
         """
         sql, values = self._match_sql(viewer, filters)
+        per_word = BM25_K1 * BM25_B / self.corpus_stats((), viewer).average_length
         scores: dict[int, float] = {}
         for word, weight in weights.items():
             body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _FTS_COLUMNS)
             for rows, times in _split_by_column(body, around):
-                score = weight * times / (times + BM25_K1)
-                for (number,) in rows:
-                    scores[number] = scores.get(number, 0.0) + score
+                gain = weight * times
+                shortest = times + BM25_K1 * (1 - BM25_B)
+                for number, length in rows:
+                    scores[number] = scores.get(number, 0.0) + gain / (shortest + per_word * length)
         min_score = sorted(scores.values())[-limit] if len(scores) > limit else 0.0
         best = sorted((-score, number) for number, score in scores.items() if score >= min_score)
         return [number for _, number in best[:limit]]
 
     def _match_sql(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
-        """Return the statement for the passages with a word that the viewer may see and that pass the filters."""
+        """Return the statement for the passages with a word that the viewer may see and that pass the filters, and
+        their lengths."""
         if filters == EVERYTHING and self._sees_all(viewer):
-            return "SELECT rowid FROM words WHERE words MATCH ?", ()
+            sql = """
+                SELECT passages.id, passages.length
+                FROM words CROSS JOIN passages INDEXED BY passage_lengths ON passages.id = words.rowid
+                WHERE words MATCH ?"""
+            return sql, ()
         condition, values = render_sqlite(passage_condition(viewer, filters))
         sql = f"""
-            SELECT passages.id FROM words CROSS JOIN passages ON passages.id = words.rowid
+            SELECT passages.id, passages.length FROM words CROSS JOIN passages ON passages.id = words.rowid
             WHERE words MATCH ? AND {condition}"""
         return sql, values
 
@@ -191,7 +200,7 @@ class SqliteIndex(VectorSpaces):
         condition, values = render_sqlite(owner_condition(viewer))
         sizes = self._rows(f"SELECT id, passages, length FROM owners WHERE {condition}", values)
         passages = sum(row[1] for row in sizes)
-        length = sum(row[2] for row in sizes)
+        length = sum(row[2] for row in sizes) or 1
         sql = f"""
             SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
             AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""

@@ -15,6 +15,7 @@ from .languages import ALSO_ENGLISH_WORDS, ENGLISH, LATIN, STOP_WORDS
 
 _MIN_LETTERS = 4
 _MIN_FUNCTION_WORDS = 2  # that tell that a text is not in English
+_MANY_FUNCTION_WORDS = 3  # that tell, even if each of them is an English word as well
 _SCRIPTS = (  # first and last letter, language
     ("\u0370", "\u03ff", "greek"),
     ("\u0400", "\u052f", "russian"),
@@ -45,7 +46,7 @@ def detect_language(words: Iterable[str], min_function_words: int = _MIN_FUNCTIO
         return ENGLISH
     counts = {language: sum([word in function_words(language) for word in found]) for language in LATIN}
     best = max(LATIN, key=counts.__getitem__)  # English comes first, and wins where counts are equal
-    is_certain = not _certain_function_words(best).isdisjoint(found)
+    is_certain = counts[best] >= _MANY_FUNCTION_WORDS or not _certain_function_words(best).isdisjoint(found)
     return best if counts[best] >= min_function_words and is_certain else ENGLISH
 
 

@@ -11,14 +11,13 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..index.base import BM25_K1, CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
 from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
 
-_BM25_B = 0.3  # how much the length of a passage counts
 _MAX_QUERY_WORDS = 200  # of a page that is pasted as a query
 _IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies say little
 _FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, against one with a meaning of its own
@@ -137,7 +136,7 @@ def bm25_score(terms: QueryTerms, candidate: Candidate) -> tuple[float, float]:
     """Return the BM25 share of a passage, and the share of the query's word pairs that are adjacent in it, too."""
     if not terms.total:
         return 0.0, 0.0
-    norm = BM25_K1 * (1 - _BM25_B + _BM25_B * candidate.length / terms.average_length)
+    norm = BM25_K1 * (1 - BM25_B + BM25_B * candidate.length / terms.average_length)
     words = candidate.words
     around = candidate.around if candidate.around.strip() else ""
     score = 0.0

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ...index.base import BM25_K1, CONTEXT_WEIGHT
+from ...index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT
 from ...index.visibility import owner_condition, passage_condition, render
 from ...model import EVERYTHING, Filters, Viewer
 from ..names import compile_glob
@@ -127,8 +127,8 @@ CHOSEN_WEIGHTS_CTE = """
 def lexical_cte(condition: str, filters: Filters) -> str:
     """Return `lexical`: the passages that score best by BM25, in the same order as SQLite's index finds them.
 
-    Passages are only read for a viewer who may not see all, and then by all their numbers at once: one by one, a
-    server with a poor estimate of the tables would scan all of them for each.
+    Passages are read by all their numbers at once: one by one, a server with a poor estimate of the tables would scan
+    all of them for each.
     """
     sees_all = "(SELECT sees_all FROM size)" if filters == EVERYTHING else "false"
     lexemes = " || ".join(
@@ -140,16 +140,19 @@ def lexical_cte(condition: str, filters: Filters) -> str:
     matches AS MATERIALIZED (
       SELECT place, id FROM commonplace.index_lookup(%(index_key)s, (SELECT lexemes FROM looked_up))),
     allowed AS MATERIALIZED (
-      SELECT id FROM commonplace.index_passages AS passages WHERE {OWN_ROWS}
-      AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches WHERE NOT {sees_all})) AND {condition}),
+      SELECT id, {BM25_K1}::float8 * (1 - {BM25_B}::float8)
+          + {BM25_K1}::float8 * {BM25_B}::float8 / (greatest(size.length, 1) / greatest(size.passages, 1))
+          * passages.length AS norm
+      FROM commonplace.index_passages AS passages CROSS JOIN size
+      WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND ({sees_all} OR {condition})),
     counted AS (
       SELECT id, 1 + mod(place - 1, words) AS word,
         sum(CASE WHEN place <= words THEN 1 ELSE {CONTEXT_WEIGHT} END)::float8 AS times
-      FROM matches CROSS JOIN looked_up WHERE {sees_all} OR id IN (SELECT id FROM allowed) GROUP BY 1, 2),
+      FROM matches CROSS JOIN looked_up GROUP BY 1, 2),
     lexical AS MATERIALIZED (
       SELECT id, row_number() OVER (ORDER BY score DESC, id) AS place FROM (
-        SELECT id, sum(weights[word] * times / (times + {BM25_K1}::float8) ORDER BY word) AS score
-        FROM counted CROSS JOIN looked_up GROUP BY id) AS scored
+        SELECT id, sum(weights[word] * times / (times + norm) ORDER BY word) AS score
+        FROM counted JOIN allowed USING (id) CROSS JOIN looked_up GROUP BY id) AS scored
       ORDER BY score DESC, id LIMIT %(limit)s)"""
 
 
