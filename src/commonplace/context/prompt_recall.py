@@ -16,7 +16,7 @@ from ..framing import estimate_tokens, fence, quote_line
 from ..home import Home
 from ..index.conversations import Conversation
 from ..index.recalls import without_recalls
-from ..index.tokenizer import FUNCTION_WORDS, tokenize_query
+from ..index.tokenizer import tokenize_query
 from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
 from ..storage.names import file_name
@@ -71,7 +71,8 @@ def recall_for(
     found = _search(home, query, user, channel)
     hits = [hit for hit in found.hits if _is_recallable(hit, session or home.session, conversation)]
     hits = _date_hits(home, [hit for hit in _prefer_answers(hits) if hit.score >= LIKELY_SCORE])
-    recall = _choose(hits, tokenize_query(query), budget, conversation)
+    words = [form for word in tokenize_query(query) for form in word.forms]
+    recall = _choose(hits, words, budget, conversation)
     home.record_recall(line.hit.path for line in recall.lines)
     conversation.save()
     return _make_context(recall.lines, recall.cut, budget, found.warnings if found.stale or found.fallback else ())
@@ -90,7 +91,7 @@ def _shorten_prompt(prompt: str) -> str:
 
 
 def _has_content(query: str) -> bool:
-    return any(word not in FUNCTION_WORDS for word in tokenize_query(query))
+    return not all(word.is_function_word for word in tokenize_query(query))
 
 
 def _search(home: Home, query: str, user: str | None, channel: str | None) -> SearchResult:

@@ -36,7 +36,7 @@ class Entry(NamedTuple):
 
 
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
-BM25_B = 0.7  # how much the length of a passage counts
+BM25_B = 0.55  # how much the length of a passage counts
 CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, relative to one in it
 
 
@@ -159,7 +159,7 @@ class BatchQuery(NamedTuple):
 
     words: tuple[str, ...]
     function_words: frozenset[str]
-    function_word_weight: float
+    factors: tuple[float, ...]  # of each word's weight
     idf_prior_passages: int
     max_lookup_passages: int
     query_vectors: tuple[tuple[str, Vectors], ...]  # by space

@@ -28,11 +28,12 @@ class Weights(NamedTuple):
     support: float = 0.5  # the best passages of the same page
     phrase: float = 0.5
     key: float = 2.0
-    date: float = 1.5
+    date: float = 2.5
     recency: float = 1.0
     question: float = -0.75  # a passage that only asks: it repeats the words of a query more often than it answers
     maxsim: float = 6.0  # MaxSim of the packaged model
     cross_encoder: float = 0.5  # the score of the cross-encoder
+    crowding: float = 0.2  # subtracted for every earlier hit of the same page, so that hits spread over pages
 
 
 class Factors(NamedTuple):
@@ -55,6 +56,7 @@ class ScoredHit(NamedTuple):
     odds: float
     factors: Factors
     support: float = 0.0  # of its page
+    crowding: int = 0  # earlier hits of the same page
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
@@ -101,7 +103,7 @@ def score_candidates(
     for candidate, factors, odds in rows:
         page = support[candidate.hit.path]
         hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    return _fill(sort_by_odds(hits), unlikely, query.limit)
+    return _fill(_spread(sort_by_odds(hits), weights), unlikely, query.limit)
 
 
 def _factors(
@@ -244,6 +246,17 @@ def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return list(first.values())
 
 
+def _spread(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:
+    """Lower the odds of hits by how many better ones their page has, so that other pages have their say."""
+    counts: dict[str, int] = {}
+    out: list[ScoredHit] = []
+    for row in rows:
+        earlier = counts.get(row.hit.path, 0)
+        counts[row.hit.path] = earlier + 1
+        out.append(row._replace(odds=row.odds - weights.crowding * earlier, crowding=earlier) if earlier else row)
+    return sort_by_odds(out)
+
+
 def sort_by_odds(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     return sorted(rows, key=_rank)
 
@@ -259,6 +272,8 @@ def explain_hit(row: ScoredHit) -> dict[str, float]:
     for name, value in (row.factors._asdict() | reranked).items():
         if value:
             parts[_EXPLAIN_NAMES.get(name, name)] = round(getattr(WEIGHTS, name) * value, 3)
+    if row.crowding:
+        parts["crowding"] = round(-WEIGHTS.crowding * row.crowding, 3)
     if row.background:
         parts["background"] = round(-row.background, 3)
     return parts | {"all": round(row.odds, 3)}

@@ -114,7 +114,7 @@ def _build_statement(search: BatchQuery, spaces: Mapping[str, Space]) -> tuple[s
         "words": list(search.words),
         "terms": lookup_terms(search.words),
         "faint": [word in search.function_words for word in search.words],
-        "faintness": search.function_word_weight,
+        "factors": list(search.factors),
         "background": search.idf_prior_passages,
         "most": search.max_lookup_passages,
         "limit": search.limit,

@@ -112,9 +112,9 @@ CHOSEN_WEIGHTS_CTE = """
     known AS MATERIALIZED (
       SELECT word, term, place, faint, frequent.passages,
         ln(1 + (size.passages + %(background)s - frequent.passages + 0.5) / (frequent.passages + 0.5))
-          * CASE WHEN faint THEN %(faintness)s ELSE 1.0 END AS weight
-      FROM unnest(%(words)s::text[], %(terms)s::text[], %(faint)s::bool[])
-        WITH ORDINALITY AS given(word, term, faint, place) JOIN frequent USING (term) CROSS JOIN size
+          * factor AS weight
+      FROM unnest(%(words)s::text[], %(terms)s::text[], %(faint)s::bool[], %(factors)s::float8[])
+        WITH ORDINALITY AS given(word, term, faint, factor, place) JOIN frequent USING (term) CROSS JOIN size
       WHERE frequent.passages > 0),
     rarest AS (
       SELECT *, row_number() OVER by_number AS turn, sum(passages) OVER by_number AS total FROM known
