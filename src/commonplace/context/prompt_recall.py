@@ -71,7 +71,7 @@ def recall_for(
     found = _search(home, query, user, channel)
     hits = [hit for hit in found.hits if _is_recallable(hit, session or home.session, conversation)]
     hits = _date_hits(home, [hit for hit in _prefer_answers(hits) if hit.score >= LIKELY_SCORE])
-    words = [form for word in tokenize_query(query) for form in word.forms]
+    words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     recall = _choose(hits, words, budget, conversation)
     home.record_recall(line.hit.path for line in recall.lines)
     conversation.save()
@@ -194,7 +194,7 @@ def _excerpt(lines: list[str], words: list[str], size: int) -> list[str]:
 
 def _count_words(line: str, words: list[str]) -> int:
     lower = line.lower()
-    return sum(word in lower for word in words if word not in FUNCTION_WORDS)
+    return sum(word in lower for word in words)
 
 
 def _cut(line: str, words: list[str] | tuple[()], size: int) -> str:
@@ -202,7 +202,7 @@ def _cut(line: str, words: list[str] | tuple[()], size: int) -> str:
     if len(line) <= size:
         return line
     lower = line.lower()
-    first = min((at for word in words if word not in FUNCTION_WORDS and (at := lower.find(word)) >= 0), default=0)
+    first = min((at for word in words if (at := lower.find(word)) >= 0), default=0)
     start = max(0, min(first - size // 4, len(line) - size))
     part = line[start : start + size]
     if start and " " in part[:40]:

@@ -75,6 +75,7 @@ _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
 _MIN_Z_SCORE = 2.0  # from which similarity alone makes a hit
 _MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity alone needs
+_MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which a passage needs to fill up a short list
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
 DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
@@ -103,7 +104,9 @@ def score_candidates(
     for candidate, factors, odds in rows:
         page = support[candidate.hit.path]
         hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    return _fill(_spread(sort_by_odds(hits), weights), unlikely, query.limit)
+    best_odds = max((odds for _, _, odds in rows), default=0.0)
+    near = [row for row in unlikely if (row[1].dense or 0.0) > 0 and row[2] >= _MIN_SHARE_TO_FILL * best_odds]
+    return _fill(_spread(sort_by_odds(hits), weights), near, query.limit)
 
 
 def _factors(
@@ -190,14 +193,13 @@ def _split_unlikely(rows: list[_Row], dates: QueryDates) -> tuple[list[_Row], li
     return likely, unlikely
 
 
-def _fill(hits: list[ScoredHit], unlikely: Iterable[_Row], limit: int) -> list[ScoredHit]:
+def _fill(hits: list[ScoredHit], near: Iterable[_Row], limit: int) -> list[ScoredHit]:
     """Add the nearest of the unlikely passages after the others, where there are fewer hits than were asked for.
 
     Where no passage is likely, nothing is added: a query that nothing fits finds nothing.
     """
     if not hits or len(hits) >= limit:
         return hits
-    near = [row for row in unlikely if (row[1].dense or 0.0) > 0]
     more = [ScoredHit(candidate.number, candidate.hit, odds, factors) for candidate, factors, odds in near]
     return put_first(hits, sort_by_odds(more)[: limit - len(hits)])
 
