@@ -192,7 +192,8 @@ def test_one_conversation_sees_its_own_channel_and_skills_alone(full: Memory, qu
 
 def test_an_extra_path_is_found_by_those_who_have_it_in_their_settings(home: Path, clock: FrozenClock) -> None:
     fill(home, clock)
-    put(home, "commonplace.yaml", SETTINGS + "agents:\n  other:\n    memorySearch:\n      extraPaths: []\n")
+    own = "agents:\n  main:\n    memorySearch:\n      extraPaths:\n      - books/*.md\n"
+    put(home, "commonplace.yaml", SETTINGS.partition("  extraPaths")[0] + own)
     for question in (BY_WORDS, BY_MEANING):
         assert EXTRA in paths(Memory(home, clock=clock), question)
         assert EXTRA not in paths(Memory(home, agent="other", clock=clock), question)

@@ -89,7 +89,7 @@ def _words(text: str) -> set[str]:
         return set()
     from ..index.tokenizer import tokenize_query
 
-    return {word for word in tokenize_query(text) if len(word) > 2 or not word.isascii()}
+    return {form for word in tokenize_query(text) if not word.is_function_word for form in word.forms}
 
 
 def _make_item(home: Home, skill: Skill, text: str, words: set[str], *, is_current: bool) -> SkillItem:
