@@ -1,8 +1,10 @@
 """Calibration: cosines as z-scores of their space, odds as the probability that a hit is right.
 
-The probability depends on how far the odds of a hit exceed the background: the odds of the thirtieth hit, or an
-estimate of them where there are fewer hits. Fitted by `bench/calibrate.py`, with a reliability table in
-`docs/benchmarks.md`, so that a threshold means the same for every embedder: at 0.5, half of the hits are right.
+The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
+estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25, and on how much the
+query says: three common words are matched by chance, ten rare ones are not. Fitted over many sets of questions at
+once, among them questions that the memory cannot answer, so that a threshold means the same whatever the language and
+the length of the question: at 0.5, half of the hits are right.
 """
 
 from __future__ import annotations
@@ -13,13 +15,25 @@ from typing import NamedTuple
 
 
 class Scale(NamedTuple):
-    """Mean and deviation of the cosine between a query and unrelated passages; slope and offset of the logistic
-    curve that turns odds into a probability."""
+    """Mean and deviation of the cosine between a query and unrelated passages; the logistic curve that turns the
+    evidence for a hit into a probability: its offset, and the slope of each part of the evidence."""
 
     mean: float
     deviation: float
     slope: float
     offset: float
+    lead: float = 0.0
+    lexical: float = 0.0
+    query: float = 0.0
+
+
+class Evidence(NamedTuple):
+    """What speaks for a hit."""
+
+    odds: float  # above the background
+    lead: float  # above the best other hit, or below it
+    lexical: float  # its share of BM25
+    query: float  # the logarithm of what all words of the query weigh
 
 
 class MaxSimScale(NamedTuple):
@@ -30,11 +44,12 @@ class MaxSimScale(NamedTuple):
 
 
 MAXSIM = MaxSimScale(0.172, 0.01125)
-KEYWORD = Scale(0.0, 1.0, 0.45, -4.26)
+KEYWORD = Scale(0.0, 1.0, 0.198, -5.876, lead=0.372, lexical=2.831, query=0.601)
+DATES_ALONE = Scale(0.0, 1.0, 0.3, -3.9)  # where a query asks for days and nothing else, all that is dated so is right
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
 CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
 _SPACES = {
-    "commonplace-static": Scale(0.05, 0.115, 0.3, -3.9),
+    "commonplace-static": Scale(0.05, 0.115, 0.132, -5.287, lead=0.33, lexical=2.503, query=0.517),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
     "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),
@@ -44,6 +59,8 @@ _MIN_DEVIATION = 0.01
 _BACKGROUND_RANK = 30  # the hit whose odds are the background
 _UNRELATED_ODDS = -2.0  # of a passage that has nothing to do with the query
 _MAX_LOGIT = 30.0
+_MAX_LEAD = 6.0  # beyond which a hit is no more certain
+_MAX_LAG = 8.0
 
 
 def scale_for(space: str, measure: Callable[[], tuple[float, float] | None] | None = None) -> Scale:
@@ -67,7 +84,28 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def calibrate(odds: float, scale: Scale) -> float:
-    """Return the probability that a hit with these odds above the background is right."""
-    logit = max(-_MAX_LOGIT, min(_MAX_LOGIT, scale.slope * odds + scale.offset))
-    return round(1 / (1 + math.exp(-logit)), 4)
+def weigh_evidence(odds: Sequence[float], lexical: Sequence[float], query_weight: float) -> list[Evidence]:
+    """Return the evidence for each hit, given the odds of all above the background and their shares of BM25."""
+    best = sorted(odds, reverse=True)[:2]
+    second = best[1] if len(best) > 1 else 0.0
+    words = math.log1p(query_weight)
+    return [
+        Evidence(value, _clip_lead(value - (second if value == best[0] else best[0])), share, words)
+        for value, share in zip(odds, lexical, strict=True)
+    ]
+
+
+def _clip_lead(lead: float) -> float:
+    return max(-_MAX_LAG, min(_MAX_LEAD, lead))
+
+
+def calibrate(evidence: Evidence, scale: Scale) -> float:
+    """Return the probability that a hit with this evidence is right."""
+    logit = (
+        scale.offset
+        + scale.slope * evidence.odds
+        + scale.lead * evidence.lead
+        + scale.lexical * evidence.lexical
+        + scale.query * evidence.query
+    )
+    return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)

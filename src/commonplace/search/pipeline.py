@@ -9,7 +9,7 @@ embedder can answer, the lexical candidates are the only ones and the result say
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
@@ -24,12 +24,14 @@ from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
     CROSS_ENCODER,
     CROSS_ENCODER_AFTER_MAXSIM,
+    DATES_ALONE,
     KEYWORD,
     MAXSIM,
     Scale,
     background_odds,
     calibrate,
     scale_for,
+    weigh_evidence,
 )
 from .dates import NO_DATES, QueryDates, read_dates
 from .filters import check_filters
@@ -237,8 +239,13 @@ def _run_dated_query(
             rows = drop_duplicates(rows)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
-    scored = [(row, calibrate(row.odds - background, scale)) for row in rows[: query.limit]]
-    hits = [(row, score) for row, score in scored if score >= query.min_score]
+    if not dates.has_content and has_dated:
+        scale = DATES_ALONE
+    hits = [
+        (row, score)
+        for row, score in zip(rows, _calibrate(rows, background, candidates.terms, scale), strict=True)
+        if score >= query.min_score
+    ][: query.limit]
     words = list(candidates.terms.weights)
     active = vectors.active
     return SearchResult(
@@ -300,6 +307,15 @@ def explain_dates(result: SearchResult) -> dict[str, Any] | None:
         for phrase, span in zip(dates.phrases, dates.spans, strict=True)
     ]
     return {"spans": spans, "words": dates.rest, "found": result.has_dated}
+
+
+def _calibrate(rows: Sequence[ScoredHit], background: float, terms: QueryTerms, scale: Scale) -> Iterator[float]:
+    """Yield the score of each hit; none exceeds that of the hit before it."""
+    odds = [row.odds - background for row in rows]
+    score = 1.0
+    for evidence in weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total):
+        score = min(score, calibrate(evidence, scale))
+        yield score
 
 
 def explain_result(result: SearchResult) -> list[dict[str, Any]]:

@@ -148,6 +148,11 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
     return max(date_proximity(span, day) for span in dates.spans) if day is not None else 0.0
 
 
+def is_similar(row: ScoredHit) -> bool:
+    """Return whether a hit is similar enough to be one without any word of the query."""
+    return (row.factors.dense or 0.0) >= _MIN_Z_SCORE
+
+
 def fits_dates(row: ScoredHit, dates: QueryDates) -> bool:
     """Return whether a hit is dated by the days asked about.
 

@@ -29,7 +29,6 @@ _QUERY_IN_KEY_WEIGHT = 6
 _QUERY_IN_CONTENT_WEIGHT = 5
 _TERM_IN_KEY_WEIGHT = 3
 _TERM_IN_CONTENT_WEIGHT = 1
-_MIN_MEANING_SCORE = 0.1  # of a note without a word of the query; unrelated ones stay under half of it
 
 _Score = tuple[int, int]  # the kind of match, then its weight
 
@@ -169,11 +168,14 @@ def _find_by_meaning(home: Home, asked: str, limit: int, records: list[Record], 
     if room <= 0 or not records or not home.search_settings.enabled:
         return []
     folder = home.layout.working_folder(home.agent)
-    result = home.search(asked, limit, _MIN_MEANING_SCORE, filters=Filters(paths=(f"{folder}/**",)))
+    from ..search.scoring import is_similar
+
+    result = home.search(asked, limit, 0.0, filters=Filters(paths=(f"{folder}/**",)))
     if result.mode == "keyword":
         return []
     others = {record.path: record for record in records if record not in found}
-    return [others[path] for path in dict.fromkeys(hit.path for hit in result.hits) if path in others][:room]
+    similar = [row.hit.path for row in result.ranked if is_similar(row)]
+    return [others[path] for path in dict.fromkeys(similar) if path in others][:room]
 
 
 def _log_write(home: Home, key: str, mode: str) -> str:
