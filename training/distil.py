@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-from weights import save
+from weights import load, save
 
-from commonplace.embedding.static import CJK, StaticModel, Tokenizer
+from commonplace.embedding.static.tokenizer import CJK, Tokenizer
 
 NAME = "commonplace-static-1"
 SIZES = {"words": 27_000, "pieces": 3_000, "hanzi": 6_800, "pairs": 13_800, "kana": 2_400, "hangul": 5_200}
@@ -267,11 +267,10 @@ def bags(pool: Pool, texts: list[str]) -> np.ndarray:
 
 def blend(start: Path, runs: list[Path], out: Path) -> None:
     """The mean of the runs; English keeps a share of where it began, which serves texts unlike the corpus better."""
-    first, *trained = [StaticModel.load(path) for path in (start, *runs)]
-    vocabulary = list(first.tokenizer._ids)
-    mean = sum(model.vectors() for model in trained) / len(trained)
+    (vocabulary, first), *trained = [load(path) for path in (start, *runs)]
+    mean = sum(vectors for _, vectors in trained) / len(trained)
     english = np.array([token[-1].isascii() for token in vocabulary])[:, None]
-    save(out, NAME, vocabulary, np.where(english, START_SHARE * first.vectors() + (1 - START_SHARE) * mean, mean))
+    save(out, NAME, vocabulary, np.where(english, START_SHARE * first + (1 - START_SHARE) * mean, mean))
 
 
 def main() -> None:

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "src"))
-from commonplace.embedding.static import StaticModel
+from weights import open_model
 
 STOP = frozenset(
     re.findall(
@@ -222,7 +222,7 @@ def main() -> None:
     index = Bm25(windows)
     lexical = z(np.array([index.scores(q[2]) for q in questions], np.float32))
     print(len(turns), "turns", len(questions), "questions; columns R@5 R@10 nDCG@10")
-    models: dict[str, object] = {str(p): StaticModel.load(p) for p in given.weights}
+    models: dict[str, object] = {str(p): open_model(p) for p in given.weights}
     if given.potion:
         models["potion"] = Potion(given.potion)
     for name, model in models.items():

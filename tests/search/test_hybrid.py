@@ -16,6 +16,8 @@ import pytest
 from commonplace import Memory
 from commonplace.embedding.base import open_embedders
 from commonplace.embedding.remote import SEARCHING
+from commonplace.embedding.static import StaticModel, Table
+from commonplace.embedding.static import _load_model as static_model
 from commonplace.home import Home
 from commonplace.index.embedding_service import EmbeddingService
 from commonplace.index.handle import IndexView
@@ -103,6 +105,26 @@ def test_a_reply_says_who_answered(memory: Memory) -> None:
     assert "warning" not in told
 
 
+def test_an_index_of_an_older_packaged_model_is_embedded_anew_by_itself(
+    home: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as older:
+        older.setattr(StaticModel, "load", load_older_model)
+        static_model.cache_clear()
+        assert reply(write(Memory(home, clock=clock), FACTS))["model"] == "older-model"
+    static_model.cache_clear()
+    told = reply(Memory(home, clock=clock), "travel document renewal")
+    assert (told["model"], told["fallback"]) == ("commonplace-static-2", False)
+    assert told["results"][0]["path"] == "memory/world/passport.md"
+
+
+def load_older_model() -> StaticModel:
+    """Return a model of few words and dimensions, as an older version might have had."""
+    numbers = np.arange(2 * 16, dtype=np.uint8).reshape(2, 16)
+    table = Table(numbers, np.ones(2, np.float32), np.zeros(2, np.int8))
+    return StaticModel("older-model", ["passport", "june"], table)
+
+
 def set_to(home: Path, **settings: str) -> None:
     home.mkdir(exist_ok=True)
     lines = [f"  {name}: {value}\n" for name, value in settings.items()]
@@ -142,7 +164,7 @@ def test_a_server_that_is_not_there_leaves_it_to_words_and_says_so(home: Path, c
     assert (told["mode"], told["provider"], told["model"], told["fallback"]) == (
         "hybrid",
         "static",
-        "commonplace-static-1",
+        "commonplace-static-2",
         True,
     )
     assert nobody in told["warning"]

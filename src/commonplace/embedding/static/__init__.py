@@ -1,113 +1,72 @@
 """The model in the package (`static`): the vector of a text is the normalised sum of its tokens' vectors.
 
-One file holds it: a line of JSON, the vocabulary, one scale for each row, and the int8 matrix. The file is
-memory-mapped, and numpy is all it needs. One vector space serves every script. Training uses the same tokenizer.
+One file holds it: a line of JSON, the vocabulary, and for each row a scale, a lean and numbers of four bits. It is
+memory-mapped, and numpy is all it needs. One vector space serves every language.
 """
 
 from __future__ import annotations
 
 import json
-import re
-import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ...settings import SearchSettings
+from .tokenizer import Tokenizer, has_cjk
 
 if TYPE_CHECKING:
     from ..base import Vectors
 
-WEIGHTS = Path(__file__).with_name("static-1.bin")
-MAGIC = b"commonplace-static\n"
+WEIGHTS = Path(__file__).with_name("static-2.bin")
+MAGIC = b"commonplace-static-4-bit\n"
+ALTERNATE_MARK = "~"  # before a word that is listed a second time, as a word of other languages
 
-CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
-_RUNS = re.compile(rf"([{CJK}]+)|[^\W\d_{CJK}]+|\d+")
-_ASCII_RUNS = re.compile(r"[a-z]+|\d+")  # for lower-case text in ASCII
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
-_MAX_PIECE_CHARACTERS = 18
-_MAX_CACHED_WORDS = 50_000
 _LENGTH_EXPONENT = 1.5  # of the weight of a token: the rarer it is, the longer its vector
+_MIN_KNOWN_SHARE = 0.5
+_SAMPLE_CHARACTERS = 400  # enough to judge a text by
+_FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
+_UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
+# What the sixteen values of four bits stand for: they lose least for numbers of a normal distribution (Lloyd and Max).
+LEVELS = np.array([-level for level in reversed(_UPPER_LEVELS)] + list(_UPPER_LEVELS), np.float32)
 
 
-class Tokenizer:
-    """Splits text into words of the vocabulary, unknown words into their longest known pieces, and CJK text into single
-    characters and known pairs."""
+class Table(NamedTuple):
+    """The token vectors as they are stored."""
 
-    def __init__(self, vocabulary: Sequence[str]) -> None:
-        self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
-        self._unknown: dict[str, list[int]] = {}
+    numbers: npt.NDArray[np.uint8]  # two in a byte: the first half of a vector in the low bits, the second in the high
+    scales: npt.NDArray[np.float32]
+    leans: npt.NDArray[np.int8]  # above 0 for English words, below for those of other languages in Latin script
 
-    def ids(self, text: str) -> list[int]:
-        """Return the ids of the tokens of a text, in no particular order; unknown ones are left out."""
-        ids: list[int] = []
-        known = self._ids.get
-        if text.isascii():  # as most text is: this takes half the time
-            for word in _ASCII_RUNS.findall(text.lower()):
-                token = known(word)
-                if token is None:
-                    ids += self._pieces(word)
-                else:
-                    ids.append(token)
-            return ids
-        for run in _RUNS.finditer(unicodedata.normalize("NFKC", text).lower()):
-            word = run[0]
-            token = None if run[1] else known(word)
-            if token is not None:
-                ids.append(token)
-            elif run[1]:
-                ids += [token for token in map(known, word) if token is not None]
-                ids += [token for token in map(known, map(str.__add__, word, word[1:])) if token is not None]
-            else:
-                ids += self._pieces(word)
-        return ids
+    @property
+    def dims(self) -> int:
+        return 2 * int(self.numbers.shape[1])
 
-    def _pieces(self, word: str) -> list[int]:
-        """Return the pieces of an unknown word, cached because a rare word seldom occurs only once."""
-        ids = self._unknown.get(word)
-        if ids is None:
-            if len(self._unknown) >= _MAX_CACHED_WORDS:
-                self._unknown.clear()
-            ids = self._split_word(word)
-            self._unknown[word] = ids
-        return ids
+    def rows(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return the vectors of tokens before scaling."""
+        packed = self.numbers[ids]
+        rows: npt.NDArray[np.float32] = LEVELS[np.concatenate((packed & 15, packed >> 4), axis=1)]
+        return rows
 
-    def _split_word(self, word: str) -> list[int]:
-        if not word.isascii():
-            word = "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
-            if word in self._ids:
-                return [self._ids[word]]
-        ids: list[int] = []
-        start = 0
-        prefix = ""
-        while start < len(word):
-            for end in range(min(len(word), start + _MAX_PIECE_CHARACTERS), start, -1):
-                token = self._ids.get(prefix + word[start:end])
-                if token is not None:
-                    ids.append(token)
-                    break
-            else:
-                end = start + 1
-            start = end
-            prefix = "##"
-        return ids
+    def sum(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
+        """Return the sum of the vectors of tokens."""
+        total: npt.NDArray[np.float32] = self.scales[ids] @ self.rows(ids)
+        return total
 
 
 class StaticModel:
     """The token vectors of one memory-mapped file."""
 
-    def __init__(
-        self, name: str, vocabulary: Sequence[str], scales: npt.NDArray[np.float32], matrix: npt.NDArray[np.int8]
-    ) -> None:
+    def __init__(self, name: str, vocabulary: Sequence[str], table: Table, english_rows: int = 0) -> None:
         self.name = name
-        self.dims = int(matrix.shape[1])
-        self.tokenizer = Tokenizer(vocabulary)
-        self._scales = scales
-        self._matrix = matrix
+        self.dims = table.dims
+        self.tokenizer = Tokenizer(vocabulary, english_rows)
+        self._english_rows = english_rows or len(vocabulary)
+        self._table = table
+        self._alternates = _alternates(vocabulary, self.tokenizer)
 
     @classmethod
     def load(cls, path: Path = WEIGHTS) -> StaticModel:
@@ -116,24 +75,37 @@ class StaticModel:
             if file.readline() != MAGIC:
                 raise ValueError(f"{path} is not a static model")
             header = json.loads(file.readline())
+            rows = header["rows"]
             vocabulary = file.read(header["vocabulary_bytes"]).decode().split("\n")
-            scales = np.frombuffer(file.read(2 * header["rows"]), np.float16).astype(np.float32)
+            scales = np.frombuffer(file.read(2 * rows), np.float16).astype(np.float32)
+            leans = np.frombuffer(file.read(rows), np.int8)
             offset = file.tell()
         # As a plain array: a lookup in a memmap takes twice the time.
-        matrix = np.asarray(np.memmap(path, np.int8, "r", offset, (header["rows"], header["dims"])))
-        return cls(header["name"], vocabulary, scales, matrix)
+        numbers = np.asarray(np.memmap(path, np.uint8, "r", offset, (rows, header["dims"] // 2)))
+        return cls(header["name"], vocabulary, Table(numbers, scales, leans), header["english_rows"])
 
     def vectors(self) -> npt.NDArray[np.float32]:
         """Return the vector of every token, in the order of the vocabulary."""
-        return self._matrix.astype(np.float32) * self._scales[:, None]
+        return self._table.rows(np.arange(len(self._table.scales))) * self._table.scales[:, None]
+
+    def ids(self, text: str) -> npt.NDArray[np.int64]:
+        """Return the ids of the tokens of a text. A word that English shares with another language has two vectors,
+        and the words around it decide."""
+        ids = np.array(self.tokenizer.ids(text), np.int64)
+        lean = int(self._table.leans[ids].sum(dtype=np.int64)) if len(ids) else 0
+        if lean < _FOREIGN_LEAN:
+            return self._alternates[ids]
+        if lean > 0 and ids.max() >= self._english_rows:
+            return np.array(self.tokenizer.ids(text, is_english=True), np.int64)
+        return ids
 
     def encode(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Return one row of length 1 for each text; zeros for a text without known tokens."""
         vectors = np.zeros((len(texts), self.dims), np.float32)
         for row, text in enumerate(texts):
-            ids = self.tokenizer.ids(text)
-            if ids:
-                vectors[row] = self._scales[ids] @ self._matrix[ids].astype(np.float32)
+            ids = self.ids(text)
+            if len(ids):
+                vectors[row] = self._table.sum(ids)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
         vectors /= np.maximum(lengths, 1e-12)[:, None]
         return vectors
@@ -145,11 +117,11 @@ class StaticModel:
         weighted by how rare the query's tokens are. A query with CJK characters returns an empty list: single
         characters are too ambiguous to compare.
         """
-        query_vectors, lengths = self._directions(np.unique(self.tokenizer.ids(query)))
-        if not len(query_vectors) or _CJK_CHARACTER.search(query):
+        query_vectors, lengths = self._directions(np.unique(self.ids(query)))
+        if not len(query_vectors) or has_cjk(query):
             return []
-        ids_by_text = [self.tokenizer.ids(text) for text in texts]
-        non_empty = [row for row, ids in enumerate(ids_by_text) if ids]
+        ids_by_text = [self.ids(text) for text in texts]
+        non_empty = [row for row, ids in enumerate(ids_by_text) if len(ids)]
         scores = np.zeros(len(texts), np.float32)
         if non_empty:
             all_ids = np.concatenate([ids_by_text[row] for row in non_empty])
@@ -165,10 +137,19 @@ class StaticModel:
 
     def _directions(self, ids: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
         """Return the vectors of tokens scaled to length 1, and their original lengths."""
-        ids = ids.astype(np.int64)  # numpy makes an empty array one of floats
-        vectors = self._matrix[ids].astype(np.float32)
+        vectors = self._table.rows(ids)
         lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
-        return vectors / np.maximum(lengths, 1e-12)[:, None], lengths * self._scales[ids]
+        return vectors / np.maximum(lengths, 1e-12)[:, None], lengths * self._table.scales[ids]
+
+
+def _alternates(vocabulary: Sequence[str], tokenizer: Tokenizer) -> npt.NDArray[np.int64]:
+    """Return for each token the one that replaces it in a text that is not English: mostly itself."""
+    alternates = np.arange(len(vocabulary))
+    for place in range(len(vocabulary) - 1, -1, -1):  # they are the last ones
+        if not vocabulary[place].startswith(ALTERNATE_MARK):
+            break
+        alternates[tokenizer.id(vocabulary[place][1:])] = place
+    return alternates
 
 
 class StaticEmbedder:
@@ -182,13 +163,15 @@ class StaticEmbedder:
         self.space = self._model.name
 
     def accepts(self, text: str) -> bool:
-        return True
+        """Return whether at least half of a text is in words the model knows; always for a text in ASCII."""
+        return text.isascii() or self._model.tokenizer.known_share(text[:_SAMPLE_CHARACTERS]) >= _MIN_KNOWN_SHARE
 
     def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._model.encode(texts)
 
     def embed_query(self, text: str) -> Vectors:
-        vector: Vectors = self._model.encode([text])[0]
+        """Return the vector of a query; zeros for one that is not accepted, so that words alone decide."""
+        vector: Vectors = self._model.encode([text if self.accepts(text) else ""])[0]
         return vector
 
     def maxsim(self, query: str, texts: Sequence[str]) -> list[float]:

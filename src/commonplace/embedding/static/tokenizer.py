@@ -1,0 +1,170 @@
+"""Tokens of the packaged model: whole words where they are known, else their longest known pieces.
+
+Chinese, Japanese and Korean give characters and known pairs of them, Thai its longest known words. Training uses this
+very code.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
+THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
+# Marks are no letters for `\w`: Hindi, Arabic and Hebrew words would fall apart at their vowels.
+_MARKS = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf-\u05c7\u0640\u064b-\u065f\u0670"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963"
+)
+_LETTER = rf"[^\W\d_{CJK}{THAI}\u0640]"
+_RUNS = re.compile(rf"([{CJK}]+)|([{THAI}]+)|{_LETTER}(?:{_LETTER}|[{_MARKS}])*|\d+")
+_ASCII_RUNS = re.compile(r"[a-z]+|\d+")  # for lower-case text in ASCII
+_CJK_CHARACTER = re.compile(f"[{CJK}]")
+_SEMITIC = re.compile("[\u05d0-\u05ea\u0621-\u064a]")
+_ARABIC_MARKS = re.compile("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
+# One letter for those that writers of Arabic and Persian exchange, and no dot of its own above a Turkish i.
+_SAME_LETTERS = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "\u0307": None})
+_ARTICLE = "ال"
+_PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, written as part of the word
+_MAX_PIECE_CHARACTERS = 18
+_MAX_CACHED_WORDS = 50_000
+_MIN_STEM_CHARACTERS = 3
+
+
+def has_cjk(text: str) -> bool:
+    return _CJK_CHARACTER.search(text) is not None
+
+
+class Tokenizer:
+    """Splits text into ids of a vocabulary."""
+
+    def __init__(self, vocabulary: Sequence[str], english_rows: int = 0) -> None:
+        """`english_rows`: how many of the first tokens may be pieces of an English word; all if it is 0."""
+        self._ids = dict(zip(vocabulary, range(len(vocabulary)), strict=True))
+        self._english_rows = english_rows or len(vocabulary)
+        self._unknown: dict[str, list[int]] = {}
+
+    def id(self, token: str) -> int:
+        return self._ids[token]
+
+    def ids(self, text: str, *, is_english: bool = False) -> list[int]:
+        """Return the ids of the tokens of a text, in no particular order; unknown ones are left out.
+
+        `is_english`: no piece of an unknown word is of another language.
+        """
+        ids: list[int] = []
+        known = self._ids.get
+        if text.isascii():  # as most text is: this takes half the time
+            for word in _ASCII_RUNS.findall(text.lower()):
+                token = known(word)
+                if token is None:
+                    ids += self._split(word, "##", self._english_rows) if is_english else self._pieces(word)
+                else:
+                    ids.append(token)
+            return ids
+        before = ""
+        for run in _RUNS.finditer(normalize(text)):
+            word = run[0]
+            if run[1]:
+                ids += [token for token in map(known, word) if token is not None]
+                ids += [token for token in map(known, map(str.__add__, word, word[1:])) if token is not None]
+            elif run[2]:
+                ids += self._split(word, "")
+            else:
+                token = known(word)
+                if token is not None:
+                    ids.append(token)
+                elif is_english and (folded := fold(word)).isascii() and folded not in self._ids:
+                    ids += self._split(folded, "##", self._english_rows)
+                else:
+                    ids += self._pieces(word)
+                pair = known(f"{before} {word}")  # Vietnamese writes its syllables apart
+                if pair is not None:
+                    ids.append(pair)
+                before = word
+        return ids
+
+    def known_share(self, text: str) -> float:
+        """Return the share of a text's letters and digits in words of which anything is known; 1 for a text without."""
+        known = 0
+        total = 0
+        for run in _RUNS.finditer(normalize(text)):
+            total += len(run[0])
+            known += len(run[0]) if self._knows(run) else 0
+        return known / total if total else 1.0
+
+    def _knows(self, run: re.Match[str]) -> bool:
+        """Return whether any part of a run is known: nothing is of a script that the model lacks."""
+        if run[1]:
+            return any(character in self._ids for character in run[0])
+        return run[0] in self._ids or bool(self._pieces(run[0]))
+
+    def _pieces(self, word: str) -> list[int]:
+        """Return the tokens of an unknown word, cached because a rare word seldom occurs only once."""
+        ids = self._unknown.get(word)
+        if ids is None:
+            if len(self._unknown) >= _MAX_CACHED_WORDS:
+                self._unknown.clear()
+            ids = self._split_word(word)
+            self._unknown[word] = ids
+        return ids
+
+    def _split_word(self, word: str) -> list[int]:
+        if word.isascii():
+            return self._split(word, "##")
+        if _SEMITIC.match(word):
+            word = fold_semitic(word)
+            stem = self._without_prefixes(word)
+            return [self._ids[stem]] if stem else self._split(word, "##")
+        folded = fold(word)
+        if folded in self._ids:
+            return [self._ids[folded]]
+        return self._split(folded if folded.isascii() else word, "##")
+
+    def _without_prefixes(self, word: str) -> str | None:
+        """Return the known word that is left without up to two letters of prefix."""
+        for start in range(3):
+            stem = fold_semitic(word[start:])
+            if len(stem) < _MIN_STEM_CHARACTERS:
+                return None
+            if stem in self._ids:
+                return stem
+            if word[start] not in _PREFIXES:
+                return None
+        return None
+
+    def _split(self, word: str, prefix: str, rows: int | None = None) -> list[int]:
+        """Return the longest known pieces from the left, of the first rows if a number is given; all but the first
+        are looked up with a prefix."""
+        ids: list[int] = []
+        rows = rows or len(self._ids)
+        start = 0
+        while start < len(word):
+            for end in range(min(len(word), start + _MAX_PIECE_CHARACTERS), start, -1):
+                token = self._ids.get(prefix + word[start:end] if start else word[start:end])
+                if token is not None and token < rows:
+                    ids.append(token)
+                    break
+            else:
+                end = start + 1
+            start = end
+        return ids
+
+
+def normalize(text: str) -> str:
+    """Return a text in the form in which words are looked up."""
+    return unicodedata.normalize("NFKC", text).lower().translate(_SAME_LETTERS)
+
+
+def fold(word: str) -> str:
+    """Return a word without accents."""
+    return "".join(c for c in unicodedata.normalize("NFKD", word) if not unicodedata.combining(c))
+
+
+def fold_semitic(word: str) -> str:
+    """Return an Arabic, Persian or Hebrew word without vowel signs and without the Arabic article."""
+    word = _ARABIC_MARKS.sub("", word)
+    if word.startswith(_ARTICLE) and len(word) - len(_ARTICLE) >= _MIN_STEM_CHARACTERS:
+        return word[len(_ARTICLE) :]
+    return word
