@@ -32,12 +32,14 @@ _FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
 # What the sixteen values of four bits stand for: they lose least for numbers of a normal distribution (Lloyd and Max).
 LEVELS = np.array([-level for level in reversed(_UPPER_LEVELS)] + list(_UPPER_LEVELS), np.float32)
+# Two numbers for each byte, as one complex one: looking up half as many takes half the time.
+_PAIRS = np.stack((np.tile(LEVELS, 16), np.repeat(LEVELS, 16)), axis=1).view(np.complex64)[:, 0]
 
 
 class Table(NamedTuple):
     """The token vectors as they are stored."""
 
-    numbers: npt.NDArray[np.uint8]  # two in a byte: the first half of a vector in the low bits, the second in the high
+    numbers: npt.NDArray[np.uint8]  # two in a byte
     scales: npt.NDArray[np.float32]
     leans: npt.NDArray[np.int8]  # above 0 for English words, below for those of other languages in Latin script
 
@@ -47,9 +49,7 @@ class Table(NamedTuple):
 
     def rows(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Return the vectors of tokens before scaling."""
-        packed = self.numbers[ids]
-        rows: npt.NDArray[np.float32] = LEVELS[np.concatenate((packed & 15, packed >> 4), axis=1)]
-        return rows
+        return _PAIRS[self.numbers[ids]].view(np.float32)
 
     def sum(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.float32]:
         """Return the sum of the vectors of tokens."""
