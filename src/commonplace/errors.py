@@ -184,6 +184,12 @@ class OutsideHome(Refused):
     _after_place = " "
 
 
+class OtherAgentsPage(Refused):
+    """A page belongs to another agent than the one that asks."""
+
+    code = "OTHER_AGENTS_PAGE"
+
+
 class ReservedKey(Refused):
     code = "RESERVED_KEY"
 

@@ -287,6 +287,20 @@ class Home:
         """Return where this machine keeps readings: beside the index or, where that is elsewhere, with the user."""
         return self.storage.cache_folder or os.path.join(state_folder(), encode_name(self.storage.name))
 
+    def list_agents(self) -> list[str]:
+        """Return the agents that have a folder, by its name, and this one."""
+        try:
+            folders = self.storage.pages.list_folders(self.layout.agents)
+        except CommonplaceError:
+            folders = []
+        own_folder = self.layout.agent_name(self.agent)
+        return sorted({self.agent, *(name for name in folders if name != own_folder)})
+
+    def is_new_agent(self) -> bool:
+        """Return whether nobody used this agent's name before: it has no folder, and the settings do not name it."""
+        folders = self.storage.pages.list_folders(self.layout.agents)
+        return self.layout.agent_name(self.agent) not in folders and self.agent not in dict(self.settings.agents)
+
     def find_topic_page(self, topic: str) -> str:
         """Return the page of a topic: one that is there, also under another spelling, or else the one to create."""
         return self.layout.find_topic_page(topic, self.storage.pages.list(self.layout.world))

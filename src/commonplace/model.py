@@ -111,6 +111,7 @@ class Passage(NamedTuple):
 class Viewer(NamedTuple):
     """Who searches. An agent sees what is shared and what is its own, and every channel and skill.
 
+    With `every_agent` it sees what other agents own, too: that is for the owner of the memory alone.
     With `one_conversation` it sees only the channel and the skills of this conversation's `channel` and `user`.
     """
 
@@ -119,6 +120,7 @@ class Viewer(NamedTuple):
     one_conversation: bool = False
     channel: str | None = None
     user: str | None = None
+    every_agent: bool = False
 
 
 class Filters(NamedTuple):

@@ -36,6 +36,10 @@ class Visibility:
         """Return the agent as the index knows it."""
         return Viewer(self._layout.agent_name(self._agent), self._extra_paths)
 
+    def owner(self) -> Viewer:
+        """Return who owns the memory, as the index knows them: a viewer who sees what belongs to any agent."""
+        return Viewer(self._layout.agent_name(self._agent), self._open_scope().extra, every_agent=True)
+
     def may_see(self, place: Place) -> bool:
         """Return whether the agent may see pages of a place."""
         scope = place.scope

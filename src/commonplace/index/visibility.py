@@ -67,7 +67,7 @@ Condition = ScopeIs | HasExtraPattern | OwnerMeets | HasTag | DayIs | SourceIs |
 def owner_condition(viewer: Viewer) -> Condition:
     """Return the condition on owners whose passages the viewer may see."""
     conditions: list[Condition] = [ScopeIs("shared"), ScopeIs("world"), ScopeIs("global")]
-    conditions.append(ScopeIs("agent", (viewer.agent,)))
+    conditions.append(ScopeIs("agent", None if viewer.every_agent else (viewer.agent,)))
     conditions += [HasExtraPattern(pattern) for pattern in viewer.extra]
     for scope, names in (("channel", [viewer.channel]), ("skill", ["global", viewer.user])):
         known = tuple(name for name in names if name is not None)

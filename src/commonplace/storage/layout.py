@@ -229,6 +229,11 @@ class Layout:
         root = self._diary(agent).curated.rpartition("/")[0]
         return path.removeprefix(f"{root}/") if root else path
 
+    def notes_page(self, agent: str, path: str) -> str:
+        """Return the page that `notes_path` shows as this path."""
+        root = self._diary(agent).curated.rpartition("/")[0]
+        return f"{root}/{path}" if root else path
+
     def notes_pages(self, agent: str, paths: Iterable[str]) -> list[str]:
         """Return the pages of blocks below the notes tree, without those of other toolsets."""
         elsewhere = [self.world, self.globals, self.channels, self.working_folder(agent), self.activity_folder(agent)]

@@ -56,7 +56,7 @@ def memory_write(
         found, warnings = _find_blocks(home, key)
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
-            raise KeyExists(f"{key!r} is kept already, in {where}: use memory_update to change it")
+            raise KeyExists(f"{key!r} is kept already, in {where}", advice="use memory_update to change it")
         at = format_timestamp(home.clock())
         home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
     return _success({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
@@ -146,8 +146,18 @@ def _drop_blank_tags(tags: list[str] | None) -> list[str]:
 def _find_canonical(home: Home, key: str) -> tuple[StoredBlock, list[str]]:
     found, warnings = _find_blocks(home, key)
     if not found:
-        raise KeyNotFound(f"{key!r} is not kept: use memory_search to find the right key, or memory_write to keep it")
+        advice = "use memory_search to find the right key, or memory_write to keep it"
+        raise KeyNotFound(f"{key!r} is not kept{_suggest_key(home, key)}", advice=advice)
     return found[0], warnings
+
+
+def _suggest_key(home: Home, key: str) -> str:
+    """Return the end of a sentence that names the most similar key in use; empty if none is similar."""
+    from difflib import get_close_matches
+
+    keys = {note.block.key.casefold(): note.block.key for note in _read_all_blocks(home)[0]}
+    close = get_close_matches(key.casefold(), keys, n=1)
+    return f" (did you mean {keys[close[0]]!r}?)" if close else ""
 
 
 def _find_blocks(home: Home, key: str) -> tuple[list[StoredBlock], list[str]]:

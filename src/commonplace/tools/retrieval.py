@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
-from ..errors import CommonplaceError, NotAvailable, PageNotFound, Refused
+from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
 from ..formats.transcripts import render_lines
 from ..framing import show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
-from ..home import Home
+from ..home import Home, modified_timestamp
 from ..model import Hit, Page
 from ..schema import AtLeast, Clamp
 from ..storage.base import ABSENT
@@ -88,7 +88,11 @@ def memory_get(
     lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
 ) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
-    page = _read_page(home, path)
+    return page_lines(home, _read_page(home, path), from_, lines)
+
+
+def page_lines(home: Home, page: Page, from_: int, lines: int | None) -> Reply:
+    """Return some lines of a page, as memory_get answers."""
     path = page.path
     shown = page.text.removesuffix("\n").split("\n") if page.text else []
     if path.endswith(".jsonl"):  # a turn of many lines is one line of the page
@@ -137,12 +141,20 @@ def _check_readable(home: Home, path: str) -> str:
     settings = home.search_settings
     clean = path.removeprefix("./")
     place = home.layout.place(clean, settings.extra_paths)
+    if place is None:  # the notes toolset names pages from the agent's memory root
+        inside = home.layout.notes_page(home.agent, clean)
+        place = home.layout.place(inside)
+        if place and modified_timestamp(home, inside):
+            clean = inside
+        else:
+            place = None
     if place is None or place.kind == "data":
         raise Refused(
-            f"{path} is not a page of memory: only Markdown pages and sessions that search returns can be read"
+            f"{path} is not a page of memory",
+            advice="only Markdown pages and sessions that search returns can be read",
         )
     if not home.visibility.may_see(place):
-        raise Refused(f"{path} belongs to another agent")
+        raise OtherAgentsPage(f"{path} belongs to another agent")
     if place.kind == "session" and not settings.index_sessions:
         raise Refused(f"{path} is a session, and sessions are not searched: set memorySearch.indexSessions")
     return clean

@@ -33,10 +33,10 @@ class Shell:
         return json.loads(self.ok(*arguments))
 
 
-def on_a_terminal(shell: Shell, command: str) -> str:
+def on_a_terminal(shell: Shell, command: str, **more: str) -> str:
     main, other = pty.openpty()
     argv = [sys.executable, "-m", "commonplace", *command.split()]
-    environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200"}
+    environment = {**shell.environment, "TERM": "xterm", "COLUMNS": "200", **more}
     with subprocess.Popen(argv, cwd=shell.folder, env=environment, stdin=other, stdout=other, stderr=other) as process:
         os.close(other)
         shown = b""

@@ -135,7 +135,8 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["show", "memory/none.md"], 3, "does not exist"),
         (["world", "none"], 3, "does not exist"),
         (["skills", "none"], 3, "Not found"),
-        (["write", "editor", "again"], 4, "kept already"),
+        (["write", "editor", "again"], 4, "add --update to replace it"),
+        (["read", "editr"], 3, "did you mean 'editor'?"),
         (["show", "../secret.md"], 5, "not a page of memory"),
         (["call", "write_memory", '{"key": "scratchpad", "content": "x"}'], 5, "scratch_note"),
         (["recall", "--days", "-1"], 2, "days"),
@@ -146,7 +147,8 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["frobnicate"], 2, "--help"),
         (["tools", "--tools", "none"], 2, "must be one of retrieval"),
         (["tools", "--format", "none"], 2, "openai"),
-        (["remember", " "], 2, "content"),
+        (["remember", " "], 2, "give what to remember after the command"),
+        (["remember", ""], 2, "give what to remember after the command"),
     ],
 )
 def test_errors_say_what_to_do_and_exit_with_their_status(
@@ -317,3 +319,66 @@ def test_contradictory_options_are_refused(used: Shell, arguments: list[str]) ->
 def test_a_pipe_into_a_new_home_makes_it(shell: Shell) -> None:
     shell.ok("--home", "fresh", "scratch", "--append", stdin="piped")
     assert shell.ok("--home", "fresh", "scratch").strip() == "piped"
+
+
+def test_every_path_that_is_printed_can_be_shown(used: Shell) -> None:
+    used.ok("write", "shell", "zsh", "--summary")
+    printed = {line.split("\t")[3].removeprefix("new: ") for line in used.ok("log").splitlines()}
+    printed |= {line.split("\t")[2] for line in used.ok("list", "--notes").splitlines()}
+    printed |= {line.split("\t")[0] for line in used.ok("list").splitlines()}
+    printed.add(used.ok("write", "editor", "emacs", "--update").split(" in ")[1].strip().removesuffix("."))
+    printed.add(json.loads(used.ok("--json", "write", "pager", "less"))["data"]["path"])
+    assert {"directives/memory.md", "agents/main/memory/MEMORY.md"} <= printed
+    for path in printed:
+        assert used.ok("show", path).strip(), path
+
+
+def test_a_page_of_another_agent_is_shown_to_everyone_who_asks_for_it(used: Shell) -> None:
+    path = used.ok("--agent", "bob", "remember", "Bob was here").split()[2]
+    refused = used.run("show", path)
+    assert refused.returncode == 5
+    assert "add --everyone" in refused.stderr
+    assert "Bob was here" in used.ok("show", "--everyone", path)
+
+
+def test_an_agent_that_nobody_used_before_is_pointed_out_once(used: Shell) -> None:
+    assert used.run("remember", "hello").stderr == ""
+    assert "did you mean main?" in used.run("--agent", "mian", "recall").stderr
+    first = used.run("remember", "hello", COMMONPLACE_AGENT="writer")
+    assert first.stderr == "note: writer is an agent that nobody used before; agents so far: main\n"
+    assert used.run("--agent", "writer", "remember", "again").stderr == ""
+
+
+def test_a_memory_that_is_made_on_the_way_is_named(shell: Shell) -> None:
+    done = shell.run("remember", "hello")
+    assert done.stderr == f"note: made a memory in {shell.folder}/user/.commonplace\n"
+    assert shell.run("remember", "again").stderr == ""
+
+
+def test_help_is_a_command(shell: Shell) -> None:
+    assert shell.ok("help") == shell.ok("--help")
+    assert shell.ok("help", "token", "create") == shell.ok("token", "create", "--help")
+    assert shell.run("help", "serch").returncode == 2
+
+
+def test_init_says_what_comes_next(shell: Shell) -> None:
+    assert "commonplace install" in shell.ok("init")
+    assert "commonplace install" not in shell.ok("init")
+
+
+def test_what_is_empty_says_so(shell: Shell) -> None:
+    shell.ok("init")
+    assert shell.ok("skills") == "No skills yet.\n"
+    assert shell.ok("list") == "No pages.\n"
+    assert shell.ok("list", "--notes") == "No notes.\n"
+
+
+def test_a_table_wraps_between_words_and_folders(used: Shell) -> None:
+    lines = on_a_terminal(used, "log", COLUMNS="80").splitlines()
+    assert any(line.rstrip().endswith("agents/main/memory/daily/") for line in lines)
+    assert all(len(re.sub(r"\x1b\[[0-9;]*m", "", line)) <= 80 for line in lines)
+
+
+def test_no_color_means_no_colour(used: Shell) -> None:
+    assert "\x1b[" in on_a_terminal(used, "search tea")
+    assert "\x1b[" not in on_a_terminal(used, "search tea", NO_COLOR="1")

@@ -378,3 +378,13 @@ def test_the_context_is_for_the_tools_that_the_agent_is_given(shell: Shell) -> N
     assert "MemoryTool" in registry
     assert "`recall`" not in registry
     assert "--tools" in shell.run("context", "--tools", "nothing").stderr
+
+
+def test_the_owner_searches_what_belongs_to_any_agent(shell: Shell) -> None:
+    shell.ok("init")
+    shell.ok("remember", "The spare key is with Ann")
+    shell.ok("--agent", "bob", "remember", "The spare tyre is in the cellar")
+    assert paths(search(shell, "spare tyre in the cellar", "--scope", "agent:bob")) == []
+    found = paths(search(shell, "spare", "--everyone"))
+    assert [path.split("/")[1] for path in found] == ["bob", "main"]
+    assert "agents/bob/" in shell.ok("search", "spare tyre", "--everyone", "--explain", "--keyword")

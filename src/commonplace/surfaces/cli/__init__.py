@@ -57,6 +57,7 @@ COMMANDS = {
     "tools": ("tools", "Describe the tools, for people or for a model API."),
     "call": ("tools", "Call any tool with JSON arguments."),
     "completion": ("setup", "Print the completion script for your shell."),
+    "help": ("setup", "Show how to use commonplace, or one of its commands."),
 }
 
 

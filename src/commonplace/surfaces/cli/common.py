@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeVar
 import click
 
 from ... import foreign
-from ...errors import InvalidArgument, NotFound, Refused, StorageError
+from ...errors import CommonplaceError, InvalidArgument, NotFound, Refused, StorageError
 from ...home import Home
 from ...schema import array, check, one_of
-from ...storage.backends import backend_of
+from ...storage.backends import backend_of, display_name
 from ...storage.layout import MAIN
 from ...toolsets import EVERYDAY, EVERYDAY_NAME, TOOLSETS
 
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = ".commonplace"
+_MIN_COLUMN_WIDTH = 8  # of a table, in characters
+
+everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
 
 
 def find_home(start: str, environment: Mapping[str, str]) -> str:
@@ -133,7 +136,11 @@ def open_memory(*, to_write: bool = False) -> Memory:
 
     home = _usable_home(to_write=to_write)
     session = os.environ.get("COMMONPLACE_SESSION", "")
+    is_new = not home_exists(home)
     memory = Memory(home, agent_name(), session=session, is_found=is_found_home())
+    if is_new:
+        note(f"made a memory in {display_name(absolute_home(home))}")
+    note_new_agent(memory.home)
     keep_readings(memory.home)
     warn_untrusted(memory.home)
     return memory
@@ -144,6 +151,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     session = os.environ.get("COMMONPLACE_SESSION", "")
     root = _usable_home(to_write=False)
     home = Home(root, agent_name(), session=session, is_found=is_found_home(), toolsets=toolsets)
+    note_new_agent(home)
     home.write_default_directive()
     keep_readings(home)
     warn_untrusted(home)
@@ -165,6 +173,18 @@ def keep_readings(home: Home, session: str = "") -> None:
     home.keep_readings(session or os.environ.get("COMMONPLACE_SESSION") or f"process {os.getppid()}")
 
 
+def note_new_agent(home: Home) -> None:
+    """Point out an agent that was named and that nobody used before: the name may be mistyped."""
+    if home.agent == MAIN or not home.is_new_agent():
+        return
+    from difflib import get_close_matches
+
+    others = [name for name in home.list_agents() if name != home.agent]
+    close = get_close_matches(home.agent, [*dict.fromkeys([MAIN, *others])], n=1)
+    hint = f"did you mean {close[0]}?" if close else f"agents so far: {', '.join(others) or 'none'}"
+    note(f"{home.agent} is an agent that nobody used before; {hint}")
+
+
 def warn_untrusted(home: Home) -> None:
     """Say in one sentence what of a memory that was only found does not count until the user trusts it."""
     if home.trust.is_own:
@@ -183,13 +203,24 @@ def _usable_home(*, to_write: bool) -> str:
     return home
 
 
-def call_tool(memory: Memory, tool: str, arguments: dict[str, Any], toolset: str) -> dict[str, Any]:
-    """Call a tool and return its reply. A failure is reported and ends the program with the error's exit status."""
+def call_tool(
+    memory: Memory,
+    tool: str,
+    arguments: dict[str, Any],
+    toolset: str,
+    advice: Mapping[type[CommonplaceError], str] | None = None,
+) -> dict[str, Any]:
+    """Call a tool and return its reply. A failure is reported and ends the program with the error's exit status.
+
+    `advice` says what to do about an error in the words of commands, where the tool's own advice names tools.
+    """
     outcome = memory.attempt(tool, arguments, toolset)
     if outcome.error:
         if get_options().get("json"):
             print_json(outcome.reply)
             sys.exit(outcome.error.exit_status)
+        if instead := (advice or {}).get(type(outcome.error)):
+            raise type(outcome.error)(outcome.error.problem, advice=instead) from outcome.error
         raise outcome.error
     if sentence := outcome.reply.get("warning"):
         warn(sentence)
@@ -211,13 +242,28 @@ def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
 def print_text(text: str, **style: Any) -> None:
     """Print text on standard output; `style` applies on a terminal only."""
     text = escape_for(sys.stdout, text)
-    sys.stdout.write((click.style(text, **style) if style and sys.stdout.isatty() else text) + "\n")
+    sys.stdout.write((click.style(text, **style) if style and has_colour(sys.stdout) else text) + "\n")
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal whose user wants colours (https://no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def warn(text: str) -> None:
     """Print a warning on standard error. Failing to print it is not an error."""
+    _print_aside(f"warning: {text}", fg="yellow")
+
+
+def note(text: str) -> None:
+    """Print on standard error what a user should know and that is no problem."""
+    _print_aside(f"note: {text}", dim=True)
+
+
+def _print_aside(text: str, **style: Any) -> None:
+    text = escape_for(sys.stderr, text)
     with suppress(OSError):
-        click.secho(f"warning: {escape_for(sys.stderr, text)}", fg="yellow", err=True)
+        click.echo(click.style(text, **style) if has_colour(sys.stderr) else text, err=True)
 
 
 def escape_for(stream: TextIO, text: str) -> str:
@@ -243,12 +289,43 @@ def print_table(headers: list[str], rows: list[list[str]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    console = Console()
+    used = [at for at in range(len(headers)) if any(row[at] for row in rows)]
+    cells = [[escape_for(sys.stdout, row[at]) for at in used] for row in rows]
+    widths = _fit_columns([[headers[at] for at in used], *cells], console.width)
     table = Table(box=None, pad_edge=False, header_style="bold", show_header=any(headers))
-    for header in headers:
-        table.add_column(header, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(escape_for(sys.stdout, cell)) for cell in row))
-    Console().print(table)
+    for at, width in zip(used, widths, strict=True):
+        table.add_column(headers[at], overflow="fold", width=width)
+    for row in cells:
+        table.add_row(*(Text(_break_paths(cell, width)) for cell, width in zip(row, widths, strict=True)))
+    console.print(table)
+
+
+def _fit_columns(rows: list[list[str]], width: int) -> list[int]:
+    """Return the widths of columns that fit a terminal: the widest are made narrower."""
+    from rich.cells import cell_len
+
+    widths = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(*rows, strict=True)]
+    gaps = 2 * (len(widths) - 1)
+    while sum(widths) + gaps > max(width, _MIN_COLUMN_WIDTH * len(widths) + gaps):
+        widths[widths.index(max(widths))] -= 1
+    return widths
+
+
+def _break_paths(cell: str, width: int) -> str:
+    """Break the words of a cell that are wider than its column after a slash, where they have one."""
+    return " ".join(_break_path(word, width) for word in cell.split(" "))
+
+
+def _break_path(word: str, width: int) -> str:
+    if len(word) <= width or "/" not in word:
+        return word
+    lines = [""]
+    for part in word.replace("/", "/\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return "\n".join(lines)
 
 
 class ProgressBar:
@@ -291,6 +368,11 @@ def read_text(words: tuple[str, ...], what: str) -> str:
     if words and words != ("-",):
         return " ".join(words)
     text = "" if not words and sys.stdin.isatty() else read_stdin()
+    return require_text(text, what)
+
+
+def require_text(text: str, what: str) -> str:
+    """Return a text; InvalidArgument if it is blank."""
     if not text.strip():
         raise InvalidArgument(f"give {what} after the command, or on standard input")
     return text

@@ -14,13 +14,20 @@ from ...maintenance import timeline
 from ...maintenance.timeline import UndoResult
 from ...storage.history import Change
 from ...storage.records import read_text
-from .common import get_options, global_options, open_memory, print_reply, print_table, print_text, warn
+from .common import (
+    everyone_option,
+    get_options,
+    global_options,
+    open_memory,
+    print_reply,
+    print_table,
+    print_text,
+    warn,
+)
 
 if TYPE_CHECKING:
     from ...maintenance.blame import BlameLine
     from ...maintenance.forget import ForgetReport, Trace
-
-everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
 
 
 @click.command("log")

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import click
 
+from ...errors import CommonplaceError, KeyExists, KeyNotFound
 from ...storage.readings import read_lines
 from ...tools.working import clear_handoff, read_handoff
-from .common import call_tool, global_options, open_memory, print_reply, read_text
+from .common import call_tool, global_options, open_memory, print_reply, read_text, require_text
+
+_ADVICE: dict[type[CommonplaceError], str] = {
+    KeyExists: "add --update to replace it; `commonplace read KEY` shows it",
+    KeyNotFound: "`commonplace list --notes` lists the keys, `commonplace write KEY TEXT` keeps a new one",
+}
 
 
 @click.command("remember")
@@ -14,7 +20,8 @@ from .common import call_tool, global_options, open_memory, print_reply, read_te
 @global_options
 def remember_command(text: tuple[str, ...]) -> None:
     """Add TEXT to today's page with the time. Without TEXT, standard input is read."""
-    content = read_text(text, "what to remember")
+    what = "what to remember"
+    content = require_text(read_text(text, what), what)
     reply = call_tool(open_memory(to_write=True), "remember", {"content": content}, "journal")
     print_reply(reply, reply["content"])
 
@@ -42,11 +49,12 @@ def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[st
         raise click.UsageError("--update changes a note where it is: leave out --summary")
     memory = open_memory(to_write=True)
     if update:
-        reply = call_tool(memory, "memory_update", arguments, "notes")
+        reply = call_tool(memory, "memory_update", arguments, "notes", _ADVICE)
     else:
         target = "summary" if summary else "daily"
-        reply = call_tool(memory, "memory_write", {**arguments, "target": target}, "notes")
-    print_reply(reply, f"Kept {reply['data']['key']!r} in {reply['data']['path']}.")
+        reply = call_tool(memory, "memory_write", {**arguments, "target": target}, "notes", _ADVICE)
+    path = memory.home.layout.notes_page(memory.home.agent, reply["data"]["path"])
+    print_reply(reply, f"Kept {reply['data']['key']!r} in {path}.")
 
 
 @click.command("read")
@@ -54,7 +62,7 @@ def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[st
 @global_options
 def read_command(key: str) -> None:
     """Show the note with this KEY."""
-    reply = call_tool(open_memory(), "memory_read", {"key": key}, "notes")
+    reply = call_tool(open_memory(), "memory_read", {"key": key}, "notes", _ADVICE)
     print_reply(reply, reply["data"]["content"])
 
 

@@ -37,6 +37,11 @@ from .common import (
     warn,
 )
 
+_NEXT_STEP = (
+    'Next: `commonplace remember "…"` adds a first entry, and `commonplace install claude-code` (or another client; '
+    "`commonplace install` lists them) lets your agent use it."
+)
+
 
 @click.command("init")
 @click.argument("folder", required=False, metavar="[FOLDER|URL]")
@@ -59,7 +64,8 @@ def init_command(folder: str | None) -> None:
     if not existed and memory.storage.local_folder:
         _record_made(memory.storage.local_folder)
     done = "There is a memory" if existed else "Made a memory"
-    print_reply({"home": display_name(address), "created": not existed}, f"{done} in {display_name(address)}.")
+    text = f"{done} in {display_name(address)}."
+    print_reply({"home": display_name(address), "created": not existed}, text if existed else f"{text}\n{_NEXT_STEP}")
 
 
 def _default_folder() -> str:
@@ -82,6 +88,21 @@ def _record_made(folder: str) -> None:
         record_made(folder)
     except StorageError as error:
         warn(f"{error}: run `commonplace trust` in this folder, or name the memory with --home")
+
+
+@click.command("help")
+@click.argument("names", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def help_command(context: click.Context, names: tuple[str, ...]) -> None:
+    """Show the list of commands, or how to use COMMAND."""
+    shown = context.find_root()
+    for name in names:
+        if not isinstance(shown.command, click.Group):
+            break
+        found, command, _ = shown.command.resolve_command(shown, [name])
+        if command:
+            shown = click.Context(command, info_name=found, parent=shown)
+    print_text(shown.get_help())
 
 
 @click.command("completion")

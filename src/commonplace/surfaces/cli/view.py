@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ...errors import CommonplaceError, OtherAgentsPage, Refused
 from ...formats.citations import parse_citation
 from ...toolsets import EVERYDAY_NAME
 from .common import (
     call_tool,
+    everyone_option,
     global_options,
     open_existing_home,
     open_memory,
@@ -22,7 +24,14 @@ from .common import (
 )
 
 if TYPE_CHECKING:
+    from ...home import Home
+    from ...model import Page
     from ...search.pipeline import SearchResult
+
+_SHOW_ADVICE: dict[type[CommonplaceError], str] = {
+    OtherAgentsPage: "add --everyone to see it",
+    Refused: "`commonplace list` lists the pages",
+}
 
 
 def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, value: int | None) -> int | None:
@@ -44,6 +53,7 @@ def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, 
 @click.option("--path", help="Only pages in this folder, or that match this pattern.")
 @click.option("--author", help="Only what this agent wrote; or outside, import, person, token.")
 @click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
+@click.option("--everyone", is_flag=True, help="Search what belongs to other agents, too.")
 @click.option("--explain", is_flag=True, help="Show how each hit got its score.")
 @global_options
 def search_command(
@@ -51,30 +61,32 @@ def search_command(
     limit: int | None,
     min_score: float | None,
     keyword: bool,
+    everyone: bool,
     explain: bool,
     **filters: Any,
 ) -> None:
-    """Find the lines that answer QUERY, in everything the agent may see."""
+    """Find the lines that answer QUERY, in everything the agent may see; with --everyone, in all of memory."""
     arguments = {"query": " ".join(query), "maxResults": limit, "minScore": min_score}
     given = {name: list(value) if name == "tags" else value for name, value in filters.items() if value}
     if explain:
-        _explain_search(_search(arguments, given, keyword=keyword))
+        _explain_search(_search(arguments, given, keyword=keyword, everyone=everyone))
         return
-    if keyword or "author" in given:
+    if keyword or everyone or "author" in given:
         from ...tools.retrieval import search_reply
 
-        reply = search_reply(_search(arguments, given, keyword=keyword))
+        reply = search_reply(_search(arguments, given, keyword=keyword, everyone=everyone))
     else:
         reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
     print_reply(reply, partial(_print_hits, reply["results"]))
 
 
-def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool) -> SearchResult:
+def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool, everyone: bool) -> SearchResult:
     home = open_existing_home()
     found = home.search(
         arguments["query"],
         arguments["maxResults"],
         arguments["minScore"],
+        home.visibility.owner() if everyone else None,
         filters=home.filters(**filters),
         mode="keyword" if keyword else None,
     )
@@ -126,18 +138,25 @@ def _explain_search(found: SearchResult) -> None:
 @click.option("--from", "first", type=int, help="The first line, counted from 1.")
 @click.option("--lines", type=int, help="How many lines.")
 @click.option("--as-of", "when", metavar="TIME", help="As it was then: 2026-03-14, `2 hours ago`, yesterday.")
+@everyone_option
 @global_options
-def show_command(path: str, first: int | None, lines: int | None, when: str | None) -> None:
+def show_command(path: str, first: int | None, lines: int | None, when: str | None, everyone: bool) -> None:
     """Show a page of memory, or the lines of a citation like memory/world/people.md#L3-L5."""
     if when:
-        _show_as_of(path, when)
+        _show_as_of(path, when, everyone=everyone)
         return
     if citation := parse_citation(path):
         path = citation.path
         first = citation.first
         lines = citation.last - first + 1
     arguments: dict[str, Any] = {"path": path, "from": first, "lines": lines}
-    reply = call_tool(open_memory(), "memory_get", arguments, "retrieval")
+    memory = open_memory()
+    if page := _read_unsearched_page(memory.home, path, everyone=everyone):
+        from ...tools.retrieval import page_lines
+
+        reply = page_lines(memory.home, page, first or 1, lines)
+    else:
+        reply = call_tool(memory, "memory_get", arguments, "retrieval", _SHOW_ADVICE)
 
     def print_lines() -> None:
         print_text(reply["text"])
@@ -147,10 +166,24 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
     print_reply(reply, print_lines)
 
 
-def _show_as_of(path: str, when: str) -> None:
+def _read_unsearched_page(home: Home, path: str, *, everyone: bool) -> Page | None:
+    """Return a page that search does not return, but that other commands name: a rule, a session, or another agent's
+    page for `everyone`. None for any other."""
+    from ...maintenance.timeline import may_see
+
+    path = path.removeprefix("./")
+    place = home.layout.place(path)
+    if home.visibility.may_see_page(path) or not (everyone or may_see(home, path)):
+        return None
+    if not (place or home.layout.is_instruction(path)):
+        return None
+    return home.storage.pages.read(path)
+
+
+def _show_as_of(path: str, when: str, *, everyone: bool) -> None:
     from ...maintenance.timeline import read_page_as_of
 
-    text = read_page_as_of(open_memory().home, path, when)
+    text = read_page_as_of(open_memory().home, path, when, everyone=everyone)
     print_reply({"path": path, "as_of": when, "text": text}, text.removesuffix("\n"))
 
 
@@ -165,18 +198,19 @@ def list_command(folder: str | None, notes: bool, tags: tuple[str, ...], limit: 
     memory = open_memory()
     if notes or tags:
         reply = call_tool(memory, "memory_search", {"query": "", "tags": list(tags), "limit": limit}, "notes")
+        shown_path = partial(memory.home.layout.notes_page, memory.home.agent)
         rows = [
-            [note["key"], ", ".join(note["tags"]), note["file"], _format_time(note["at"])]
+            [note["key"], ", ".join(note["tags"]), shown_path(note["file"]), _format_time(note["at"])]
             for note in reply["data"]["results"]
         ]
-        print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows))
+        print_reply(reply, partial(print_table, ["key", "tags", "kept in", "at"], rows) if rows else "No notes.")
         return
     below = f"{folder.rstrip('/')}/" if folder else ""
     pages = [
         {"path": path, "modified": at} for path, at in memory.home.visibility.list_pages() if path.startswith(below)
     ]
     rows = [[page["path"], _format_time(page["modified"])] for page in pages]
-    print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows))
+    print_reply({"pages": pages}, partial(print_table, ["page", "changed"], rows) if rows else "No pages.")
 
 
 def _format_time(at: str) -> str:
@@ -200,7 +234,10 @@ def skills_command(name: str | None, user: str | None) -> None:
         [skill["name"], skill["owner"], str(skill["training_progress"]), skill["description"]]
         for skill in reply["skills"]
     ]
-    print_reply(reply, partial(print_table, ["skill", "owner", "trained", "what it does"], rows))
+    headers = ["skill", "owner", "trained", "what it does"]
+    print_reply(
+        reply, partial(print_table, headers, rows) if rows else f"No skills yet{f' for {user}' if user else ''}."
+    )
 
 
 def _print_skill(skill: dict[str, Any]) -> None:

@@ -16,7 +16,7 @@ from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, p
 from ...storage.layout import stem
 from ...storage.records import read_text
 from .endpoints import MAX_PATH_CHARACTERS, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import LinkResolver, list_agents, list_known_pages, read_page, record_folders, resolve_page
+from .page_access import LinkResolver, list_known_pages, read_page, record_folders, resolve_page
 
 Row = dict[str, Any]
 MAX_OPENED_PAGES = 400  # of the newest days and sessions, opened to count their entries
@@ -32,7 +32,7 @@ def get_status(request: ApiRequest) -> dict[str, Any]:
     home = request.home
     grant = request.grant
     fixed = request.caller.fixed.get("agent")
-    agents = dict.fromkeys([*(grant.agents or ()), *([fixed] if fixed else list_agents(home))])
+    agents = dict.fromkeys([*(grant.agents or ()), *([fixed] if fixed else home.list_agents())])
     try:
         owners = {skill.owner for skill in home.skills.all()}
     except CommonplaceError:
@@ -67,7 +67,7 @@ def build_outline(home: Home) -> Row:
     home.storage.check()
     warnings: list[str] = []
     return {
-        "agents": list_agents(home),
+        "agents": home.list_agents(),
         "days": _list_days(home),
         "topics": _list_topics(home),
         "globals": _list_records(home, home.layout.globals, warnings),

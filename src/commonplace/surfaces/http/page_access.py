@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import NamedTuple
 
-from ...errors import CommonplaceError, PageNotFound, PathIsFile, PathIsFolder, Refused
+from ...errors import PageNotFound, PathIsFile, PathIsFolder, Refused
 from ...home import Home
 from ...model import Page, Scope
 from ...storage.layout import FIXED_PAGES, Place, stem
@@ -152,13 +152,3 @@ def record_folders(home: Home) -> tuple[str, ...]:
     """Return the folders of the records that this agent may see."""
     layout = home.layout
     return layout.globals, layout.channels, layout.working_folder(home.agent)
-
-
-def list_agents(home: Home) -> list[str]:
-    """Return the agents that have a folder, by its name, and this one."""
-    try:
-        folders = home.storage.pages.list_folders(home.layout.agents)
-    except CommonplaceError:
-        folders = []
-    own_folder = home.layout.agent_name(home.agent)
-    return sorted({home.agent, *(name for name in folders if name != own_folder)})
