@@ -366,11 +366,11 @@ class Home:
         self.storage.check()
 
         def ask(view: IndexView) -> dict[str, Any]:
-            pages, passages = view.index.size()
+            _, passages = view.index.size()
             spaces = [(name, view.index.coverage(name)) for name in view.index.spaces()]
             return {
                 "provider": self.search_settings.provider,
-                "pages": pages,
+                "pages": self.visibility.count_pages(view.index.stamps()),
                 "passages": passages,
                 "spaces": [{"space": name, "seen": each.seen, "vectors": each.vectors} for name, each in spaces],
                 "up_to_date": not view.stale,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -62,9 +62,16 @@ class Visibility:
 
     def filter_paths(self, paths: Iterable[str]) -> list[str]:
         """Return those paths that are pages the agent may see."""
+        return [path for path, place in self._find_pages(paths) if self.may_see(place)]
+
+    def count_pages(self, paths: Iterable[str]) -> int:
+        """Return how many of the paths are pages, whoever may see them: the data of a skill is no page of its own."""
+        return sum(1 for _ in self._find_pages(paths))
+
+    def _find_pages(self, paths: Iterable[str]) -> Iterator[tuple[str, Place]]:
         scope = self._open_scope()
         places = ((path, scope.place(path)) for path in paths)
-        return [path for path, place in places if place and place.kind != "data" and self.may_see(place)]
+        return ((path, place) for path, place in places if place and place.kind != "data")
 
     def list_pages(self) -> list[tuple[str, str]]:
         """Return every page the agent may see with the time it was last written, newest first."""

@@ -200,6 +200,6 @@ def _count(survey: Survey) -> dict[str, int]:
         "agents": len(survey.agents),
         "folders": len(survey.folders),
         "files": sum(entry.kind == "file" for entry in survey.entries()),
-        "pages": len(survey.versions),
+        "pages": survey.home.visibility.count_pages(survey.versions),
         "checks": len(CHECKS),
     }

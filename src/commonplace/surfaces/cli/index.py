@@ -45,7 +45,8 @@ def index_command(action: str) -> None:
     status = home.index_status()
     for warning in status["warnings"]:
         warn(warning)
-    rows = [[name.replace("_", " "), str(status[name])] for name in ("provider", "pages", "passages")]
+    rows = [["provider", status["provider"]]]
+    rows += [[name, f"{status[name]} of all agents"] for name in ("pages", "passages")]
     rows += [[f"  {space['space']}", f"{space['seen']} of {status['passages']} passages"] for space in status["spaces"]]
     print_reply(status, partial(print_table, ["", ""], rows))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 from collections.abc import Iterator, Mapping
@@ -10,6 +11,7 @@ from functools import partial
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...formats.timestamps import format_timestamp
@@ -38,6 +40,7 @@ from .common import (
 )
 
 _ALL_CALLS = 1_000_000  # more than the audit log ever has
+_PORTS_TO_TRY = 20  # by `web`, if others are in use
 _FIRST_START_NOTE = "first start"
 _IDENTITY = ("agent", "user", "channel", "session")
 
@@ -145,9 +148,9 @@ def _serve(
         from ..http.sign_in import SignInKeys
         from .browser import open_browser
     except ImportError as error:
-        raise NotInstalled("a server", "web" if opens_browser else "mcp") from error
+        raise NotInstalled("a server with a web page", "web") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
-    listener = _listen(host, port)
+    listener = _listen_nearby(host, port) if opens_browser and _is_default("port") else _listen(host, port)
     url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
@@ -217,6 +220,23 @@ def _listen(host: str, port: int) -> socket.socket:
         raise StorageError(
             f"cannot listen on {host}:{port} ({error.strerror or error}): choose another --port"
         ) from error
+
+
+def _is_default(option: str) -> bool:
+    """Return whether the user left out an option of the running command."""
+    return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
+
+
+def _listen_nearby(host: str, port: int) -> socket.socket:
+    """Listen on a port, or on the next free one if another program has it."""
+    for candidate in range(port, port + _PORTS_TO_TRY - 1):
+        try:
+            return _listen(host, candidate)
+        except StorageError as error:
+            if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.EADDRINUSE:
+                raise
+            click.echo(f"port {candidate} is in use, trying the next one", err=True)
+    return _listen(host, port + _PORTS_TO_TRY - 1)
 
 
 def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> ServerOptions:

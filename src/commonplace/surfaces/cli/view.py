@@ -299,12 +299,22 @@ def _describe_source(part: dict[str, Any]) -> str:
     return f"{part['source']}  {part['author']}, {part['at'][:10]}" if "author" in part else str(part["source"])
 
 
+def _format_value(value: object) -> str:
+    return {True: "yes", False: "no"}[value] if isinstance(value, bool) else str(value)
+
+
 @click.command("status")
 @global_options
 def status_command() -> None:
     """Show where memory is, what is in it and whether search is up to date."""
-    status = open_memory().status()
-    rows = [[name.replace("_", " "), str(value)] for name, value in status.items() if name != "warnings"]
+    memory = open_memory()
+    status = memory.status()
+    every = memory.home.index_status()
+    rows = [[name.replace("_", " "), _format_value(value)] for name, value in status.items() if name != "warnings"]
+
+    for row in rows:
+        if row[0] in ("pages", "passages"):
+            row[1] += f" that {status['agent']} may see, {every[row[0]]} of all agents"
 
     def print_status() -> None:
         print_table(["", ""], rows)

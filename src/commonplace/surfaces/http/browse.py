@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 from ... import __version__
 from ...errors import CommonplaceError, PageNotFound
+from ...formats import blocks
 from ...formats.daily import count_entries
 from ...formats.html import render_html
 from ...formats.transcripts import parse_turns
 from ...home import Home, modified_timestamp
-from ...model import Record
+from ...model import Block, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, object_of, plain_text
 from ...storage.layout import stem
 from ...storage.records import read_text
@@ -66,9 +67,11 @@ def build_outline(home: Home) -> Row:
     """Return everything this agent may browse, by kind. Records are read from the index, once it is up to date."""
     home.storage.check()
     warnings: list[str] = []
+    days = _list_days(home)
     return {
         "agents": home.list_agents(),
-        "days": _list_days(home),
+        "days": days,
+        "notes": _list_notes(home, [row["path"] for row in days[:MAX_OPENED_PAGES]]),
         "topics": _list_topics(home),
         "globals": _list_records(home, home.layout.globals, warnings),
         "channels": _list_channels(home, warnings),
@@ -90,6 +93,25 @@ def _list_days(home: Home) -> list[Row]:
         text, _ = read_text(home.storage.pages, row["path"])
         row["entries"] = count_entries(text) or len(_NOTE.findall(text)) or int(bool(text.strip()))
     return rows
+
+
+def _list_notes(home: Home, days: list[str]) -> list[Row]:
+    """Return the keyed notes of the curated page and of some days."""
+    paths = dict.fromkeys([home.layout.curated_page(home.agent), *days])
+    found = ((path, blocks.parse(read_text(home.storage.pages, path)[0])) for path in paths)
+    return [_describe_note(path, block) for path, stored in found for block in reversed(stored)]
+
+
+def _describe_note(path: str, block: Block) -> Row:
+    return {
+        "key": block.key,
+        "path": path,
+        "from": block.first_line,
+        "to": block.last_line,
+        "value": block.content[:MAX_VALUE_CHARACTERS],
+        "tags": list(block.tags),
+        "updated": block.at,
+    }
 
 
 def _list_topics(home: Home) -> list[Row]:
@@ -258,6 +280,9 @@ _STATUS = object_of(
 _RECORD = object_of(
     {"key": TEXT, "category": TEXT, "tags": _NAMES, "value": TEXT, "cut": BOOLEAN, "updated": TEXT, "path": TEXT}
 )
+_NOTE_ROW = object_of(
+    {"key": TEXT, "path": TEXT, "from": INTEGER, "to": INTEGER, "value": TEXT, "tags": _NAMES, "updated": TEXT}
+)
 _OUTLINE = object_of(
     {
         "agents": _NAMES,
@@ -274,6 +299,7 @@ _OUTLINE = object_of(
         "directives": array(object_of({"name": TEXT, "path": TEXT, "mine": BOOLEAN})),
         "summaries": array(object_of({"path": TEXT, "title": TEXT})),
         "working": array(_RECORD),
+        "notes": array(_NOTE_ROW),
         "others": array(object_of({"path": TEXT, "title": TEXT})),
         "warnings": _NAMES,
     }

@@ -96,7 +96,7 @@ def measure_growth(home: Home) -> list[Day]:
 
 def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
     last = growth[-1] if growth else Day("", 0, 0, 0)
-    return Sizes(last.pages, last.bytes, home.storage.history.size(), _measure_index(home))
+    return Sizes(len(home.visibility.list_pages()), last.bytes, home.storage.history.size(), _measure_index(home))
 
 
 def _limit_sizes(request: ApiRequest, sizes: Sizes) -> Sizes:

@@ -9,7 +9,7 @@ from ...context.prompt_recall import DEFAULT_BUDGET_TOKENS, recall_for
 from ...index.conversations import Conversation
 from ...index.recalls import without_recalls
 from ...index.tokenizer import find_highlights, to_utf16
-from ...model import Hit
+from ...model import Hit, Viewer
 from ...schema import ANY, BOOLEAN, INTEGER, NUMBER, TEXT, array, integer, object_of, one_of
 from ...search.pipeline import SearchResult
 from ...search.scoring import explain_hit
@@ -105,11 +105,13 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         path=parameters.get("path"),
         author=parameters.get("author"),
     )
+    viewer = _view_as(request, parameters.get("agent_filter"))
     with without_recalls():  # looking around does not count as recalling
         result = request.home.search(
             parameters["q"],
             parameters.get("limit"),
             parameters.get("min_score"),
+            viewer,
             filters=filters,
             mode="keyword" if parameters.get("keyword") else None,
         )
@@ -120,11 +122,25 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         "mode": result.mode,
         "fallback": result.fallback,
         "stale": result.stale,
-        "warnings": list(result.warnings),
+        "warnings": [*result.warnings, *_warn_of_filter(parameters.get("agent_filter"), request, viewer)],
     }
     if request.grant.agents is None:  # the time grows with what other agents keep
         reply["took_ms"] = round((time.perf_counter() - started) * 1000, 1)
     return reply
+
+
+def _view_as(request: ApiRequest, agent: str | None) -> Viewer | None:
+    """Return the agent to whom a search is restricted as its viewer, if the caller may act for it."""
+    fixed = request.caller.fixed.get("agent")
+    if not agent or not request.grant.may_be(agent) or fixed not in (None, "", agent):
+        return None
+    return Viewer(request.home.layout.agent_name(agent))
+
+
+def _warn_of_filter(agent: str | None, request: ApiRequest, viewer: Viewer | None) -> list[str]:
+    if not agent or viewer or agent == request.home.agent:
+        return []
+    return [f"nothing of {agent} is shown: you may not act for that agent here"]
 
 
 def _describe_hits(request: ApiRequest, result: SearchResult) -> list[dict[str, Any]]:

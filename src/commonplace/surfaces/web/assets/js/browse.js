@@ -51,7 +51,7 @@ const TABS = {
 
 function tabs(outline) {
   const many = (name) => outline[name]?.length;
-  const notes = ["summaries", "working", "directives"].reduce((sum, name) => sum + (many(name) ?? 0), 0);
+  const notes = ["notes", "summaries", "working", "directives"].reduce((sum, name) => sum + (many(name) ?? 0), 0);
   return [
     ["pages", "Pages", to("browse")],
     ["days", "Days", to("browse", "days"), many("days")],
@@ -146,15 +146,16 @@ function Topics({ outline }) {
 }
 
 function Card({ item, title, children }) {
-  return html`<li class="card"><a href=${toPage(item.path)}>${title || item.path}</a>
+  return html`<li class="card"><a href=${toPage(item.path, item.from ? { from: item.from, to: item.to } : undefined)}>${title || item.path}</a>
     ${item.value ? html`<p class="glance" dir="auto">${item.value}</p>` : !children && html`<p class="muted path">${item.path}</p>`}${children}
     ${(item.at || item.updated) && html`<p class="muted"><${When} at=${item.at || item.updated} /></p>`}</li>`;
 }
 
 function Notes({ outline }) {
   const groups = [
+    ["Keyed notes", outline.notes, "`commonplace write KEY TEXT` keeps one."],
     ["Summaries", outline.summaries, "What an agent has distilled: `reflect` rewrites it."],
-    ["Working notes", outline.working, "Keyed notes, the handoff and the scratchpad."],
+    ["Working notes", outline.working, "What a task needs, the handoff and the scratchpad."],
     ["Directives", outline.directives, "Standing instructions that every context begins with."],
   ];
   if (groups.every(([, items]) => !items?.length))
@@ -163,7 +164,7 @@ function Notes({ outline }) {
   return groups.map(
     ([name, items, about]) => html`<section><h2>${name}</h2>
     ${items?.length ? html`<ul class="cards">
-      ${items.map((each) => html`<${Card} key=${each.path} item=${each} title=${each.title || each.key || each.name} />`)}</ul>` : html`<p class="muted">None. ${about.replaceAll("`", "")}</p>`}</section>`,
+      ${items.map((each) => html`<${Card} key=${`${each.path}#${each.from ?? ""}`} item=${each} title=${each.title || each.key || each.name} />`)}</ul>` : html`<p class="muted">None. ${about.replaceAll("`", "")}</p>`}</section>`,
   );
 }
 

@@ -63,12 +63,20 @@ export function Search({ route }) {
       <${Icon} name="search" />
       <input ref=${field} id="question" type="search" aria-label="Search memory" placeholder="What do you want to know?" autocomplete="off"
         spellcheck="false" value=${text} onInput=${(event) => setText(event.target.value)}
-        onKeyDown=${(event) => event.key === "ArrowDown" && (event.preventDefault(), focusHit(0))} />
+        onKeyDown=${onQuestionKey} />
       <kbd aria-hidden="true">/</kbd>
     </form>
     <${Filters} filters=${filters} asked=${asked} />
     ${asked ? html`<${Results} asked=${asked} found=${found} filtered=${Object.keys(filters).length > 0} />` : html`<${Start} />`}
   </div>`;
+}
+
+// "/" leads to the field, where it is no part of a question yet; Escape leaves the field and keeps the question.
+function onQuestionKey(event) {
+  if (event.key === "ArrowDown") focusHit(0);
+  else if (event.key === "Escape") event.target.blur();
+  else if (event.key !== "/" || event.target.value) return;
+  event.preventDefault();
 }
 
 function filtersOf(params) {
@@ -135,7 +143,7 @@ function Results({ asked, found, filtered }) {
     <${Trouble} problem=${problem} again=${found.again} />
     ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
     <ol class=${`hits ${busy ? "is-old" : ""}`}>
-      ${(data?.results ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} best=${strongest(data.results)} />`)}</ol>
+      ${(data?.results ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} />`)}</ol>
   </section>`;
 }
 
@@ -148,20 +156,27 @@ function notes(data) {
   ];
 }
 
-const strongest = (hits) => Math.max(...hits.map((hit) => total(hit.why)), 0.01);
 const parts = (why) => Object.entries(why ?? {}).filter(([name, value]) => REASONS[name] && value > 0);
 const total = (why) => parts(why).reduce((sum, [, value]) => sum + value, 0);
 
 const titleOf = ({ title, path }) => (/^\d{4}-\d\d-\d\d$/.test(title) ? day(title) : title || path);
 
-function Hit({ hit, best }) {
+// The agent whose own page a hit is, if that is another than the one who looks.
+const otherOwner = (hit, me) => {
+  const [kind, name] = (hit.scope ?? "").split(/:(.*)/s);
+  return kind === "agent" && name !== me.status.agent && me.status.agents?.includes(name) ? name : "";
+};
+
+function Hit({ hit }) {
+  const me = useMe();
+  const owner = otherOwner(hit, me);
   return html`<li class="hit">
-    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })}>${titleOf(hit)}</a>
+    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })} onClick=${owner ? () => me.become(owner) : undefined}>${titleOf(hit)}</a>
     <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>
     <p class="hit-text" dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
-    <${Why} hit=${hit} best=${best} />
+    <${Why} hit=${hit} />
   </li>`;
 }
 
@@ -183,13 +198,15 @@ export function marked(text, marks) {
   });
 }
 
-function Why({ hit, best }) {
+// The bar is as long as the score; its colours are what made it.
+function Why({ hit }) {
   const found = parts(hit.why);
+  const whole = total(hit.why) / (hit.score ?? 0);
   const share = Math.round((hit.score ?? 0) * 100);
   return html`<details class="why">
     <summary><span class="score" title="How likely this answers">${share}%</span>
       <span class="why-bar" role="img" aria-label=${`Why: ${found.map(([name, value]) => `${name} ${value.toFixed(1)}`).join(", ") || "not told"}`}>
-        ${found.map(([name, value]) => html`<span class=${`why-${name}`} style=${{ width: `${(value / best) * 100}%` }}></span>`)}
+        ${found.map(([name, value]) => html`<span class=${`why-${name}`} style=${{ width: `${(value / whole) * 100}%` }}></span>`)}
       </span><span class="why-word">why</span></summary>
     <dl>${found.map(([name, value]) => html`<div><dt><span class=${`dot why-${name}`}></span>${REASONS[name]}</dt>
       <dd>${value.toFixed(2)}</dd></div>`)}</dl>
