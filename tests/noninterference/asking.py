@@ -192,6 +192,7 @@ OTHER_COMMANDS = {
     **dict.fromkeys(("token", "trust", "proposals"), "for the owner of a memory, not for an agent"),
     **dict.fromkeys(("mcp", "serve", "web", "watch"), "runs until it is stopped; what it answers is above"),
     "eval": "says how long questions took",
+    "help": "says nothing of memory",
 }
 COMPLETIONS = [
     (name, begun)

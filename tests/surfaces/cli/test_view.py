@@ -388,3 +388,16 @@ def test_the_owner_searches_what_belongs_to_any_agent(shell: Shell) -> None:
     found = paths(search(shell, "spare", "--everyone"))
     assert [path.split("/")[1] for path in found] == ["bob", "main"]
     assert "agents/bob/" in shell.ok("search", "spare tyre", "--everyone", "--explain", "--keyword")
+
+
+def test_every_command_counts_the_same_pages(shell: Shell) -> None:
+    shell.ok("init")
+    shell.ok("remember", "The spare key is with Ann")
+    shell.ok("--agent", "bob", "remember", "The spare tyre is in the cellar")
+    skill = {"op": "createSkill", "name": "brew", "description": "tea", "initialStructure": {"cups": 2}}
+    shell.ok("call", "MemoryTool", json.dumps(skill))
+    assert shell.json("--json", "status")["pages"] == shell.ok("list").count("\n") == 2
+    assert shell.json("--json", "index")["pages"] == 3
+    assert "3 pages of 2 agents" in shell.ok("doctor")
+    assert "2 that main may see, 3 of all agents" in on_a_terminal(shell, "status")
+    assert "3 of all agents" in on_a_terminal(shell, "index status")

@@ -158,7 +158,7 @@ def test_health_says_how_memory_is_doing(asked: Api, full: Path) -> None:
     assert [(each["check"], each["path"]) for each in found["findings"]] == [("unreadable", "memory/broken.md")]
     assert found["sizes"]["pages"] >= 6
     assert found["sizes"]["bytes"] > 100
-    assert found["growth"][-1]["pages"] == found["sizes"]["pages"]
+    assert found["growth"][-1]["pages"] == found["sizes"]["pages"] == asked.get("status")["pages"]
     assert found["recalled"]["most"][0]["times"] == 1
     assert (
         "memory/world/people.md" not in {each["path"] for each in found["recalled"]["most"]}
@@ -262,3 +262,19 @@ def test_a_list_has_the_times_and_sizes_of_pages_and_no_links(asked: Api, full: 
     assert rows["memory/world/people.md"]["at"].startswith("1970-01-01")
     assert {path: (full / path).stat().st_size for path in rows} == {path: row["size"] for path, row in rows.items()}
     assert asked.get("pages", limit=1000)["pages"][-1]["path"] == "memory/world/people.md", "the oldest is the last"
+
+
+def test_a_search_is_restricted_to_another_agent_whom_the_caller_may_be(asked: Api) -> None:
+    bob = asked.as_(Agent="bob")
+    bob.post("tools/remember", content="The spare tyre is in the cellar.")
+    found = asked.get("search", q="spare tyre", agent_filter="bob")
+    assert [hit["path"].split("/")[1] for hit in found["results"]] == ["bob"]
+    assert found["warnings"] == []
+
+
+def test_keyed_notes_are_in_the_outline_with_their_lines(asked: Api) -> None:
+    asked.post("tools/memory_write", key="pager", content="less", tags=["tools"])
+    (note,) = (row for row in asked.get("outline")["notes"] if row["key"] == "pager")
+    assert (note["value"], note["tags"]) == ("less", ["tools"])
+    text = asked.send("GET", f"pages/{note['path']}").text.split("\n")
+    assert text[note["from"] - 1] == "### pager"

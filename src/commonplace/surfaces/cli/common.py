@@ -301,6 +301,11 @@ def print_table(headers: list[str], rows: list[list[str]]) -> None:
     console.print(table)
 
 
+def format_count(count: int, what: str) -> str:
+    """Return a number with what it counts on a terminal, and as it is elsewhere."""
+    return f"{count} {what}" if sys.stdout.isatty() else str(count)
+
+
 def _fit_columns(rows: list[list[str]], width: int) -> list[int]:
     """Return the widths of columns that fit a terminal: the widest are made narrower."""
     from rich.cells import cell_len

@@ -16,6 +16,7 @@ from ...home import Home
 from ...index.watcher import PageChanges, WatchMode
 from .common import (
     ProgressBar,
+    format_count,
     get_options,
     global_options,
     open_memory,
@@ -46,7 +47,7 @@ def index_command(action: str) -> None:
     for warning in status["warnings"]:
         warn(warning)
     rows = [["provider", status["provider"]]]
-    rows += [[name, f"{status[name]} of all agents"] for name in ("pages", "passages")]
+    rows += [[name, format_count(status[name], "of all agents")] for name in ("pages", "passages")]
     rows += [[f"  {space['space']}", f"{space['seen']} of {status['passages']} passages"] for space in status["spaces"]]
     print_reply(status, partial(print_table, ["", ""], rows))
 

@@ -150,7 +150,7 @@ def _serve(
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
-    listener = _listen_nearby(host, port) if opens_browser and _is_default("port") else _listen(host, port)
+    listener = listen_nearby(host, port) if opens_browser and _is_default("port") else listen(host, port)
     url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
@@ -211,7 +211,8 @@ def _check_token(given: str) -> str:
     return secret
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
+    """Listen on a port; StorageError if that cannot be."""
     try:
         listener = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # else the end of a response waits for 40 ms
@@ -227,16 +228,16 @@ def _is_default(option: str) -> bool:
     return click.get_current_context().get_parameter_source(option) is ParameterSource.DEFAULT
 
 
-def _listen_nearby(host: str, port: int) -> socket.socket:
+def listen_nearby(host: str, port: int) -> socket.socket:
     """Listen on a port, or on the next free one if another program has it."""
     for candidate in range(port, port + _PORTS_TO_TRY - 1):
         try:
-            return _listen(host, candidate)
+            return listen(host, candidate)
         except StorageError as error:
             if not isinstance(error.__cause__, OSError) or error.__cause__.errno != errno.EADDRINUSE:
                 raise
             click.echo(f"port {candidate} is in use, trying the next one", err=True)
-    return _listen(host, port + _PORTS_TO_TRY - 1)
+    return listen(host, port + _PORTS_TO_TRY - 1)
 
 
 def _serving(user: str | None, channel: str | None, homes: str | None, answers: Any, tools: str) -> ServerOptions:

@@ -13,6 +13,7 @@ from ...toolsets import EVERYDAY_NAME
 from .common import (
     call_tool,
     everyone_option,
+    format_count,
     global_options,
     open_existing_home,
     open_memory,
@@ -314,7 +315,7 @@ def status_command() -> None:
 
     for row in rows:
         if row[0] in ("pages", "passages"):
-            row[1] += f" that {status['agent']} may see, {every[row[0]]} of all agents"
+            row[1] = format_count(status[row[0]], f"that {status['agent']} may see, {every[row[0]]} of all agents")
 
     def print_status() -> None:
         print_table(["", ""], rows)

@@ -82,8 +82,10 @@ def measure_growth(home: Home) -> list[Day]:
     sizes: dict[str, int] = {}
     pages = 0
     total = 0
-    for change, size in home.storage.history.page_sizes():
-        if not timeline.may_see(home, change.path):
+    recorded = home.storage.history.page_sizes()
+    visible = {*home.visibility.filter_paths({change.path for change, _ in recorded})}
+    for change, size in recorded:
+        if change.path not in visible:
             continue
         before = sizes.get(change.path, -1)
         sizes[change.path] = size
@@ -96,7 +98,7 @@ def measure_growth(home: Home) -> list[Day]:
 
 def measure_sizes(home: Home, growth: list[Day]) -> Sizes:
     last = growth[-1] if growth else Day("", 0, 0, 0)
-    return Sizes(len(home.visibility.list_pages()), last.bytes, home.storage.history.size(), _measure_index(home))
+    return Sizes(last.pages, last.bytes, home.storage.history.size(), _measure_index(home))
 
 
 def _limit_sizes(request: ApiRequest, sizes: Sizes) -> Sizes:
