@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from collections import UserDict
 from pathlib import Path
 from typing import Any, TypedDict
@@ -510,3 +512,9 @@ def test_a_text_is_never_taken_for_its_letters(store: CommonplaceStore) -> None:
         with pytest.raises(ValueError, match="index is a list of paths"):
             store.put(("users",), "k", {"text": "x"}, index=index)  # type: ignore[arg-type]
     assert store.list_namespaces() == []
+
+
+def test_the_extra_brings_what_the_example_in_the_docs_imports() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    extra = project["project"]["optional-dependencies"]["langgraph"]
+    assert {re.split("[<>=]", requirement)[0] for requirement in extra} == {"langgraph", "langgraph-checkpoint"}

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from commonplace import Memory
+
 from .looking import Look
 from .serving import served
 from .test_looking import VIEWS, expect
@@ -76,3 +78,21 @@ def test_words_of_other_scripts_are_marked_where_they_stand(look: Look, home: Pa
     )
     page = look.go("#/search?q=\u6771\u4eac")
     expect(page.locator(".hit", has_text="333 metres").locator("mark").first).to_contain_text("\u6771\u4eac")
+
+
+def test_a_command_stays_within_its_box_with_its_button_beside_it(look: Look) -> None:
+    page = look.go("#/browse/globals")
+    box = page.locator(".empty .command").bounding_box()
+    button = page.locator(".empty .command button").bounding_box()
+    code = page.locator(".empty .command code").bounding_box()
+    assert abs(code["y"] + code["height"] / 2 - button["y"] - button["height"] / 2) < 4
+    assert code["x"] + code["width"] <= button["x"]
+    assert button["x"] + button["width"] <= box["x"] + box["width"] + 1
+
+
+def test_a_keyed_note_is_listed_under_its_key(look: Look, home: Path) -> None:
+    with Memory(home) as memory:
+        memory.call("memory_write", {"key": "pager", "content": "less is more"}, toolset="notes")
+    page = look.go("#/browse/notes")
+    page.get_by_role("link", name="pager").click()
+    expect(page.get_by_text("less is more").first).to_be_visible()

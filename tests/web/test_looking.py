@@ -341,3 +341,36 @@ def test_a_hostile_note_runs_nothing_loads_nothing_and_forges_nothing(home: Path
         assert not (link.get_attribute("href") or "").startswith("javascript:")
     assert look.elsewhere == []
     assert look.errors == []
+
+
+def test_hits_of_another_agent_are_found_and_opened(look: Look) -> None:
+    page = look.go("#/search?q=storm surges&agent_filter=research")
+    page.locator(".hit-title").first.click()
+    expect(page.get_by_text("the one from Delft fits our basin")).to_be_visible()
+    assert look.errors == []
+
+
+def test_a_score_bar_is_as_long_as_its_number(look: Look) -> None:
+    page = look.go("#/search?q=who leads the team")
+    page.locator(".why").first.wait_for()
+    look.settle()
+    for why in page.locator(".why").all():
+        score = int(why.locator(".score").inner_text().removesuffix("%"))
+        widths = why.evaluate(
+            "why => [...why.querySelectorAll('.why-bar > span')].reduce((sum, part) => sum + parseFloat(part.style.width), 0)"
+        )
+        assert abs(widths - score) <= 1
+
+
+def test_a_slash_and_escape_leave_the_question_alone(look: Look) -> None:
+    page = look.go()
+    field = page.locator("#question")
+    expect(field).to_be_focused()
+    page.keyboard.press("/")
+    expect(field).to_have_value("")
+    field.fill("and/or")
+    page.keyboard.press("Escape")
+    expect(field).to_have_value("and/or")
+    page.keyboard.press("/")
+    expect(field).to_be_focused()
+    expect(field).to_have_value("and/or")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from commonplace import Memory, __version__
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.tokens import create_token
 from commonplace.surfaces.http import export
 
 from .api import Api
@@ -278,3 +281,13 @@ def test_keyed_notes_are_in_the_outline_with_their_lines(asked: Api) -> None:
     assert (note["value"], note["tags"]) == ("less", ["tools"])
     text = asked.send("GET", f"pages/{note['path']}").text.split("\n")
     assert text[note["from"] - 1] == "### pager"
+
+
+def test_a_token_for_one_agent_is_told_that_a_filter_hides_another(asked: Api, full: Path) -> None:
+    tokens = open_tokens(str(full))
+    secret = create_token(tokens, datetime.now(UTC), agents=["main"], role="read")[1]
+    found = asked.as_(secret).get("search", q="quokka", agent_filter="bob")
+    assert (found["results"], found["warnings"]) == (
+        [],
+        ["nothing of bob is shown: you may not act for that agent here"],
+    )
