@@ -150,23 +150,27 @@ def bm25_score(terms: QueryTerms, candidate: Candidate) -> tuple[float, float]:
     around = candidate.around if candidate.around.strip() else ""
     score = 0.0
     present: set[str] = set()
-    for term in terms.terms:
+    for forms, spaced_forms, weight in terms.terms:
         times = 0.0
-        for form, spaced in zip(term.forms, term.spaced, strict=True):
+        for form, spaced in zip(forms, spaced_forms, strict=True):
             # `in` is faster than counting, and most words are absent
-            inside = words.count(spaced) if form in words else 0
-            outside = around.count(spaced) if form in around else 0
-            times = max(times, inside + CONTEXT_WEIGHT * outside)
+            of_form: float = words.count(spaced) if form in words else 0
+            if form in around:
+                of_form += CONTEXT_WEIGHT * around.count(spaced)
+            if of_form > times:
+                times = of_form
         if times:
-            score += term.weight * times * (BM25_K1 + 1) / (times + norm)
-            present.update(term.forms)
+            score += weight * times * (BM25_K1 + 1) / (times + norm)
+            present.update(forms)
     return score / terms.total, _phrase_share(terms.pairs, present, words) if len(present) > 1 else 0.0
 
 
 def _phrase_share(pairs: Sequence[WordPair], present: set[str], words: str) -> float:
-    possible = [pair for pair in pairs if not (present.isdisjoint(pair.first) or present.isdisjoint(pair.second))]
-    found = [pair for pair in possible if any(text in words for text in pair.adjacent)]
-    return len(found) / len(pairs) if possible else 0.0
+    found = 0
+    for first, second, adjacent in pairs:
+        if not (present.isdisjoint(first) or present.isdisjoint(second)):
+            found += any(text in words for text in adjacent)
+    return found / len(pairs) if found else 0.0
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

@@ -231,12 +231,13 @@ def _run_dated_query(
         candidates = _find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
-        background = background_odds([row.odds for row in drop_duplicates(rows)])
+        distinct = drop_duplicates(rows)
+        background = background_odds([row.odds for row in distinct])
+        if not query.filters.author:  # of the copies of a text, the best may be by another author
+            rows = distinct
         rows, reason = rerank_cross_encoder(index, by_meaning, embedding, rows, weights)
         has_dated = not dates.spans or has_dated_hit(query, rows, dates)
         rows = _select_by_date(rows, dates)
-        if not query.filters.author:  # of the copies of a text, the best may be by another author
-            rows = drop_duplicates(rows)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     if not dates.has_content and has_dated:
