@@ -53,6 +53,8 @@ def test_the_first_ten_hits_are_the_same_in_a_folder_and_in_a_database(
 def test_days_select_the_same_hits_in_a_folder_and_in_a_database(both: tuple[Memory, Memory], question: str) -> None:
     here, there = (memory.home.search(question, 20) for memory in both)
     assert here.hits
-    first = [hit.citation for hit in here.hits][:10]  # vectors are rounded in one of them: the last may differ
-    assert first == [hit.citation for hit in there.hits][:10]
+    pairs = list(zip(here.hits, there.hits, strict=False))
+    assert all(one.citation == other.citation for one, other in pairs)
+    # Vectors are rounded in a folder: the last hit that is near enough may be in one of them only.
+    assert abs(len(here.hits) - len(there.hits)) <= 1
     assert here.warnings == there.warnings
