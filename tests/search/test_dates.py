@@ -510,7 +510,7 @@ def test_days_of_which_nothing_is_known_are_reported_and_the_rest_is_searched(
     for question in ("what did we decide three weeks ago?", "what did we decide in April?"):
         result = diary(question)
         assert "Decided" in texts(result)[0]
-        assert any(warning.startswith("nothing found for") for warning in result.warnings)
+        assert any(warning.startswith("nothing is dated") for warning in result.warnings)
     assert diary("what did we decide last week?").warnings == ()
 
 

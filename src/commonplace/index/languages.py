@@ -86,7 +86,7 @@ ALSO_ENGLISH_WORDS = """
 """
 # What a question about a day is made of beside stop words: `what happened today`, `was ist gestern passiert`.
 DAY_QUESTION_WORDS = """
-    happen happened happening anything everything going new news done noted wrote written recorded logged
+    happen happened happening remind anything everything going new news done noted wrote written recorded logged
     paso pasado ocurrio sucedio hicimos hecho nuevo nueva novedades
     passe arrive produit quoi neuf nouveau
     aconteceu fizemos feito novo nova novidades passou
@@ -95,6 +95,21 @@ DAY_QUESTION_WORDS = """
     произошло случилось было делали сделали нового
     हुआ हुई किया
     حدث حصل فعلنا جديد
+"""
+# What people ask for of a day without saying on what: `what did we agree on yesterday?`. What answers may not have the
+# verb that was asked with.
+DAY_QUESTION_VERBS = """
+    agree agreed agreeing agreement decide decided deciding decision decisions discuss discussed talk talked conclude
+    concluded settle settled choose chose chosen resolve resolved plan planned learn learned learnt
+    decidimos decidido acordamos acordado hablamos
+    decide decidez decidions convenu discute
+    combinamos falamos
+    entschieden beschlossen vereinbart besprochen
+    deciso concordato discusso
+    решили договорились обсуждали обсудили выбрали решено
+    तय फैसला निर्णय
+    قررنا اتفقنا ناقشنا
+    决定 決定 讨论 討論 商定 同意 決め 결정
 """
 
 # What is removed from scripts without spaces, longest first.

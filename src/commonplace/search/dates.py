@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..formats.timestamps import MONTHS, parse_day
 from ..index.tokenizer import fold
 from .date_phrases import ARABIC_DUALS, VOCABULARIES
-from .words import guess_languages, has_content
+from .words import guess_languages, has_content, has_subject
 
 
 class Span(NamedTuple):
@@ -31,6 +31,17 @@ class Span(NamedTuple):
     def __str__(self) -> str:
         first = date.fromordinal(self.first)
         return f"{first}" if self.first == self.last else f"{first} to {date.fromordinal(self.last)}"
+
+    def describe(self) -> str:
+        """Return the days as people write them: `9–15 November 2026`."""
+        first = date.fromordinal(self.first)
+        last = date.fromordinal(self.last)
+        end = f"{last.day} {last:%B} {last.year}"
+        if first == last:
+            return end
+        if (first.year, first.month) == (last.year, last.month):
+            return f"{first.day}–{end}"
+        return f"{first.day} {first:%B}{'' if first.year == last.year else f' {first.year}'} – {end}"
 
 
 class DatePhrase(NamedTuple):
@@ -55,6 +66,7 @@ class QueryDates(NamedTuple):
     is_aside: bool = False
     rest: str = ""
     has_content: bool = True  # the rest asks for something, and not only for what happened
+    has_subject: bool = True  # the rest says on what, and not only what was agreed or decided
 
     def includes(self, day: int) -> bool:
         return any(span.contains(day) for span in self.spans)
@@ -81,6 +93,11 @@ class QueryDates(NamedTuple):
         """Return the phrases and the days they name, as people read them."""
         named = (f'"{phrase}" ({span})' for phrase, span in zip(self.phrases, self.spans, strict=True))
         return ", ".join(named)
+
+    def describe_plainly(self) -> str:
+        """Return the phrases and the days within a sentence: `last week (9–15 November)`."""
+        named = (f"{phrase} ({span.describe()})" for phrase, span in zip(self.phrases, self.spans, strict=True))
+        return " or ".join(named)
 
 
 NO_DATES = QueryDates()
@@ -152,6 +169,7 @@ def read_dates(text: str, today: int) -> QueryDates:
         not is_question,
         rest if is_question and (is_relative or not asks) else text,
         asks,
+        not is_question or has_subject(rest),
     )
 
 

@@ -40,12 +40,14 @@ from .scoring import (
     WEIGHTS,
     ScoredHit,
     Weights,
+    answer_open_question,
     drop_duplicates,
     explain_hit,
     fits_dates,
     has_dated_hit,
     put_first,
     score_candidates,
+    sort_by_day,
 )
 
 if TYPE_CHECKING:
@@ -62,6 +64,8 @@ _POOL_PASSAGES = 100  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
+_OTHER_DAYS_SHARE = 0.5  # of the lowest score of the days asked about, which hits of other days have at most
+_MAX_OTHER_DAYS_SCORE = 0.3  # of a hit of other days, where little else than days is asked
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
@@ -149,7 +153,8 @@ def search(
 def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
     if result.has_dated:
         return ()
-    return (f"nothing found for {result.dates.describe()}: the hits are from other days",)
+    notice = f"nothing is dated {result.dates.describe_plainly()}"
+    return (f"{notice}: the hits are from other days" if result.hits else notice,)
 
 
 def _add_authors(home: Searchable, result: SearchResult, query: Query) -> SearchResult:
@@ -240,13 +245,8 @@ def _run_dated_query(
         rows = _select_by_date(rows, dates)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
-    if not dates.has_content and has_dated:
-        scale = DATES_ALONE
-    hits = [
-        (row, score)
-        for row, score in zip(rows, _calibrate(rows, background, candidates.terms, scale), strict=True)
-        if score >= query.min_score
-    ][: query.limit]
+    scores = _calibrate(rows, background, candidates.terms, scale, dates)
+    hits = [(row, score) for row, score in zip(rows, scores, strict=True) if score >= query.min_score][: query.limit]
     words = list(candidates.terms.weights)
     active = vectors.active
     return SearchResult(
@@ -289,12 +289,10 @@ def _select_by_date(rows: list[ScoredHit], dates: QueryDates) -> list[ScoredHit]
     if not dates.spans or not dated:
         return rows
     if not dates.has_content:
-        dated.sort(key=lambda row: row.hit.at, reverse=True)
-        dated.sort(key=lambda row: row.factors.date, reverse=True)
-        best = max(row.odds for row in dated)
-        return [row._replace(odds=best) for row in dated]
+        return sort_by_day(dated)
     if dates.selects_first:
-        return put_first(dated, [row for row in rows if not fits_dates(row, dates)])
+        best = dated if dates.has_subject else answer_open_question(dated, dates.rest)
+        return put_first(best, [row for row in rows if not fits_dates(row, dates)])
     return rows
 
 
@@ -310,13 +308,20 @@ def explain_dates(result: SearchResult) -> dict[str, Any] | None:
     return {"spans": spans, "words": dates.rest, "found": result.has_dated}
 
 
-def _calibrate(rows: Sequence[ScoredHit], background: float, terms: QueryTerms, scale: Scale) -> Iterator[float]:
-    """Yield the score of each hit; none exceeds that of the hit before it."""
+def _calibrate(
+    rows: Sequence[ScoredHit], background: float, terms: QueryTerms, scale: Scale, dates: QueryDates
+) -> Iterator[float]:
+    """Yield the score of each hit; none exceeds that of the hit before it, and what is of other days than those asked
+    about is well below what is of these."""
     odds = [row.odds - background for row in rows]
-    score = 1.0
-    for evidence in weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total):
-        score = min(score, calibrate(evidence, scale))
-        yield score
+    is_dated = [bool(dates.spans) and fits_dates(row, dates) for row in rows]
+    most = 1.0 if dates.has_subject or any(is_dated) else _MAX_OTHER_DAYS_SCORE
+    every = weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total)
+    for place, (row, evidence) in enumerate(zip(rows, every, strict=True)):
+        if dates.selects_first and place and is_dated[place - 1] and not is_dated[place]:
+            most *= _OTHER_DAYS_SHARE
+        most = min(most, calibrate(evidence, DATES_ALONE if row.is_right_by_date else scale))
+        yield most
 
 
 def explain_result(result: SearchResult) -> list[dict[str, Any]]:

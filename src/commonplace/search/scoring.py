@@ -9,6 +9,7 @@ The weights were chosen on one half of a benchmark and are reported on the other
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from ..index.base import Candidate
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_score, match_key
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
+from .words import QueryWords
 
 
 class Weights(NamedTuple):
@@ -60,6 +62,7 @@ class ScoredHit(NamedTuple):
     background: float = 0.0  # subtracted by the pipeline: the odds that a hit has to exceed
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
+    is_right_by_date: bool = False  # it is of the days asked about, and little else is asked
 
 
 WEIGHTS = Weights()
@@ -77,7 +80,13 @@ _MIN_Z_SCORE = 2.0  # from which similarity alone makes a hit
 _MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity alone needs
 _MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which a passage needs to fill up a short list
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
-DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
+_DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
+_NAMED_ALONE = 3.5  # of what only names them in its text
+_SAME_VERB_ODDS = 10.0  # added to what is of the day asked about and has the verb of the question
+_SAME_DAY_ODDS = 8.0  # added to all of that day, where nothing has the verb
+_CHANGED_SHARE = 0.5  # of a note that is only dated by its last change
+_MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of a change has seconds
+_DATED_PATH = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
 _QUESTION_MARKS = ("?", "？", "؟", "?)", '?"', "?”")
@@ -140,12 +149,21 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
         return 0.0
     day = candidate.day
     if day is not None and dates.includes(day):
-        return 1.0 if dates.has_content else DATE_ALONE * _KIND_WEIGHTS.get(candidate.kind, 1.0)
+        return 1.0 if dates.has_content else _DATE_ALONE * _share_of_date(candidate)
     # A month or a year that a text names is among its words, and counts as such.
     names_one = dates.is_relative or dates.is_one_day
     if names_one and names_days_within(candidate.hit.text, day, query.today, dates.spans):
+        if not dates.has_content:
+            return _NAMED_ALONE
         return 1.0 if dates.is_one_day else _NAMED_IN_TEXT
     return max(date_proximity(span, day) for span in dates.spans) if day is not None else 0.0
+
+
+def _share_of_date(candidate: Candidate) -> float:
+    """Return how well its date tells the day of a passage: a rewritten page has only that of its last change."""
+    hit = candidate.hit
+    is_entry = hit.source == "session" or len(hit.at) <= _MINUTE_CHARACTERS or _DATED_PATH.search(hit.path)
+    return _KIND_WEIGHTS.get(candidate.kind, 1.0 if is_entry else _CHANGED_SHARE)
 
 
 def is_similar(row: ScoredHit) -> bool:
@@ -235,6 +253,37 @@ def rescore(rows: Sequence[ScoredHit], increments: Sequence[float], weights: Wei
         row._replace(odds=odds + weights.support * support[row.hit.path], support=support[row.hit.path])
         for row, odds in zip(rows, own_odds, strict=True)
     ]
+
+
+def sort_by_day(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """Sort hits of the days asked about: the entries of these days first, the newest first. Hits that fit these days
+    alike get the same odds."""
+    best: dict[float, float] = {}
+    for row in rows:
+        best[row.factors.date] = max(row.odds, best.get(row.factors.date, row.odds))
+    alike = [row._replace(odds=best[row.factors.date], is_right_by_date=True) for row in rows]
+    return sorted(alike, key=_rank_by_day, reverse=True)
+
+
+def answer_open_question(rows: Sequence[ScoredHit], question: str) -> list[ScoredHit]:
+    """Put those hits of a day first that have the verb of a question like `what did we decide yesterday?`: they are
+    right. Where none has it, any of them may answer, in other words or in another language."""
+    verbs = QueryWords(question)
+    with_verb = [row for row in rows if any(term in verbs.index(row.hit.text) for term in verbs.terms)]
+    if not with_verb:
+        return [_favour(row, _SAME_DAY_ODDS) for row in rows]
+    return put_first(
+        [_favour(row, _SAME_VERB_ODDS) for row in with_verb], [row for row in rows if row not in with_verb]
+    )
+
+
+def _favour(row: ScoredHit, odds: float) -> ScoredHit:
+    return row._replace(odds=row.odds + odds, is_right_by_date=True)
+
+
+def _rank_by_day(row: ScoredHit) -> tuple[float, str, str, int]:
+    """Return what sorts hits by their day; of one minute, the later line of a page is the newer one."""
+    return row.factors.date, row.hit.at[:_MINUTE_CHARACTERS], row.hit.path, row.hit.start
 
 
 def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[ScoredHit]:

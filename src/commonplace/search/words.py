@@ -15,6 +15,7 @@ from ..index.languages import (
     ALSO_ENGLISH_WORDS,
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
+    DAY_QUESTION_VERBS,
     DAY_QUESTION_WORDS,
     ENDINGS,
     ENGLISH,
@@ -107,17 +108,33 @@ def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
 def has_content(text: str) -> bool:
     """Return whether a question asks for more than what happened: it has a word that is neither a stop word nor one
     that any question about a day has."""
+    return _has_other_words(text, _day_question_words())
+
+
+def has_subject(text: str) -> bool:
+    """Return whether a question about a day says on what: `what did we decide` has a verb, but no subject."""
+    return _has_other_words(text, _day_question_words() | _day_question_verbs())
+
+
+def _has_other_words(text: str, ignored: frozenset[str]) -> bool:
+    """Return whether a text has a word that is neither a stop word nor one of these."""
     runs = [*split_runs(text)]
     words = [run for run, is_unspaced in runs if not is_unspaced]
-    ignored = _stop_words(guess_languages(words)) | _day_question_words()
+    ignored |= _stop_words(guess_languages(words))
     if any(word not in ignored for word in words):
         return True
-    return any(_drop_unspaced_stop_words(run) for run, is_unspaced in runs if is_unspaced)
+    pieces = (piece for run, is_unspaced in runs if is_unspaced for piece in _drop_unspaced_stop_words(run))
+    return any(piece not in ignored for piece in pieces)
 
 
 @cache
 def _day_question_words() -> frozenset[str]:
     return frozenset(fold(DAY_QUESTION_WORDS).split())
+
+
+@cache
+def _day_question_verbs() -> frozenset[str]:
+    return frozenset(fold(DAY_QUESTION_VERBS).split())
 
 
 @cache
