@@ -11,7 +11,7 @@ from ..errors import CommonplaceError
 from ..formats.structure import BLOCK_LEVEL, DAY_HEADING_PATTERN, ENTRY_LEVEL, FOOTER_START, find_marks
 from ..home import Home
 from .budget import Section
-from .items import DayItem, Entry
+from .entries import DayItem, Entry
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget

@@ -6,7 +6,7 @@ What is cut says so where it is shown, and on the receipt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
@@ -14,11 +14,10 @@ from ..framing import cut_rules, cut_start, estimate_tokens, fence, list_item, q
 from ..framing import weigh_tokens as weigh
 
 OVER_BUDGET = "over the budget"
+NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
 _MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
-_MIN_ENTRY_TOKENS = 25.0  # of an entry of a day that is cut
 _SEPARATOR_TOKENS = weigh("\n\n")
-_NEWLINE_TOKENS = weigh("\n")
 
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 IsApproved = Callable[[Span], bool]
@@ -134,7 +133,7 @@ class TextItem:
         def fits(start: str) -> bool:
             return weigh(self._render(start, self._describe_cut(start))) <= available
 
-        start = cut_start(self.text[:-1] if self.is_whole else self.text, fits).rstrip()
+        start = cut_start(self.text[:-1] if self.is_whole else self.text, fits)
         if len(start) < _MIN_SHOWN_CHARACTERS:
             return None
         rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
@@ -229,90 +228,6 @@ class RulesItem:
         rest = Cut(self.source, max(1, left), f"{OVER_BUDGET}: {count} sentences cut")
         shown = source._replace(tokens=estimate_tokens(rules))
         return Part((show_instructions(rules) + note).strip(), "", (shown,) if rules else (), (rest,))
-
-
-class Entry(NamedTuple):
-    """An entry of a day: its text as it is shown, and its lines on the page."""
-
-    text: str
-    first_line: int
-    last_line: int
-    total_characters: int = 0
-
-
-@dataclass(frozen=True)
-class DayItem:
-    """The entries of a day, oldest first. Where not all fit, the latest stay; a long one is cut at its end."""
-
-    path: str
-    title: str
-    entries: tuple[Entry, ...]
-    earlier_entries: int = 0  # on the page, before these
-    rank: tuple[int, str] = (0, "")
-
-    @cached_property
-    def cost(self) -> float:
-        whole = weigh(self._render(entry.text for entry in self.entries))
-        beyond = sum(max(0, entry.total_characters - len(entry.text)) for entry in self.entries)
-        return whole + _SEPARATOR_TOKENS + beyond / 5 + 50 * self.earlier_entries
-
-    def spans(self) -> Iterator[Span]:
-        for entry in self.entries:
-            yield self.path, entry.first_line, entry.last_line
-
-    def keep_approved(self, is_approved: IsApproved) -> DayItem | None:
-        entries = [entry for entry in self.entries if is_approved((self.path, entry.first_line, entry.last_line))]
-        return replace(self, entries=tuple(entries), earlier_entries=0) if entries else None
-
-    def leave_out(self, reason: str) -> Cut:
-        source = f"{self.path}#L{self.entries[0].first_line}-L{self.entries[-1].last_line}"
-        return Cut(source, sum(estimate_tokens(entry.text) for entry in self.entries), reason)
-
-    def fit(self, room: float) -> Part | None:
-        is_whole = self.cost <= room
-        overhead = weigh(self._render([])) + _SEPARATOR_TOKENS + (0 if is_whole else weigh(self._note(100, 100)))
-        costs = [weigh(entry.text) + max(0, entry.total_characters - len(entry.text)) for entry in self.entries]
-        if not is_whole and room < overhead + _MIN_ENTRY_TOKENS:
-            return None
-        wishes = [cost + _NEWLINE_TOKENS for cost in reversed(costs)]
-        shares = share_out(wishes, float("inf") if is_whole else room - overhead, _MIN_ENTRY_TOKENS)[::-1]
-        shown: list[str] = []
-        sources: list[Source] = []
-        shortened = 0
-        for entry, cost, share in zip(self.entries, costs, shares, strict=True):
-            text = entry.text if cost <= share else _cut_entry(entry.text, share)
-            if text:
-                shown.append(text)
-                is_partial = text is not entry.text
-                shortened += is_partial
-                sources.append(Source(self.path, entry.first_line, entry.last_line, estimate_tokens(text), is_partial))
-        if not shown:
-            return None
-        missing = len(self.entries) - len(shown) + self.earlier_entries
-        text = self._render(shown, self._note(missing, shortened) if missing or shortened else "")
-        return Part(text, "", tuple(sources), self._describe_cut(sources, missing, shortened))
-
-    def _render(self, texts: Iterable[str], note: str = "") -> str:
-        shown = fence("\n".join(texts), self.title)
-        return f"{shown}\n{note}" if note else shown
-
-    def _note(self, missing: int, shortened: int) -> str:
-        words = [f"{missing} earlier {'entry' if missing == 1 else 'entries'}"] if missing else []
-        words += [f"the rest of {shortened} long {'one' if shortened == 1 else 'ones'}"] if shortened else []
-        return f"({' and '.join(words).capitalize()}: in {quote_line(self.path)}.)"
-
-    def _describe_cut(self, sources: Sequence[Source], missing: int, shortened: int) -> tuple[Cut, ...]:
-        if not missing and not shortened:
-            return ()
-        rest = sum(estimate_tokens(entry.text) for entry in self.entries) - sum(source.tokens for source in sources)
-        reason = f"{OVER_BUDGET}: {missing} entries cut, {shortened} shortened"
-        source = f"{self.path}#L{self.entries[0].first_line}-L{self.entries[-1].last_line}"
-        return (Cut(source, max(1, rest), reason),)
-
-
-def _cut_entry(text: str, room: float) -> str:
-    start = cut_start(text, lambda start: weigh(f"{start} […]") <= room).rstrip()
-    return f"{start} […]" if len(start) >= _MIN_SHOWN_CHARACTERS else ""
 
 
 def share_out(wishes: Sequence[float], room: float, least: float = 0.0) -> list[float]:

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import NamedTuple
 
+from .tokens import weigh_tokens
+
 _NEAR_CHARACTERS = 40  # how far before the cut the end of a line or a sentence is looked for; at least a 20th of it
+_NEAR_TOKENS = 10.0  # and no further than so many, where a script has many tokens a character
 _NEAR_SHARE = 0.05
 _MAX_RULES_CHARACTERS = 60_000  # of one page, of which sentences are chosen
 _MAX_EXTRA_SENTENCES = 20
@@ -27,9 +30,9 @@ Fits = Callable[[str], bool]
 
 
 def cut_start(text: str, fits: Fits) -> str:
-    """Return the longest start of a text that `fits`, found by bisection: to the end of a line, a sentence or a word.
+    """Return a start of a text that `fits`, nearly the longest: to the end of a line, a sentence or a word.
 
-    Empty where not even a few characters fit.
+    It is found by bisection, has no space at its end, and is empty where not even a few characters fit.
     """
     most = 0
     fails = len(text) + 1
@@ -39,14 +42,17 @@ def cut_start(text: str, fits: Fits) -> str:
             most = middle
         else:
             fails = middle
-    return text[: _find_boundary(text, most)]
+    start = text[: _find_boundary(text, most)].rstrip()
+    while start and not fits(start):  # a cut elsewhere may be described in more words
+        start = text[: _find_boundary(text, len(start) - 1)].rstrip()
+    return start
 
 
 def _find_boundary(text: str, end: int) -> int:
     """Return where to cut at or before an offset."""
     if end >= len(text):
         return len(text)
-    near = end - max(_NEAR_CHARACTERS, int(end * _NEAR_SHARE))
+    near = end - max(_find_reach(text[max(0, end - _NEAR_CHARACTERS) : end]), int(end * _NEAR_SHARE))
     line = text.rfind("\n", max(0, near), end + 1)
     if line > 0:
         return line
@@ -55,6 +61,12 @@ def _find_boundary(text: str, end: int) -> int:
         return sentences[-1]
     words = re.search(r"\s\S*\Z", text[max(0, near) : end])
     return max(0, near) + words.start() if words else end
+
+
+def _find_reach(before: str) -> int:
+    """Return how many of these characters before a cut it may go back."""
+    tokens = weigh_tokens(before)
+    return _NEAR_CHARACTERS if tokens <= _NEAR_TOKENS else int(_NEAR_CHARACTERS * _NEAR_TOKENS / tokens)
 
 
 class _Block(NamedTuple):

@@ -1,0 +1,129 @@
+"""Recent days within a budget, in every script: the newest entries stay, and what is said of the rest is true."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from commonplace import Memory
+from commonplace.framing import cut_start, estimate_tokens, weigh_tokens
+from commonplace.testing import FrozenClock
+
+SENTENCES = {
+    "English": "The ferry to Gedser leaves at noon and nobody told the harbour master about it. ",
+    "Chinese": "渡轮中午开往盖瑟港口，没有人告诉港务长这件事。",
+    "Arabic": "تغادر العبارة إلى غيدسر ظهرا ولم يخبر أحد مدير الميناء. ",
+    "Hindi": "नौका दोपहर में गेडसर के लिए रवाना होती है और किसी ने नहीं बताया। ",
+    "Thai": "เรือเฟอร์รี่ไปเกดเซอร์ออกตอนเที่ยงและไม่มีใครบอกนายท่า",
+    "Russian": "Паром в Гесер отходит в полдень, и никто не сказал об этом начальнику порта. ",
+}
+BUDGETS = (300, 400, 700, 1500)
+
+
+def write_day(home: Path, entries: list[str], day: str = "2026-03-14") -> None:
+    folder = home / "agents/main/memory/daily"
+    folder.mkdir(parents=True, exist_ok=True)
+    parts = [f"## {8 + number // 60:02}:{number % 60:02}\n\n{text}\n" for number, text in enumerate(entries)]
+    (folder / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(parts))
+
+
+def shown_numbers(text: str) -> list[int]:
+    """Return the numbers of the entries that are shown, which begin with `entry N:`."""
+    return [int(number) for number in re.findall(r"^entry (\d+):", text, re.MULTILINE)]
+
+
+def make_context(home: Path, budget: int | None, *, only_approved: bool = False) -> str:
+    with Memory(home, clock=FrozenClock()) as memory:
+        made = memory.context(budget=budget, only_approved=only_approved)
+    assert budget is None or estimate_tokens(made.text) == made.receipt["tokens"] <= budget
+    return made.text
+
+
+@pytest.mark.parametrize("script", SENTENCES)
+def test_a_full_day_fills_every_budget_with_its_newest_entries_in_any_script(home: Path, script: str) -> None:
+    for count in (10, 20, 30):
+        entries = [f"entry {number}: {SENTENCES[script] * 3}" for number in range(count)]
+        write_day(home, entries)
+        for budget in BUDGETS:
+            text = make_context(home, budget)
+            numbers = shown_numbers(text)
+            assert numbers == [*range(numbers[0], count)]
+            if numbers[0]:
+                assert f"{numbers[0]} earlier entr" in text.casefold()
+                assert estimate_tokens(text) >= 0.9 * budget
+
+
+@pytest.mark.parametrize("script", SENTENCES)
+def test_the_newest_entry_stays_after_short_ones_in_another_script(home: Path, script: str) -> None:
+    facts = [f"entry {number}: Ann keeps key number {number} of the harbour office." for number in range(4)]
+    write_day(home, [*facts, f"entry 4: {SENTENCES[script] * 2}"])
+    for budget in (300, 320, 350, 400):
+        assert 4 in shown_numbers(make_context(home, budget))
+
+
+def test_newest_entries_are_whole_where_not_all_fit(home: Path) -> None:
+    entries = [f"entry {number}: {SENTENCES['English'] * 3}end {number}." for number in range(40)]
+    write_day(home, entries)
+    text = make_context(home, 1500)
+    numbers = shown_numbers(text)
+    assert [number for number in numbers if f"end {number}." in text][-len(numbers) + 1 :] == numbers[1:]
+    assert len(numbers) > 10
+
+
+def test_thirty_entries_of_270_characters_never_pass_a_budget(home: Path) -> None:
+    write_day(home, [f"entry {number}: {'so it is as we go on to do it ' * 9}" for number in range(30)])
+    with Memory(home, clock=FrozenClock()) as memory:
+        for budget in range(400, 1000, 20):
+            assert memory.context(budget=budget).receipt["tokens"] <= budget
+
+
+words = st.sampled_from([*SENTENCES.values(), "# Recent Days\n", "````\n", "\u202e\u200b hidden ", "x"])
+bodies = (
+    st.lists(words, min_size=1, max_size=8)
+    .map("".join)
+    .flatmap(lambda text: st.sampled_from([1, 1, 1, 2, 5, 40]).map(lambda times: text * times))
+)
+
+
+@settings(deadline=None)
+@given(st.lists(bodies, min_size=1, max_size=25), st.integers(320, 2000))
+def test_any_day_keeps_its_newest_entry_within_any_budget(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], budget: int
+) -> None:
+    home = tmp_path_factory.mktemp("home")
+    Memory(home, clock=FrozenClock()).close()
+    with Memory(home, clock=FrozenClock()) as memory:
+        for number, text in enumerate(texts):
+            memory.call("remember", {"content": f"entry {number}: {text}"})
+        made = memory.context(budget=budget)
+    assert estimate_tokens(made.text) == made.receipt["tokens"] <= budget
+    numbers = shown_numbers(made.text)
+    assert numbers == sorted(numbers)
+    assert numbers[-1] == len(texts) - 1
+    if len(numbers) < len(texts):
+        assert estimate_tokens(made.text) >= 0.9 * budget
+        first = numbers[0]
+        assert (numbers == [*range(first, len(texts))]) == (f"{first} earlier entr" in made.text.casefold())
+
+
+@given(st.sampled_from([*SENTENCES.values()]), st.integers(1, 30), st.integers(1, 500))
+def test_a_cut_fits_and_loses_few_tokens_in_any_script(sentence: str, times: int, room: int) -> None:
+    text = sentence * times
+    start = cut_start(text, lambda start: weigh_tokens(start) <= room)
+    assert weigh_tokens(start) <= room
+    if weigh_tokens(text) > room:
+        assert weigh_tokens(start) >= 0.93 * room - 12
+
+
+def test_a_page_of_lines_that_is_cut_never_passes_a_budget(home: Path) -> None:
+    lines = "\n".join(
+        f"{number}: {'The ferry leaves at noon. Nobody was told. ' * (number % 9)}" for number in range(60)
+    )
+    with Memory(home, clock=FrozenClock()) as memory:
+        memory.call("reflect", {"content": lines})
+        for budget in range(300, 1300, 6):
+            assert memory.context(budget=budget).receipt["tokens"] <= budget
