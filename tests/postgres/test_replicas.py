@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -172,6 +173,10 @@ def test_a_url_that_names_a_replica_first_finds_the_one_that_takes_writes(pair: 
         assert "green tea" in found(memory, "green tea").hits[0].text
 
 
+def is_writable(connection: Any) -> bool:
+    return bool(connection.execute("SHOW default_transaction_read_only").fetchone() == ("off",))
+
+
 def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: str) -> None:
     """One host goes by the same name, and answers, but takes no writes any more until another is there."""
     import psycopg
@@ -181,6 +186,9 @@ def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: 
         memory.call("remember", {"content": "Ann prefers green tea."})
         admin(uri, "ALTER SYSTEM SET default_transaction_read_only = on")
         admin(uri, "SELECT pg_reload_conf()")
+        database = memory.home.storage.database  # type: ignore[attr-defined]
+        while database.run(is_writable):  # a connection meets the new setting only after the server told its process
+            pass
         tries = 0
 
         def write(connection: psycopg.Connection[tuple[object, ...]]) -> None:
@@ -192,5 +200,5 @@ def test_an_open_memory_leaves_a_server_that_became_a_replica(pair: Pair, home: 
                 admin(writable, "SELECT pg_reload_conf()")
             connection.execute("INSERT INTO commonplace.locks VALUES ('default', 'x')")
 
-        memory.home.storage.database.run(write)  # type: ignore[attr-defined]
+        database.run(write)
         assert tries > 3
