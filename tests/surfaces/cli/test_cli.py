@@ -134,7 +134,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["read", "none"], 3, "not kept"),
         (["show", "memory/none.md"], 3, "does not exist"),
         (["world", "none"], 3, "does not exist"),
-        (["skills", "none"], 3, "Not found"),
+        (["skills", "none"], 3, "Not found: `commonplace skills` lists the skills"),
         (["write", "editor", "again"], 4, "add --update to replace it"),
         (["read", "editr"], 3, "did you mean 'editor'?"),
         (["show", "../secret.md"], 5, "not a page of memory"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import CommonplaceError, OtherAgentsPage, Refused
+from ...errors import CommonplaceError, NotFound, OtherAgentsPage, Refused
 from ...formats.citations import parse_citation
 from ...toolsets import EVERYDAY_NAME
 from .common import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ...model import Page
     from ...search.pipeline import SearchResult
 
+_SKILL_ADVICE: dict[type[CommonplaceError], str] = {NotFound: "`commonplace skills` lists the skills"}
 _SHOW_ADVICE: dict[type[CommonplaceError], str] = {
     OtherAgentsPage: "add --everyone to see it",
     Refused: "`commonplace list` lists the pages",
@@ -226,7 +227,7 @@ def skills_command(name: str | None, user: str | None) -> None:
     """List the skills, or show the skill NAME with its data."""
     memory = open_memory()
     if name:
-        reply = call_tool(memory, "MemoryTool", {"op": "getSkill", "name": name}, "registry")
+        reply = call_tool(memory, "MemoryTool", {"op": "getSkill", "name": name}, "registry", _SKILL_ADVICE)
         print_reply(reply, partial(_print_skill, reply))
         return
     arguments = {"op": "listSkillsForUser", "username": user} if user else {"op": "listSkills"}
