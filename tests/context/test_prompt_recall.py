@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import commonplace.testing  # noqa: F401  adds the backend `memory://`
@@ -186,6 +187,54 @@ def test_who_asks_a_question_again_is_given_the_answer(home: Path, clock: Frozen
         assert citation == "agents/main/sessions/s-1.jsonl#L2-L2"
         assert text == f"user: {turns[0]['content']} / assistant: {turns[1]['content']}"
     assert str(Memory(home, clock=clock, session="s-1").recall_for("which port has the staging database?")) == ""
+
+
+@pytest.mark.parametrize("prompt", ["what happened today", "any news today?"])
+def test_of_a_day_the_newest_are_given_and_how_many_more_there_are(home: Path, clock: FrozenClock, prompt: str) -> None:
+    entries = [f"Parcel {number} went to the harbour of {name}." for number, name in enumerate("ABCDEFGHIJKLMNOP")]
+    memory = Memory(home, clock=clock)
+    for entry in entries:
+        memory.call("remember", {"content": entry})
+    recall = memory.recall_for(prompt)
+    given = [line[3] for line in lines_of(str(recall))]
+    assert 4 <= len(given) < len(entries)
+    assert given == entries[::-1][: len(given)]
+    more = len(entries) - len(given)
+    see = '(%d more: memory_search "today" with maxResults 16, or commonplace search -n 16 "today")'
+    assert str(recall).endswith(f"\n{see % more}\n")
+    assert recall.receipt["tokens"] == estimate_tokens(str(recall)) <= 300
+    rest = [line[3] for line in lines_of(str(memory.recall_for(prompt)))]
+    assert rest == entries[::-1][len(given) : len(given) + len(rest)]
+    assert "more:" not in str(Memory(home, clock=clock).recall_for(prompt, 2000))
+
+
+@given(budget=st.integers(0, 600), count=st.integers(1, 20))
+@settings(max_examples=20)
+def test_the_notice_of_more_entries_is_within_the_budget(
+    tmp_path_factory: pytest.TempPathFactory, budget: int, count: int
+) -> None:
+    memory = Memory(tmp_path_factory.mktemp("home"))
+    for number in range(count):
+        memory.call("remember", {"content": f"Parcel {number} {'went ' * number}to the harbour."})
+    assert estimate_tokens(str(memory.recall_for("what happened today", budget))) <= budget
+
+
+def test_who_asks_with_a_verb_and_a_day_is_given_what_was_agreed(home: Path, clock: FrozenClock) -> None:
+    memory = Memory(home, clock=clock)
+    memory.call("remember", {"content": "We agreed to freeze the API until December."})
+    clock.now += timedelta(days=1)
+    assert "freeze the API" in str(memory.recall_for("what did we agree on yesterday?"))
+
+
+@pytest.mark.parametrize("prompt", ["what is an api?", "What's an API", "explain what an api is"])
+def test_who_asks_what_a_word_means_is_given_only_what_defines_it(home: Path, clock: FrozenClock, prompt: str) -> None:
+    memory = Memory(home, clock=clock)
+    memory.call("remember", {"content": "The API key rotates on the first of each month."})
+    assert str(memory.recall_for(prompt)) == ""
+    assert "first of each month" in str(memory.recall_for("when does the api key rotate?"))
+    memory.call("remember", {"content": "An API is a contract between teams."})
+    lines = lines_of(str(Memory(home, clock=clock).recall_for(prompt)))
+    assert [line[3] for line in lines] == ["An API is a contract between teams."]
 
 
 def test_every_backend_recalls_alike() -> None:
