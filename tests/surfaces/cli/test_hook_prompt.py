@@ -55,6 +55,16 @@ def test_a_client_is_told_in_its_own_form(shell: Shell, client: str) -> None:
     assert TEA in inside["additionalContext"]
 
 
+def test_of_a_day_a_client_is_told_how_many_more_entries_there_are(shell: Shell) -> None:
+    for number in range(12):
+        shell.ok("remember", f"Parcel {number} went to the harbour.")
+    told = ask(shell, "what happened today").rstrip().split("\n")
+    assert "Parcel 11 " in next(line for line in told if line.startswith("- "))
+    assert told[-1].endswith('more: memory_search "today" with maxResults 13, or commonplace search -n 13 "today")')
+    searched = shell.run("search", "did Ann drink tea in May 1999?")
+    assert "nothing is dated in May 1999 (1–31 May 1999): the hits are from other days" in searched.stderr
+
+
 def test_cursor_may_go_on_and_others_read_plain_text(shell: Shell) -> None:
     answer = json.loads(ask(shell, client="cursor"))
     assert answer.pop("continue") is True

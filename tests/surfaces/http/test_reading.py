@@ -27,6 +27,12 @@ def test_status_says_who_asks_and_what_they_may(asked: Api) -> None:
     assert status["pages"] >= 6
 
 
+def test_a_search_and_a_tool_say_that_nothing_is_of_the_days_asked_about(asked: Api) -> None:
+    notice = "nothing is dated in May 1999 (1–31 May 1999): the hits are from other days"
+    assert asked.get("search", q="did Ann like tea in May 1999?")["warnings"] == [notice]
+    assert asked.post("tools/memory_search", query="did Ann like tea in May 1999?")["warning"] == notice
+
+
 def test_a_search_says_which_words_it_found_and_why(asked: Api) -> None:
     found = asked.get("search", q="does Ann like teas?", limit=3)
     hit = found["results"][0]
