@@ -254,7 +254,7 @@ def test_search_that_is_off_recalls_nothing(home: Path, clock: FrozenClock) -> N
     (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
     memory = Memory(home, clock=clock)
     memory.call("update_world", {"topic": "x", "content": "papaya"})
-    assert "papaya" not in str(memory.context(query="papaya"))
+    assert "Recalled Memory" not in str(memory.context(query="papaya"))
 
 
 def test_what_was_cut_from_a_page_is_still_recalled(memory: Memory) -> None:

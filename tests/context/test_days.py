@@ -127,3 +127,36 @@ def test_a_page_of_lines_that_is_cut_never_passes_a_budget(home: Path) -> None:
         memory.call("reflect", {"content": lines})
         for budget in range(300, 1300, 6):
             assert memory.context(budget=budget).receipt["tokens"] <= budget
+
+
+@pytest.mark.parametrize("size", [24_000, 2_000_000])
+@pytest.mark.parametrize("place", [0, 5, 10])
+@pytest.mark.parametrize("budget", [None, 700, 1500])
+def test_a_long_entry_never_takes_the_place_of_short_ones(
+    home: Path, size: int, place: int, budget: int | None
+) -> None:
+    entries = [f"entry {number}: Ann keeps key {number}." for number in range(10)]
+    entries.insert(place, f"entry 99: {'log line of some build ' * (size // 23)}")
+    write_day(home, entries)
+    write_day(home, ["entry 50: Bob was here yesterday."], "2026-03-13")
+    text = make_context(home, budget)
+    order = [*range(place), 99, *range(place, 10)]
+    assert shown_numbers(text) == [*order, 50]
+    assert "[…]" in text
+    assert estimate_tokens(text) <= 3300
+
+
+def test_what_agents_wrote_uses_no_room_where_only_what_is_approved_is_shown(home: Path) -> None:
+    write_day(home, ["entry 1: Ann wrote this herself."], "2026-03-13")
+    write_day(home, ["entry 2: And this, in the morning."])
+    with Memory(home, clock=FrozenClock()) as memory:
+        for _ in range(2):
+            memory.call("remember", {"content": "entry 3: " + "log line of some build " * 3000})
+    for budget in (None, 400, 1500):
+        assert shown_numbers(make_context(home, budget, only_approved=True)) == [2, 1]
+
+
+def test_without_a_budget_the_map_shows_short_pages_as_fully_as_with_one(memory: Memory) -> None:
+    words = "The office is on the third floor, and Ann has the second key."
+    memory.call("update_world", {"topic": "office", "content": f"{words}\n"})
+    assert all(words in memory.context(budget=budget).text for budget in (None, 1500))

@@ -11,8 +11,8 @@ from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
 from .budget import FittedSection, Section, fit_sections
-from .items import Item, Source, Span
-from .sections import NOT_APPROVED, ContextRequest, make_sections
+from .items import NOT_APPROVED, Item, Source, Span
+from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
 

@@ -37,6 +37,7 @@ class Section:
     items: Sequence[Item] = ()
     intro: str = ""
     floor_tokens: int = 40
+    most_tokens: float = float("inf")
     weight: float = 1.0
     sharing: Sharing = "fair"
     has_own_words: bool = False  # whether the intro says something even where there is no item
@@ -73,7 +74,7 @@ class Section:
         if self.head_cost > room or not (self.items or self.has_own_words):
             fitted.cut += [item.leave_out(OVER_BUDGET) for item in self.items]
             return fitted
-        parts, cut = self._fit_items(room - self.head_cost)
+        parts, cut = self._fit_items(min(room, self.most_tokens) - self.head_cost)
         fitted.parts += parts
         fitted.cut += cut
         fitted.is_head_shown = bool(parts) or self.has_own_words

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from datetime import date
+from itertools import islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
@@ -12,12 +13,17 @@ from ..formats.structure import BLOCK_LEVEL, DAY_HEADING_PATTERN, ENTRY_LEVEL, F
 from ..home import Home
 from .budget import Section
 from .entries import DayItem, Entry
+from .items import NOT_APPROVED, Cut, Span
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
 _PLAIN_DAYS = 7
 _CHARACTERS_PER_TOKEN = 12  # more than any text has
 _MAX_DAYS = 400
+_DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
+_DAY_TOKENS = 120.0  # what it takes in any case
+_APPROVED_CHARACTERS = 200_000  # of a page in which entries that a person wrote are looked for; no larger one is blamed
+_LONG_SHARE = 1 / 4  # of what is looked at: what an entry that is longer than all of it counts for
 _DAY_HEADING = re.compile(rf"{DAY_HEADING_PATTERN}\s*")
 _ENTRY_LEVELS = (ENTRY_LEVEL, BLOCK_LEVEL)
 _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
@@ -25,22 +31,49 @@ _ENTRY_START = re.compile(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
 _DIGITS = re.compile(r"\d+")
 
 
-def recent_days(home: Home, limit: int | None) -> Section | None:
+def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -> Section | None:
     """Return the section of the last days, with at least `limit` tokens of them where there are so many."""
     items: list[DayItem] = []
     warnings: list[str] = []
+    left_out: list[Cut] = []
     room = float(_PLAIN_TOKENS if limit is None else limit)
     most = _PLAIN_DAYS if limit is None else _MAX_DAYS
-    for day, path in list_days(home):
+    for day, path in islice(list_days(home), _MAX_DAYS):
         if room <= 0 or len(items) == most:
             break
-        item = _read_day(home, day, path, room, warnings)
+        item = _read_day(home, day, path, room, warnings, only_approved=only_approved)
+        if item and only_approved:
+            item, cut = _keep_approved(home, item)
+            left_out += cut
         if item:
             items.append(item)
-            room -= item.cost
-    if not items and not warnings:
+            room -= min(item.cost, max(room * _DAY_SHARE, _DAY_TOKENS))
+    if not items and not warnings and not left_out:
         return None
-    return Section(TITLE, 78, items, floor_tokens=80, weight=5, sharing="in order", warnings=tuple(warnings))
+    return Section(
+        TITLE,
+        78,
+        items,
+        floor_tokens=80,
+        most_tokens=_PLAIN_TOKENS if limit is None else float("inf"),
+        weight=5,
+        sharing="in order",
+        left_out=tuple(left_out),
+        warnings=tuple(warnings),
+    )
+
+
+def _keep_approved(home: Home, item: DayItem) -> tuple[DayItem | None, list[Cut]]:
+    """Return a day without the entries that no person wrote or approved, which must not use up the room of others."""
+    spans = [*item.spans()]
+    home.storage.pages.record_outside_edits([item.path])
+    origins = dict(zip(spans, home.authors.find(spans), strict=True))
+
+    def is_approved(span: Span) -> bool:
+        return origins[span].is_approved
+
+    rest = item.keep_approved(is_approved)
+    return rest, [] if rest == item else [item.leave_out(NOT_APPROVED)]
 
 
 def list_days(home: Home) -> Iterator[tuple[str, str]]:
@@ -62,14 +95,16 @@ def _list_newest(home: Home, folder: str, depth: int) -> Iterator[str]:
             yield from _list_newest(home, f"{folder}/{name}", depth - 1)
 
 
-def _read_day(home: Home, day: str, path: str, room: float, warnings: list[str]) -> DayItem | None:
+def _read_day(
+    home: Home, day: str, path: str, room: float, warnings: list[str], *, only_approved: bool
+) -> DayItem | None:
     try:
         text = home.storage.pages.read(path).text
     except CommonplaceError as error:
         warnings.append(f"skipped: {error}")
         return None
     most = int(room) * _CHARACTERS_PER_TOKEN
-    spans = _choose_spans(text, most)
+    spans = _choose_spans(text, max(most, _APPROVED_CHARACTERS) if only_approved else most)
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
     entries = [entry for span in spans for entry in _parse_entries(text, span, most)]
     return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
@@ -84,16 +119,28 @@ class _Span(NamedTuple):
 
 
 def _choose_spans(text: str, most: int) -> list[_Span]:
-    """Return where to look for entries: of a page that is much too long, the start of one entry and the end."""
+    """Return where to look for entries: of a page that is much too long, the newest ones, and of a long one its start.
+
+    So the short entries before and after a long one are looked at, too.
+    """
     if len(text) <= 2 * most:
         return [_Span(0, len(text))]
-    start = text.rfind(_ENTRY, 0, len(text) - most) + 1
-    if len(text) - start <= 4 * most:
-        return [_Span(start, len(text))]
-    latest = text.find(_ENTRY, len(text) - most) + 1 or len(text)
-    middle = start + most
-    ends = [_Span(latest, len(text))] if latest < len(text) else []
-    return [_Span(start, middle, latest - middle), *ends]
+    spans: list[_Span] = []
+    end = len(text)
+    left = most
+    while end > 0 and left > 0:
+        start = text.rfind(_ENTRY, 0, end) + 1
+        if end - start > most:
+            spans.append(_Span(start, start + most, end - start - most))
+            left -= max(1, int(most * _LONG_SHARE))
+        elif spans and spans[-1].start == end and not spans[-1].beyond:
+            spans[-1] = _Span(start, spans[-1].end)
+            left -= end - start
+        else:
+            spans.append(_Span(start, end))
+            left -= end - start
+        end = start
+    return spans[::-1]
 
 
 def _parse_entries(text: str, span: _Span, most: int) -> Iterator[Entry]:

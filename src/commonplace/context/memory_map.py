@@ -155,7 +155,7 @@ class MapItem:
     def fit(self, room: float) -> Part | None:
         available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
         if available == float("inf"):
-            return self._render(_FEW_WORDS_CHARACTERS, None)
+            return self._fit_plain()
         if weigh(self._render(0, None).text) > available:
             most = _bisect(self._most_names, lambda count: weigh(self._render(0, count).text) <= available)
             return self._render(0, most) if most else None
@@ -168,6 +168,14 @@ class MapItem:
         more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
         fits = _bisect(self._most_names, lambda count: weigh(self._render(words, None, count, more).text) <= available)
         return self._render(words, None, fits, more)
+
+    def _fit_plain(self) -> Part:
+        """Return the map where there is no budget: every name, and as much of each page as stays on a line."""
+
+        def fits(count: int) -> bool:
+            return weigh(self._render(count, None).text) <= _PLAIN_TOKENS
+
+        return self._render(_bisect(_MAX_LINE_CHARACTERS, fits, _FEW_WORDS_CHARACTERS), None)
 
     def _render(self, words: int, most: int | None, first: int = 0, more: int = 0) -> Part:
         """Return the map with so many names of each kind, and so many characters of each page, `more` of the first."""
