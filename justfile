@@ -33,6 +33,9 @@ crash:
 quality:
     ./dev quality
 
+ruler:
+    ./dev ruler
+
 ablation:
     ./dev ablation
 
