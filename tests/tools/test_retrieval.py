@@ -288,3 +288,17 @@ def test_the_library_search_gives_hits(memory: Memory, home: Path) -> None:
     put(home, "memory/a.md", "green tea\n")
     (hit,) = memory.search("tea", limit=3)
     assert (hit.path, hit.start, hit.end, hit.text, str(hit.scope)) == ("memory/a.md", 1, 1, "green tea", "shared")
+
+
+@pytest.mark.parametrize(
+    ("query", "verdict"),
+    [
+        ("which port has the staging database?", "found"),
+        ("who is the chief executive?", "nothing"),
+        ("xqzv", "nothing"),
+    ],
+)
+def test_a_reply_says_whether_anything_fits(memory: Memory, query: str, verdict: str) -> None:
+    for text in ("The staging database is on port 5433.", "Bob lives in Lisbon.", "The deploy day is Friday."):
+        memory.call("remember", {"content": text})
+    assert search(memory, query)["verdict"] == verdict

@@ -58,6 +58,9 @@ if TYPE_CHECKING:
     from ..storage.base import Storage
 
 Mode = Literal["hybrid", "keyword"]
+Verdict = Literal["found", "weak", "nothing"]
+_FOUND_SCORE = 0.5  # from which the best hit is more likely right than wrong
+_WEAK_SCORE = 0.2  # below which nothing fits: the hits are only the nearest there are
 MAX_RESULTS = 100
 _MAX_QUERY_CHARACTERS = 10_000  # of a page that is pasted as a query
 _POOL_PASSAGES = 100  # candidates from each of the two retrievers
@@ -86,6 +89,12 @@ class SearchResult(NamedTuple):
     warnings: tuple[str, ...] = ()  # the reasons, and what is wrong with the index or with pages
     dates: QueryDates = NO_DATES  # the days that the query names
     has_dated: bool = True  # whether any hit is of these days
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether the best hit is likely to be right."""
+        best = max((hit.score for hit in self.hits), default=0.0)
+        return "found" if best >= _FOUND_SCORE else "weak" if best >= _WEAK_SCORE else "nothing"
 
 
 class Visible(Protocol):

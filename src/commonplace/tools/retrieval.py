@@ -54,11 +54,12 @@ def memory_search(
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
 ) -> Annotated[
     Reply,
-    Answer(results=[_HIT], provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
+    Answer(results=[_HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
 ]:
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 
-    Each result names its page and lines; memory_get reads more around them.
+    Each result names its page and lines; memory_get reads more around them. `verdict` says whether the best is likely
+    right: found, weak or nothing.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.filters(**named, source=source, path=path)
@@ -71,6 +72,7 @@ def search_reply(found: SearchResult) -> Reply:
     results, cut = fit_rows(rows, "text", "memory_get reads their lines", name_field="citation", limit=LIST_CHARACTERS)
     reply: Reply = {
         "results": results,
+        "verdict": found.verdict,
         "provider": found.provider,
         "model": found.model,
         "fallback": found.fallback,

@@ -401,3 +401,21 @@ def test_every_command_counts_the_same_pages(shell: Shell) -> None:
     assert "3 pages of 2 agents" in shell.ok("doctor")
     assert "2 that main may see, 3 of all agents" in on_a_terminal(shell, "status")
     assert "3 of all agents" in on_a_terminal(shell, "index status")
+
+
+def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) -> None:
+    for text in ("The staging database is on port 5433.", "Bob lives in Lisbon.", "The deploy day is Friday."):
+        shell.ok("remember", text)
+    assert not shell.ok("search", "which port has staging?").startswith("Nothing")
+    unsure = shell.ok("search", "who is the chief executive?")
+    assert unsure.startswith(("Nothing fits well; nearest:", "Nothing found."))
+
+
+def test_hits_that_hardly_fit_are_counted_and_shown_on_request(shell: Shell) -> None:
+    for number in range(8):
+        shell.ok("remember", f"The staging database number {number} is on port {5400 + number}.")
+    folded = shell.run("search", "database number 3 on port 5403")
+    everything = shell.ok("search", "database number 3 on port 5403", "--min-score", "0")
+    assert "5403" in folded.stdout
+    assert "more hardly fit: --min-score 0 shows them" in folded.stderr
+    assert len(everything) > len(folded.stdout)

@@ -42,6 +42,11 @@ def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, 
     return value
 
 
+_FOLDED_SCORE = 0.05  # hits that score less are counted, not shown, after the first few
+_MIN_SHOWN_HITS = 1
+_MIN_NEAREST_HITS = 3  # where nothing fits well
+
+
 @click.command("search")
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", type=int, callback=_require_at_least_one, help="How many hits at most, 1 or more.")
@@ -79,7 +84,7 @@ def search_command(
         reply = search_reply(_search(arguments, given, keyword=keyword, everyone=everyone))
     else:
         reply = call_tool(open_memory(), "memory_search", arguments | given, "retrieval")
-    print_reply(reply, partial(_print_hits, reply["results"]))
+    print_reply(reply, partial(_print_hits, reply, shows_all=min_score is not None))
 
 
 def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool, everyone: bool) -> SearchResult:
@@ -97,12 +102,21 @@ def _search(arguments: dict[str, Any], filters: dict[str, Any], *, keyword: bool
     return found
 
 
-def _print_hits(hits: list[dict[str, Any]]) -> None:
+def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
+    """Print the hits: that nothing fits well, if so, and only the nearest of those that hardly fit."""
+    hits = reply["results"]
     if not hits:
         print_text(f"Nothing found.{_session_hint()}")
-    for hit in hits:
+    is_found = reply["verdict"] == "found"
+    if hits and not is_found:
+        print_text("Nothing fits well; nearest:\n")
+    always = _MIN_SHOWN_HITS if is_found else _MIN_NEAREST_HITS
+    shown = [hit for place, hit in enumerate(hits) if shows_all or place < always or hit["score"] >= _FOLDED_SCORE]
+    for hit in shown:
         print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
         print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
+    if len(shown) < len(hits):
+        click.secho(f"({len(hits) - len(shown)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
 
 
 def _session_hint() -> str:

@@ -39,6 +39,7 @@ _HIT = object_of(
 _FOUND = object_of(
     {
         "results": array(_HIT),
+        "verdict": {"type": "string", "enum": ["found", "weak", "nothing"]},
         "provider": TEXT,
         "model": TEXT,
         "mode": TEXT,
@@ -117,6 +118,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         )
     reply = {
         "results": _describe_hits(request, result),
+        "verdict": result.verdict,
         "provider": result.provider,
         "model": result.model,
         "mode": result.mode,

@@ -150,6 +150,7 @@ function Results({ asked, found, filtered }) {
 function notes(data) {
   if (!data) return [];
   return [
+    ...(data.results.length && data.verdict !== "found" ? ["Nothing fits well; these are the nearest."] : []),
     ...(data.fallback ? ["Meaning was not at hand: these were found by words alone."] : []),
     ...(data.stale ? ["The index is behind: what changed just now may be missing."] : []),
     ...(data.warnings ?? []),
