@@ -31,7 +31,7 @@ def site(home: Path) -> Iterator[str]:
         yield address
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")  # it runs an event loop in this thread, which tests of other folders need for theirs
 def chromium() -> Iterator[Any]:
     found = browser()
     if found is None:

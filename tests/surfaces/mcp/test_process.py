@@ -266,8 +266,8 @@ def test_wrong_words_are_told_before_anything_starts(tmp_path: Path, command: st
 
 def test_without_the_extra_a_sentence_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "mcp.py").write_text("raise ImportError('not here')\n")
-    for command in ("mcp", "serve"):
+    for command, extra in (("mcp", "mcp"), ("serve", "web")):
         done = run("--home", str(tmp_path / "home"), command, PYTHONPATH=str(tmp_path))
         assert done.returncode == 9
-        assert "pip install 'commonplace[mcp]'" in done.stderr
+        assert f"pip install 'commonplace[{extra}]'" in done.stderr
         assert "Traceback" not in done.stderr

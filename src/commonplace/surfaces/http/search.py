@@ -116,7 +116,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
             filters=filters,
             mode="keyword" if parameters.get("keyword") else None,
         )
-    reply = {
+    reply: dict[str, Any] = {
         "results": _describe_hits(request, result),
         "verdict": result.verdict,
         "provider": result.provider,
