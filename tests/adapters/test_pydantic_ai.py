@@ -114,7 +114,8 @@ def test_instructions_are_the_context_as_it_is_at_each_run(memory: Memory) -> No
 
 
 def test_instructions_recall_what_answers_the_prompt(memory: Memory) -> None:
-    memory.call("update_world", {"topic": "deploys", "content": "The deploy day is Thursday."})
+    parcels = "\n\n".join(f"Parcel {number} went to harbour {number % 7}." for number in range(40))
+    memory.call("update_world", {"topic": "week", "content": f"{parcels}\n\nThe deploy day is Thursday."})
     seen: list[str | None] = []
 
     def reply(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:

@@ -43,8 +43,7 @@ def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, 
 
 
 _FOLDED_SCORE = 0.05  # hits that score less are counted, not shown, after the first few
-_MIN_SHOWN_HITS = 1
-_MIN_NEAREST_HITS = 3  # where nothing fits well
+_MIN_SHOWN_HITS = 3
 
 
 @click.command("search")
@@ -107,11 +106,11 @@ def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
     hits = reply["results"]
     if not hits:
         print_text(f"Nothing found.{_session_hint()}")
-    is_found = reply["verdict"] == "found"
-    if hits and not is_found:
+    if hits and reply["verdict"] != "found":
         print_text("Nothing fits well; nearest:\n")
-    always = _MIN_SHOWN_HITS if is_found else _MIN_NEAREST_HITS
-    shown = [hit for place, hit in enumerate(hits) if shows_all or place < always or hit["score"] >= _FOLDED_SCORE]
+    shown = [
+        hit for place, hit in enumerate(hits) if shows_all or place < _MIN_SHOWN_HITS or hit["score"] >= _FOLDED_SCORE
+    ]
     for hit in shown:
         print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
         print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
