@@ -205,7 +205,7 @@ def test_a_script_that_the_model_lacks_weighs_nothing(model: StaticModel) -> Non
     assert not embedder.embed_query(bengali).any(), "not the vector of its digits and Latin words"
     assert embedder.accepts("Who won Super Bowl 50?")
     assert all(embedder.accepts(question) for questions in QUESTIONS.values() for question in questions)
-    assert model.tokenizer.known_share("!?") == 1.0
+    assert model.tokenizer.measure_coverage("!?") == 1.0
 
 
 def test_a_word_that_two_languages_share_means_what_the_words_around_it_say(model: StaticModel) -> None:

@@ -246,7 +246,9 @@ def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], gra
     for number, section in enumerate(sections):
         if not section.has_recalled_items:
             continue
-        shown = _shown_lines(each for each in fitted if not (each.section.has_recalled_items or each.section.is_map))
+        shown = _collect_shown_lines(
+            each for each in fitted if not (each.section.has_recalled_items or each.section.is_map)
+        )
         repeated = [item for item in fitted[number].section.items if _is_shown(item, shown)]
         if repeated:
             cut = tuple(item.leave_out("is in another section already") for item in repeated)
@@ -255,7 +257,7 @@ def _drop_repeated(sections: Sequence[Section], fitted: list[FittedSection], gra
             fitted[number] = replace(before, items=rest, left_out=(*before.left_out, *cut)).fit(grants[number])
 
 
-def _shown_lines(fitted: Iterable[FittedSection]) -> dict[str, set[int]]:
+def _collect_shown_lines(fitted: Iterable[FittedSection]) -> dict[str, set[int]]:
     shown: dict[str, set[int]] = {}
     for source in (source for each in fitted for source in each.sources):
         if source.first and not source.is_partial and source.is_current:

@@ -83,8 +83,32 @@ class Item(Protocol):
         ...
 
 
+class _PageLines:
+    """What items that show lines of a page have in common."""
+
+    text: str
+    path: str
+    first_line: int
+    is_current: bool
+
+    @property
+    def last_line(self) -> int:
+        raise NotImplementedError
+
+    @property
+    def source(self) -> str:
+        return f"{self.path}#L{self.first_line}-L{self.last_line}"
+
+    def spans(self) -> Iterator[Span]:
+        if self.is_current:
+            yield self.path, self.first_line, self.last_line
+
+    def leave_out(self, reason: str) -> Cut:
+        return Cut(self.source, estimate_tokens(self.text), reason)
+
+
 @dataclass(frozen=True)
-class TextItem:
+class TextItem(_PageLines):
     """Stored text: with a `name` an entry of a list, otherwise in a fence that `label` describes."""
 
     text: str
@@ -111,19 +135,8 @@ class TextItem:
     def last_line(self) -> int:
         return self.first_line + max(self.total_lines, self.text.count("\n") + 1) - 1
 
-    @property
-    def source(self) -> str:
-        return f"{self.path}#L{self.first_line}-L{self.last_line}"
-
-    def spans(self) -> Iterator[Span]:
-        if self.is_current:
-            yield self.path, self.first_line, self.last_line
-
     def keep_approved(self, is_approved: IsApproved) -> TextItem | None:
         return self if self.is_current and is_approved((self.path, self.first_line, self.last_line)) else None
-
-    def leave_out(self, reason: str) -> Cut:
-        return Cut(self.source, estimate_tokens(self.text), reason)
 
     def fit(self, room: float) -> Part | None:
         if self.is_whole and self.cost <= room:
@@ -181,7 +194,7 @@ class TextItem:
 
 
 @dataclass(frozen=True)
-class RulesItem:
+class RulesItem(_PageLines):
     """Instructions of people, shown as they are."""
 
     text: str
@@ -200,20 +213,9 @@ class RulesItem:
     def last_line(self) -> int:
         return self.last_page_line or self.first_line + self.text.count("\n")
 
-    @property
-    def source(self) -> str:
-        return f"{self.path}#L{self.first_line}-L{self.last_line}"
-
-    def spans(self) -> Iterator[Span]:
-        if self.is_current:
-            yield self.path, self.first_line, self.last_line
-
     def keep_approved(self, is_approved: IsApproved) -> RulesItem | None:
         is_known = self.is_current and is_approved((self.path, self.first_line, self.last_line))
         return self if self.is_own or is_known else None
-
-    def leave_out(self, reason: str) -> Cut:
-        return Cut(self.source, estimate_tokens(self.text), reason)
 
     def fit(self, room: float) -> Part | None:
         source = Source(self.path, self.first_line, self.last_line, estimate_tokens(self.text), False, self.is_current)

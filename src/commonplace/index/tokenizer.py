@@ -135,10 +135,11 @@ def _pairs(run: str) -> list[str]:
 
 def find_highlights(text: str, query: str) -> list[Span]:
     """Return where words of a query are in a text, as character offsets. Adjacent and overlapping spans are merged."""
-    words = tokenize_query(query)
+    language = query_language(query)
+    words = tokenize_query(query, language)
     content_words = [word for word in words if not word.is_function_word] or words
     forms = frozenset(form for word in content_words for form in word.forms)
-    languages = tuple(dict.fromkeys((ENGLISH, query_language(query))))
+    languages = tuple(dict.fromkeys((ENGLISH, language)))
     marks: list[Span] = []
     for start, end in _find_words(text, forms, languages):
         if marks and start <= marks[-1][1]:

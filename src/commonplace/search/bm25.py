@@ -78,7 +78,8 @@ def _all_forms(words: Iterable[QueryWord]) -> tuple[str, ...]:
 
 def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see."""
-    words = tokenize_query(text)[:_MAX_QUERY_WORDS]
+    language = query_language(text)
+    words = tokenize_query(text, language)[:_MAX_QUERY_WORDS]
     if not words:
         return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
     corpus = index.corpus_stats(_all_forms(words), viewer)
@@ -93,7 +94,7 @@ def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
         _choose_lookup(words, corpus),
         content_words,
         tuple(starmap(_pair_words, pairwise(content_words))),
-        query_language(text),
+        language,
     )
 
 

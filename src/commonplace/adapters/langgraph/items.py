@@ -351,7 +351,7 @@ class ItemCache:
             item = read(path)
             texts = embedder.texts(*item) if item else []
             digests_by_path[path] = {_digest(text): text for text in texts}
-            known = self._known_digests(path)
+            known = self._load_digests(path)
             missing |= {digest: text for digest, text in digests_by_path[path].items() if digest not in known}
             if len(missing) >= _TEXTS_PER_BATCH:
                 self._store(stamps, digests_by_path, _embed(missing, embedder))
@@ -359,7 +359,7 @@ class ItemCache:
                 missing = {}
         self._store(stamps, digests_by_path, _embed(missing, embedder))
 
-    def _known_digests(self, path: str) -> set[bytes]:
+    def _load_digests(self, path: str) -> set[bytes]:
         return self._run(lambda db: _read_digests(db, path))
 
     def _store(

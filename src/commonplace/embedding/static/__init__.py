@@ -164,7 +164,7 @@ class StaticEmbedder:
 
     def accepts(self, text: str) -> bool:
         """Return whether at least half of a text is in words the model knows; always for a text in ASCII."""
-        return text.isascii() or self._model.tokenizer.known_share(text[:_SAMPLE_CHARACTERS]) >= _MIN_KNOWN_SHARE
+        return text.isascii() or self._model.tokenizer.measure_coverage(text[:_SAMPLE_CHARACTERS]) >= _MIN_KNOWN_SHARE
 
     def embed_passages(self, texts: Sequence[str], *, interactive: bool = False) -> Vectors:
         return self._model.encode(texts)

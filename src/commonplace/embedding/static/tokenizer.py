@@ -85,7 +85,7 @@ class Tokenizer:
                 before = word
         return ids
 
-    def known_share(self, text: str) -> float:
+    def measure_coverage(self, text: str) -> float:
         """Return the share of a text's letters and digits in words of which anything is known; 1 for a text without."""
         known = 0
         total = 0
