@@ -15,13 +15,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import HoldsSecret, Refused
+from .errors import CommonplaceError, HoldsSecret, Refused
 from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
     ABSENT,
     UNAPPROVED_ORIGINS,
     Author,
+    PageEdit,
     WriteContext,
     current_origin,
     current_write,
@@ -104,22 +105,27 @@ class Writer:
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
-            return self._home.storage.pages.write(path, text, if_version)
+            before = self._read_before(path)
+            version = self._home.storage.pages.write(path, text, if_version)
+            current_write().edits.append(PageEdit(path, before, text))
+            return version
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         """Read, change and write a page under its lock; a missing page is read as empty text."""
         with self._ensure_call():
-            return self._home.storage.pages.edit(path, change)
+            return self._home.storage.pages.edit(path, _note_edit(path, change))
 
     def append(self, path: str, text: str) -> str:
         """Add text to the end of a page, all of it or none."""
         with self._ensure_call():
-            return self._home.storage.pages.append(path, text)
+            version = self._home.storage.pages.append(path, text)
+            current_write().edits.append(PageEdit(path, "", text))
+            return version
 
     def rewrite(self, path: str, merge: Callable[[str], str]) -> str:
         """Replace a whole page, under its lock, by what `merge` makes of its text and what others wrote there."""
         with self._ensure_call():
-            return self._home.storage.pages.rewrite(path, merge)
+            return self._home.storage.pages.rewrite(path, _note_edit(path, merge))
 
     def remove(self, path: str, if_version: str | None = None) -> None:
         """Remove a page, or raise PageNotFound; StaleVersion unless `if_version` is the current one."""
@@ -158,6 +164,13 @@ class Writer:
         """Move a file or a folder; PageNotFound when it is gone, StaleVersion when something is at the new path."""
         with self._ensure_call():
             self._home.storage.tree.move(old, new)
+
+    def _read_before(self, path: str) -> str:
+        """Return the text that a page has before it is replaced; empty where it cannot be read."""
+        try:
+            return self._home.storage.pages.read(path).text
+        except CommonplaceError:
+            return ""
 
     def _require_may_remove(self, path: str) -> None:
         """Raise Refused when a caller for single agents would remove rules that bind everybody."""
@@ -217,6 +230,19 @@ class Writer:
             return
         with self.call("library"):
             yield
+
+
+def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
+    """Return a change that notes what it made of the page. One that is tried again after a conflict counts once."""
+    context = current_write()
+    place = len(context.edits)
+
+    def noted(text: str) -> str:
+        changed = change(text)
+        context.edits[place:] = [PageEdit(path, text, changed)]
+        return changed
+
+    return noted
 
 
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:

@@ -47,11 +47,20 @@ UNAPPROVED_ORIGINS = ("agent-token", "import")
 APPROVE = "approve"  # the tool of an approval by a person
 
 
+class PageEdit(NamedTuple):
+    """A page before and after a write. What was appended has nothing before it."""
+
+    path: str
+    before: str
+    after: str
+
+
 class WriteContext:
-    """A call in progress: its author, and the conflicts and warnings to report when it is done."""
+    """A call in progress: its author, what it wrote, and the conflicts and warnings to report when it is done."""
 
     def __init__(self, author: Author) -> None:
         self.author = author
+        self.edits: list[PageEdit] = []
         self.conflicts: list[str] = []
         self.warnings: list[str] = []
 

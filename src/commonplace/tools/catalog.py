@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from ..errors import CommonplaceError, InvalidArgument, UnknownTool
 from ..formats.json_text import replace_surrogates
 from ..home import Home
 from ..secrets import redact
+from ..storage.history import PageEdit
 from ..toolsets import EVERYDAY, EVERYDAY_NAME, TOOLS, TOOLSETS, ToolName, name_tools, spell_out
 from .define import Reply, Tool, Toolset, decode_json_text, with_warning
 
@@ -95,7 +97,8 @@ def call(
             if not chosen.reads_only:
                 given = home.writer.screen(given)
             reply = _invoke(home, chosen, given)
-        return Outcome(_with_conflicts(with_warning(reply, *context.warnings), context.conflicts))
+        reply = _with_conflicts(with_warning(reply, *context.warnings), context.conflicts)
+        return Outcome({**reply, **_describe_changes(home, context.edits)})
     except CommonplaceError as error:
         reply = owner.refuse(error, tool, given) if owner else _refuse_without_toolset(error)
         return Outcome(_replace_surrogates_in(reply), error)
@@ -106,6 +109,17 @@ def _with_conflicts(reply: Reply, conflicts: Sequence[str]) -> Reply:
     if "conflict" in reply:
         return with_warning(reply, *conflicts)
     return {**reply, "conflict": "; ".join(conflicts)} if conflicts else reply
+
+
+def _describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
+    """Return what a reply says about what was replaced. A write that is done never fails for want of that."""
+    if not edits:
+        return {}
+    from .notices import describe_changes
+
+    with suppress(CommonplaceError, OSError):
+        return describe_changes(home, edits)
+    return {}
 
 
 def only_reads(tool: str, toolset: str | Sequence[str] | None = None, home: Home | None = None) -> bool:

@@ -156,7 +156,8 @@ class Answer:
 
 
 # What any answer may have beside what was asked for.
-EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str))
+_NOTICES = [Answer(citation=str, text=str, kind=str, reason=str)]
+EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str), supersedes=Maybe(_NOTICES), contradicts=Maybe(_NOTICES))
 
 
 def answer_of(run: Callable[..., Any]) -> Answer:

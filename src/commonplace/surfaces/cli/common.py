@@ -226,7 +226,16 @@ def call_tool(
         warn(sentence)
     if lost := outcome.reply.get("conflict"):
         warn(f"conflict:\n{lost}" if "\n" in lost else f"conflict: {lost}")
+    _print_notices(outcome.reply)
     return outcome.reply
+
+
+def _print_notices(reply: Mapping[str, Any]) -> None:
+    """Say which earlier statements a write replaces, and which it contradicts, beside the answer."""
+    for notice in reply.get("supersedes", ()):
+        note(f'replaces "{notice["text"]}" ({notice["citation"]})')
+    for notice in reply.get("contradicts", ()):
+        warn(f'contradicts "{notice["text"]}" ({notice["citation"]})')
 
 
 def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:
