@@ -2,21 +2,21 @@
 
 The `text` of a passage is exactly its lines of the page, so that reading those lines gives the hit back; only a line
 that is far too long becomes several passages. What the lines do not say but a search may ask for (the key, the headings
-above, the date) goes into `hint`.
+above, the date) goes into `hint`. A page that is too large is searched with the
+longest of its parts cut; the lines keep their numbers, and no part is dropped for the length of another.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
-from itertools import chain
+from itertools import chain, pairwise
 
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
 from .daily import find_moment, is_day_or_time
-from .excerpts import MAX_TURN_CHARS, split_line
 from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
 from .timestamps import parse_day
 from .transcripts import parse_turns
@@ -27,6 +27,7 @@ NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely rep
 TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
 MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
 _MAX_LINE_CHARS = 8_000  # of one line in one passage, and of a neighbour of a turn
+MAX_TURN_CHARS = 1_000_000  # of one turn that are searched
 
 
 def split_page(text: str, name: str = "") -> list[Passage]:
@@ -175,3 +176,60 @@ def _join_lines(lines: list[str], numbers: list[int]) -> Passage:
 def _has_content(passage: Passage) -> bool:
     """Tell whether there is more than the heading of a day or entry, a footer, or a horizontal line."""
     return any(line.strip() and not _FRAME.match(line) for line in passage.text.split("\n"))
+
+
+def shorten_page(text: str, max_chars: int) -> tuple[str, int]:
+    """Return a page with its longest parts cut so that at most `max_chars` are left, and how many parts were cut.
+
+    A part begins at a heading. What is cut leaves its line breaks behind.
+    """
+    if len(text) <= max_chars:
+        return text, 0
+    starts = [mark.start for mark in find_marks(text) if mark.kind == "heading" and not mark.fenced]
+    bounds = sorted({0, *starts, len(text)})
+    parts = [text[start:end] for start, end in pairwise(bounds)]
+    limit = find_common_limit([len(part) for part in parts], max_chars)
+    kept = [part if len(part) <= limit else _cut(part, limit) for part in parts]
+    return "".join(kept), sum(len(part) > limit for part in parts)
+
+
+def shorten_transcript(text: str, max_chars: int) -> str:
+    """Return the first lines of a transcript. A line longer than a turn may be counts as one that is as long."""
+    if len(text) <= max_chars:
+        return text
+    left = max_chars
+    end = 0
+    while end < len(text) and left > 0:
+        after = text.find("\n", end) + 1 or len(text)
+        left -= min(after - end, MAX_TURN_CHARS)
+        if left >= 0:
+            end = after
+    return text[:end]
+
+
+def find_common_limit(lengths: Sequence[int], total: int) -> int:
+    """Return the largest length to which all can be cut so that they fit into `total`."""
+    left = total
+    waiting = len(lengths)
+    for length in sorted(lengths):
+        if length * waiting > left:
+            return left // waiting
+        left -= length
+        waiting -= 1
+    return max(lengths, default=0)
+
+
+def split_line(line: str, max_chars: int) -> list[str]:
+    """Return the parts of a long line, cut between two words where there is a space."""
+    parts: list[str] = []
+    start = 0
+    while len(line) - start > max_chars:
+        space = line.rfind(" ", start + max_chars // 2, start + max_chars)
+        end = space + 1 if space > 0 else start + max_chars
+        parts.append(line[start:end])
+        start = end
+    return [*parts, line[start:]]
+
+
+def _cut(part: str, length: int) -> str:
+    return part[:length] + "\n" * part.count("\n", length)

@@ -6,7 +6,7 @@ do not see. No stored text changes the skeleton of what a model reads.
 
 from __future__ import annotations
 
-from .cuts import cut_rules, cut_start
+from .cuts import cut_rules, cut_start, estimate_tokens, weigh_tokens
 from .frames import (
     TITLES,
     close_fence,
@@ -20,7 +20,6 @@ from .frames import (
     show_instructions,
 )
 from .hidden import show_hidden, to_json
-from .tokens import estimate_tokens, weigh_tokens
 
 __all__ = [
     "TITLES",

@@ -12,8 +12,15 @@ from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 
 from ..errors import CommonplaceError, PageNotFound
-from ..formats.excerpts import shorten_page, shorten_transcript
-from ..formats.passages import MAX_PASSAGES, split_page, split_record, split_skill, split_transcript
+from ..formats.passages import (
+    MAX_PASSAGES,
+    shorten_page,
+    shorten_transcript,
+    split_page,
+    split_record,
+    split_skill,
+    split_transcript,
+)
 from ..model import Page, Scope
 from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place

@@ -1,4 +1,4 @@
-"""The history of a home as far as an agent may see it: who changed what, a page as of a time, undo and restore."""
+"""The history of a home as far as an agent may see it: who changed what, a page as of a time, blame, undo and restore."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
+from ..storage.authors import Bounds, LineOrigin, blame, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
 from ..storage.merge import merge
@@ -21,6 +22,7 @@ from ..storage.names import file_name
 _AGO = re.compile(r"(\d+)\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
 _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
+_BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
 
 
 class UndoResult(NamedTuple):
@@ -310,3 +312,36 @@ def format_local_time(home: Home, at: str) -> str:
     """Return a timestamp in the home's own time zone, as people read it."""
     moment = parse_timestamp(at) or datetime.now(UTC)
     return f"{moment.astimezone(home.zone):%Y-%m-%d %H:%M:%S}"
+
+
+class BlameLine(NamedTuple):
+    """A line of a page. Its author, time and change are empty where history does not know them."""
+
+    number: int
+    text: str
+    author: str
+    at: str
+    change: str
+    session: str
+    why: str
+
+
+def blame_page(home: Home, path: str, *, everyone: bool = False) -> list[BlameLine]:
+    """Return the lines of a page as it is now; PageNotFound when it was removed. Sessions come without secrets."""
+    path = require_history(home, path, everyone=everyone)
+    versions = home.storage.history.versions(path)
+    if not versions or versions[-1][1] is None:
+        raise PageNotFound(path)
+    place = home.layout.place(path)
+    is_session = place is not None and place.kind == "session"
+    lines = split_lines(as_text(versions[-1][1]))
+    texts = render_lines(lines) if is_session else lines
+    numbered = enumerate(zip(texts, blame(versions, _BLAME_BOUNDS), strict=True), start=1)
+    return [_make_line(number, text, origin) for number, (text, origin) in numbered]
+
+
+def _make_line(number: int, text: str, origin: LineOrigin) -> BlameLine:
+    change = origin.change
+    if change is None:
+        return BlameLine(number, text, "", "", "", "", "")
+    return BlameLine(number, text, change.by, change.at, change.id, change.session, change.why)

@@ -1,4 +1,8 @@
-"""Who wrote some lines of a page, for many pages at once: blame of what search returns, cached with its history."""
+"""Who wrote each line of a page: blame, and for what search returns a cache of it.
+
+Blame compares the versions of a page one after another. A line that was there before the first version that is read has
+no known author. Work is bounded: of a long history only the newest versions are compared.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +12,92 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError
 from .base import HistoryStore, Pages
-from .blame import UNKNOWN, Bounds, LineOrigin, blame, split_lines
-from .history import ABSENT, Change, Versions, kind_of_origin
+from .history import ABSENT, APPROVE, Change, Versions, as_text, kind_of_origin
+from .merge import matching_blocks
 
-_BOUNDS = Bounds(versions=200, size=8_000_000)
+_PERSON = "person"
 _MAX_PAGE_CHARACTERS = 200_000  # of a page that is compared with its earlier versions
 _MAX_CACHED_PAGES = 2000
 _JOIN = "; "
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
+
+
+class Bounds(NamedTuple):
+    """How many of the newest versions are compared, and how many bytes in all."""
+
+    versions: int
+    size: int
+
+
+class LineOrigin(NamedTuple):
+    """Which change wrote a line; None where history does not know. A person wrote or approved it, if `is_approved`."""
+
+    change: Change | None
+    is_approved: bool = False
+
+
+UNKNOWN = LineOrigin(None)
+_SEARCH_BOUNDS = Bounds(versions=200, size=8_000_000)
+
+
+def split_lines(text: str) -> list[str]:
+    """Return the lines of a page as citations count them."""
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def blame(versions: Versions, bounds: Bounds) -> list[LineOrigin]:
+    """Return the origin of every line of the last version."""
+    start = _find_start(versions, bounds)
+    lines: list[str] = []
+    origins: list[LineOrigin] = []
+    before = ABSENT
+    for change, data in versions[start:]:
+        # After a gap, what is new may be from a change that history no longer holds.
+        is_next = change.before == before and (start == 0 or before != ABSENT)
+        new_lines = split_lines(as_text(data))
+        own = LineOrigin(change, is_by_person(change)) if is_next else UNKNOWN
+        origins = _carry_over(lines, new_lines, origins, own)
+        if change.tool == APPROVE and kind_of_origin(change.origin) != "import":
+            origins = [origin._replace(is_approved=True) for origin in origins]
+        lines = new_lines
+        before = change.version
+    return origins
+
+
+def is_by_person(change: Change) -> bool:
+    """Return whether a person made a change: in the web page, or in a file, by an editor."""
+    kind = kind_of_origin(change.origin)
+    return kind == _PERSON or (not change.tool and kind != "import")
+
+
+def _find_start(versions: Versions, bounds: Bounds) -> int:
+    """Return the first of the newest versions that are within the bounds; the last one always is."""
+    size = 0
+    start = len(versions)
+    while start and len(versions) - start < bounds.versions:
+        size += len(versions[start - 1][1] or b"")
+        if size > bounds.size and start < len(versions):
+            break
+        start -= 1
+    return start
+
+
+def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin], own: LineOrigin) -> list[LineOrigin]:
+    """Return the origins of the new lines: those that were there before keep theirs."""
+    head = _count_equal(lines, new_lines)
+    tail = _count_equal(lines[head:][::-1], new_lines[head:][::-1])
+    old_end = len(lines) - tail
+    new_end = len(new_lines) - tail
+    middle = [own] * (new_end - head)
+    for one, two, size in matching_blocks(lines[head:old_end], new_lines[head:new_end]):
+        middle[two : two + size] = origins[head + one : head + one + size]
+    return [*origins[:head], *middle, *origins[old_end:]]
+
+
+def _count_equal(lines: list[str], new_lines: list[str]) -> int:
+    """Return how many lines are the same at the start of both."""
+    pairs = zip(lines, new_lines, strict=False)
+    return next((at for at, (one, two) in enumerate(pairs) if one != two), min(len(lines), len(new_lines)))
 
 
 class Provenance(NamedTuple):
@@ -78,10 +160,10 @@ class Authors:
         if len(page.text) > _MAX_PAGE_CHARACTERS:  # all its lines have one origin, blank ones too
             return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)))
         blanks = frozenset(number for number, line in enumerate(lines, start=1) if not line.strip())
-        versions = self._history.versions(path, _BOUNDS.versions)
+        versions = self._history.versions(path, _SEARCH_BOUNDS.versions)
         if not versions or versions[-1][0].version != page.version:  # changed since, and not recorded yet
             return _Page()
-        origins = blame(versions, _BOUNDS)
+        origins = blame(versions, _SEARCH_BOUNDS)
         if UNKNOWN in origins:
             origins = _fill(origins, self._history.changes(path))
         return _Page(_without_programs(path, origins, versions), blanks)

@@ -20,8 +20,8 @@ from ...storage.base import ABSENT, Sentences
 from ...storage.bulk import IncomingPage, PageBatch, Spool, any_covers
 from ...storage.files import PRIVATE_FILE_MODE
 from ...storage.history import Author, Change, Versions, version_of
+from . import is_untouched_directive
 from .archive import backup_scope, render_settings
-from .restore import is_untouched_directive
 
 _MAX_BATCH_PAGES = 50
 _MAX_BATCH_BYTES = 8_000_000  # of all versions together

@@ -26,8 +26,8 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ...maintenance.blame import BlameLine
     from ...maintenance.forget import ForgetReport, Trace
+    from ...maintenance.timeline import BlameLine
 
 
 @click.command("log")
@@ -63,7 +63,7 @@ def _describe(change: Change) -> str:
 @global_options
 def blame_command(page: str, everyone: bool) -> None:
     """Show who wrote each line of PAGE, and when. A line that is older than its history names nobody."""
-    from ...maintenance.blame import blame_page
+    from ...maintenance.timeline import blame_page
 
     home = open_memory().home
     lines = blame_page(home, page, everyone=everyone)

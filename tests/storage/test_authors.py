@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from commonplace.storage.blame import Bounds, LineOrigin, blame, split_lines
+from commonplace.storage.authors import Bounds, LineOrigin, blame, split_lines
 from commonplace.storage.history import ABSENT, APPROVE, Change, Versions, version_of
 
 MANY = Bounds(1000, 1_000_000)
