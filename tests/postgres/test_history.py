@@ -13,7 +13,7 @@ from commonplace.home import Home
 from commonplace.maintenance.timeline import read_as_of, restore, undo
 from commonplace.storage.base import ABSENT, HistoryStore, Retention
 from commonplace.storage.history import Author, Versions, write_as
-from commonplace.storage.line_merge import merge_rewrites
+from commonplace.storage.merge import merge_rewrites
 from commonplace.storage.postgres.connection import Database
 from commonplace.storage.postgres.history import PostgresHistory
 from commonplace.storage.postgres.pages import PostgresPages

@@ -1,4 +1,4 @@
-"""Cuts inside a text that is too long, to a number of tokens: of data the start, of rules whole sentences, prohibitions first."""
+"""Cuts a text that has too many tokens: of data the start stays, of rules whole sentences, prohibitions first."""
 
 from __future__ import annotations
 

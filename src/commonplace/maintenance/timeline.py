@@ -1,4 +1,4 @@
-"""The history of a home as far as an agent may see it: who changed what, a page as of a time, blame, undo and restore."""
+"""The history of a home as far as an agent may see it: who changed what, blame, a page as of a time, undo, restore."""
 
 from __future__ import annotations
 

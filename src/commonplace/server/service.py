@@ -1,19 +1,21 @@
-"""One running server: its options, open memories, tokens, audit log, watchers and change feeds."""
+"""One running server: its options, open memories, tokens, audit log, watchers, change feeds, and what it lists."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import base64
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
 import anyio.to_thread
 
-from ..errors import CommonplaceError
+from ..errors import CommonplaceError, InvalidArgument
 from ..formats.timestamps import format_timestamp
-from ..home import utc_now
+from ..home import Home, utc_now
 from ..memory import Memory
 from ..model import Clock
 from ..storage.tokens import Call, Grant, Outcome
+from ..tools import catalog, schemas
 from .auth import Authenticator, TokenStores
 from .notifications import ChangeFeeds, HomeWatchers
 from .sessions import Caller, MemoryPool, ServerOptions
@@ -102,3 +104,31 @@ class MemoryService:
         self.watchers.close()
         self.memories.close()
         self._stores.close()
+
+
+def may_call(grant: Grant, tool: str, toolsets: Sequence[str], home: Home) -> bool:
+    """Return whether a tool may be called: one that may write only by those who may."""
+    return grant.may_write or catalog.only_reads(tool, tuple(toolsets), home)
+
+
+def list_tools(grant: Grant, toolsets: Sequence[str], home: Home) -> list[dict[str, Any]]:
+    """Return the tools of some toolsets that a grant allows, described as for MCP."""
+    tools = schemas.describe("mcp", toolsets, home)
+    return [tool for tool in tools if may_call(grant, tool["name"], toolsets, home)]
+
+
+def format_cursor(at: str, path: str) -> str:
+    """Return a cursor that continues a listing, newest first, after a page."""
+    return base64.urlsafe_b64encode(f"{at} {path}".encode()).decode().rstrip("=")
+
+
+def parse_cursor(cursor: str | None) -> tuple[str, str] | None:
+    """Return the time and path of the last page listed; None at the start, InvalidArgument if it is no cursor."""
+    if not cursor:
+        return None
+    padded = cursor + "=" * (-len(cursor) % 4)
+    try:
+        at, _, path = base64.b64decode(padded, altchars=b"-_", validate=True).decode().partition(" ")
+    except ValueError as error:
+        raise InvalidArgument("the cursor is not from a listing", advice="list from the start") from error
+    return at, path

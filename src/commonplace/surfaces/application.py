@@ -23,9 +23,8 @@ from ..server.sessions import ServerOptions
 from . import web
 from .http import MCP_PATH
 from .http.api import build_api
-from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator
+from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator, SignInKeys
 from .http.dispatch import Dispatcher, handle_http_error
-from .http.sign_in import SignInKeys
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000

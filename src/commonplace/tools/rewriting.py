@@ -12,7 +12,7 @@ from ..framing.skeleton import Kind, unescape_page
 from ..home import Home
 from ..model import Block
 from ..storage.history import current_write, version_of
-from ..storage.line_merge import MergedText, find_lost_lines, merge_rewrites
+from ..storage.merge import MergedText, find_lost_lines, merge_rewrites
 from ..storage.readings import Reading, read_lines
 from .define import Reply, with_warning
 

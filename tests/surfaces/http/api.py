@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.application import build_application
-from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.sign_in import SignInKeys
+from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
 
 class Api:

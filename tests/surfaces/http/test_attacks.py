@@ -24,8 +24,7 @@ from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http import auth as guard
 from commonplace.surfaces.http import dispatch
 from commonplace.surfaces.http.api import ENDPOINTS
-from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.sign_in import SignInKeys
+from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
 from .api import Api, api
 

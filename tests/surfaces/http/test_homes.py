@@ -10,8 +10,7 @@ import pytest
 from commonplace import Memory
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import TOKENS_FILE
-from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.sign_in import SignInKeys
+from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
 from .api import Api, api
 from .test_attacks import token

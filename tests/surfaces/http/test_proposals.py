@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from commonplace import Memory
-from commonplace.surfaces.http.auth import AccessRules
-from commonplace.surfaces.http.sign_in import SignInKeys
+from commonplace.surfaces.http.auth import AccessRules, SignInKeys
 
 from .api import api
 from .test_attacks import token

@@ -19,7 +19,7 @@ from threading import Thread, Timer
 
 import click
 
-from ..http.sign_in import CODE_LIFETIME_SECONDS, SignInKeys
+from ..http.auth import CODE_LIFETIME_SECONDS, SignInKeys
 
 _PAGE = """<!doctype html>
 <meta charset="utf-8">

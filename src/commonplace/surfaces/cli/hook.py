@@ -135,7 +135,7 @@ def _store_session(home: Home, event: dict[str, Any], client: str) -> None:
     from ..install.capture import store_session
 
     if store_session(home, event, client) and not home.storage.exists(SETTINGS_FILE):
-        from ..install.session_search import index_sessions
+        from ..install.capture import index_sessions
 
         index_sessions(home, only_if_new=True)
 

@@ -144,8 +144,7 @@ def _serve(
         _require_token_if_public(serving.home, host, secret, is_open=is_open)
     try:
         from ..application import serve_http
-        from ..http.auth import AccessRules
-        from ..http.sign_in import SignInKeys
+        from ..http.auth import AccessRules, SignInKeys
         from .browser import open_browser
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error

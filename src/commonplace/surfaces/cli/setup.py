@@ -165,7 +165,7 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
 
 def _index_sessions(home: str) -> None:
     """Let search find the transcripts that the hooks store, in a memory that is there already."""
-    from ..install.session_search import index_sessions
+    from ..install.capture import index_sessions
 
     if not home_exists(home):
         return

@@ -12,7 +12,7 @@ from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import ToolParameter
-from . import browse, changes, export, health, history, homes, link_graph, pages, proposals, search, sign_in, tools
+from . import auth, browse, changes, export, health, history, homes, link_graph, pages, proposals, search, tools
 from .dispatch import Dispatcher, build_router
 from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import MEDIA_TYPE
@@ -181,7 +181,7 @@ ENDPOINTS = [
     *export.ENDPOINTS,
     *health.ENDPOINTS,
     *tools.ENDPOINTS,
-    *sign_in.ENDPOINTS,
+    *auth.ENDPOINTS,
     *homes.ENDPOINTS,
     *proposals.ENDPOINTS,
 ]

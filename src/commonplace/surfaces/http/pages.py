@@ -13,7 +13,7 @@ from ...home import Home, modified_timestamp
 from ...maintenance import timeline
 from ...model import Page, Record
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of, plain_text
-from ...server.listing import format_cursor, parse_cursor
+from ...server.service import format_cursor, parse_cursor
 from ...storage.base import ABSENT, MAX_PAGE_CHARACTERS
 from ...storage.history import as_text
 from ...storage.merge import Part, merge_parts

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...schema import ANY, TEXT, array, object_of, one_of
-from ...server import listing
+from ...server import service
 from ...tools import catalog
 from .endpoints import ApiRequest, Endpoint, Parameter, Reply, ResponseSpec
 from .problems import Problem, status_of
@@ -16,7 +16,7 @@ _TOOL = object_of({"name": TEXT, "description": TEXT, "inputSchema": ANY, "outpu
 
 def list_tools(request: ApiRequest) -> dict[str, Any]:
     """Return the tools that this caller may call."""
-    return {"tools": listing.list_tools(request.grant, _chosen_toolsets(request), request.home)}
+    return {"tools": service.list_tools(request.grant, _chosen_toolsets(request), request.home)}
 
 
 def _chosen_toolsets(request: ApiRequest) -> tuple[str, ...]:
@@ -28,9 +28,9 @@ def call_tool(request: ApiRequest) -> Reply:
     toolsets = _chosen_toolsets(request)
     names = [offer.name for offer in catalog.offers(toolsets)]
     if name not in names:
-        allowed = [each for each in names if listing.may_call(request.grant, each, toolsets, request.home)]
+        allowed = [each for each in names if service.may_call(request.grant, each, toolsets, request.home)]
         raise Problem(404, f"there is no tool {name!a}: there are {', '.join(allowed)}")
-    if not listing.may_call(request.grant, name, toolsets, request.home):
+    if not service.may_call(request.grant, name, toolsets, request.home):
         raise Problem(403, f"this token only reads, and {name} may write: use one that writes")
     outcome = request.memory.attempt(name, request.body, toolsets, session=request.caller.session)
     return Reply(outcome.reply, status_of(outcome.error) if outcome.error else 200)

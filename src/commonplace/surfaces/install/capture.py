@@ -2,7 +2,8 @@
 
 Only what the user and the assistant said is stored. Tool calls and their results, pictures and internal notes of the
 client are left out, and secrets are redacted before anything is written. A session that was imported before continues
-on the imported page, so that a conversation has one page.
+on the imported page, so that a conversation has one page. Search finds the transcripts once
+`index_sessions` has turned that on, unless the settings decide already.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from ... import settings
 from ...errors import InvalidArgument, StorageError
 from ...formats.json_text import parse_object, replace_surrogates
 from ...formats.timestamps import format_timestamp, parse_timestamp
@@ -22,6 +24,9 @@ from ...home import Home
 from ...secrets import redact
 from ...storage.files import read_bytes
 from ...storage.names import file_name
+from . import yaml_edit
+from .clients import KeyPath
+from .files import CannotEdit, Unreadable, value_at
 
 _OPENING_TURNS = 3  # enough to recognise a conversation
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -41,6 +46,8 @@ _CLIENT_PREFIXES = (
     "<system-reminder>",
     "# AGENTS.md instructions",
 )
+_SETTING: KeyPath = ("memorySearch", "indexSessions")
+_BY_HAND = "set memorySearch.indexSessions to true in commonplace.yaml, and search finds the transcripts too"
 
 
 def store_session(home: Home, event: dict[str, Any], client: str) -> str:
@@ -167,3 +174,27 @@ def _parse_turn(entry: dict[str, Any]) -> dict[str, str] | None:
     turn = {"role": role, "content": redact(replace_surrogates(text))}
     at = chat.at
     return {**turn, "timestamp": replace_surrogates(at)} if isinstance(at, str) and at else turn
+
+
+def index_sessions(home: Home, *, only_if_new: bool = False) -> str:
+    """Write the setting where none decides it, and return a sentence on what a person has to do; empty for nothing.
+
+    With `only_if_new`, a memory that has settings stays as it is.
+    """
+    text = home.storage.read_settings_text(settings.FILE)
+    if text is not None and only_if_new:
+        return ""
+    try:
+        if value_at(yaml_edit.parse(text or ""), _SETTING) is not None:
+            return ""
+        if text is not None and not home.trust.is_own:  # a change would take back what the user approved of it
+            return _BY_HAND
+        with home.writer.call("install", defer_index=True):
+            home.writer.edit(settings.FILE, _turn_on)
+    except (CannotEdit, Unreadable):
+        return _BY_HAND
+    return ""
+
+
+def _turn_on(text: str) -> str:
+    return yaml_edit.put(text, _SETTING, True)

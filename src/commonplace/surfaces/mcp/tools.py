@@ -15,7 +15,7 @@ from ... import framing
 from ...errors import PageNotFound
 from ...index.base import Progress, report_progress_to
 from ...memory import Memory
-from ...server import listing
+from ...server import service
 from ...server.sessions import Caller, ServerOptions
 from ...storage.tokens import Grant
 from ...tools import catalog
@@ -36,7 +36,7 @@ def is_structured(options: ServerOptions, protocol: str) -> bool:
 
 def list_tools(options: ServerOptions, memory: Memory, protocol: str, grant: Grant) -> list[types.Tool]:
     """Return the tools that the caller may call."""
-    tools = listing.list_tools(grant, options.toolsets, memory.home)
+    tools = service.list_tools(grant, options.toolsets, memory.home)
     if not is_structured(options, protocol):
         tools = [{name: value for name, value in tool.items() if name != "outputSchema"} for tool in tools]
     return [types.Tool.model_validate(tool) for tool in tools]
@@ -51,9 +51,9 @@ def require_tool(options: ServerOptions, memory: Memory, grant: Grant, name: str
     if name not in names and name not in {
         offer.name for offer in catalog.offers(spell_out(options.toolsets), memory.home)
     }:
-        allowed = [each for each in names if listing.may_call(grant, each, options.toolsets, memory.home)]
+        allowed = [each for each in names if service.may_call(grant, each, options.toolsets, memory.home)]
         raise MCPError(types.INVALID_PARAMS, f"Unknown tool: {name}. There are {', '.join(allowed)}")
-    if not listing.may_call(grant, name, options.toolsets, memory.home):
+    if not service.may_call(grant, name, options.toolsets, memory.home):
         raise MCPError(types.INVALID_PARAMS, f"this token only reads, and {name} may write: ask for one that writes")
 
 

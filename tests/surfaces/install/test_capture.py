@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from commonplace.home import Home
-from commonplace.surfaces.install.session_search import index_sessions
+from commonplace.surfaces.install.capture import index_sessions
 
 from .test_plan import Desk, desk  # noqa: F401  a fixture
 

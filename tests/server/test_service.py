@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument
-from commonplace.server.listing import format_cursor, list_tools, parse_cursor
+from commonplace.server.service import format_cursor, list_tools, parse_cursor
 from commonplace.storage.tokens import Grant
 
 
