@@ -36,6 +36,9 @@ quality:
 ruler:
     ./dev ruler
 
+truth:
+    ./dev truth
+
 ablation:
     ./dev ablation
 
