@@ -301,7 +301,7 @@ def judge_retractions(
     memory: Memory, home: Path, pairs: list[Item], *, show: bool
 ) -> Iterator[tuple[bool, bool, bool]]:
     """Yield for each pair whether search for what both are about shows the older, has the newer above, and marks it."""
-    counts = count_words(home / "agents" / memory.agent / "sessions")
+    counts = count_words((home / pairs[0]["older"]).parent)
     for pair in pairs:
         hits = memory.search(shared_words(home, pair, counts), limit=DEEP_LIMIT)
         older, newer = (first_of(hits, [pair[side]]) for side in ("older", "newer"))
@@ -352,9 +352,9 @@ def run_unrelated(given: argparse.Namespace) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 sentences[name] = set_sentences(unpack(given.sets, name, Path(folder)), name)
     pairs = draw_pairs(sentences)
-    linked, marks, total = judge_unrelated(pairs, given)
+    linked, marks = judge_unrelated(pairs, given)
     print(f"\nUnrelated sentences of {', '.join(sentences)}: {linked} of {len(pairs)} pairs linked", end="")
-    print(f"; with all in one memory, {marks} of {total} sentences ({share(marks, total)}) are marked with another's")
+    print(f"; with all in one memory, {share(marks, len(pairs))} of the older are marked with any of another source")
 
 
 def own_sentences() -> dict[str, list[str]]:
@@ -385,43 +385,38 @@ def sentences_of(text: str) -> Iterator[str]:
 
 
 def draw_pairs(sources: dict[str, dict[str, list[str]]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
-    """Return pairs of (owner, sentence) whose owners differ; every source has as many, and no sentence is in two."""
+    """Return pairs of (owner, sentence) whose owners differ, of all sources alike while they last."""
     dice = random.Random(SEED)
-    pools = {
-        name: [(owner, text) for owner, texts in groups.items() for text in dict.fromkeys(texts)]
-        for name, groups in sources.items()
-    }
-    for pool in pools.values():
-        dice.shuffle(pool)
+    pools = []
+    for groups in sources.values():
+        owners = {text: owner for owner, texts in groups.items() for text in texts}
+        pools.append([(owner, text) for text, owner in owners.items()])
+        dice.shuffle(pools[-1])
     drawn: list[tuple[tuple[str, str], tuple[str, str]]] = []
-    seen: set[str] = set()
-    while len(drawn) < UNRELATED_PAIRS and all(len(pool) > 1 for pool in pools.values()):
-        first, second = (pools[dice.choice(list(pools))].pop() for _ in range(2))
-        if first[0] != second[0] and not {first[1], second[1]} & seen:
+    while len(drawn) < UNRELATED_PAIRS and (left := [pool for pool in pools if len(pool) > 1]):
+        first, second = (dice.choice(left).pop() for _ in range(2))
+        if first[0] != second[0]:
             drawn.append((first, second))
-            seen |= {first[1], second[1]}
     return drawn
 
 
-def judge_unrelated(
-    pairs: list[tuple[tuple[str, str], tuple[str, str]]], given: argparse.Namespace
-) -> tuple[int, int, int]:
-    """Return how many pairs are linked, how many sentences are marked with one of another owner, and of how many."""
+def judge_unrelated(pairs: list[tuple[tuple[str, str], tuple[str, str]]], given: argparse.Namespace) -> tuple[int, int]:
+    """Return how many pairs are linked, and how many first sentences are marked with any of another owner."""
     owners = {text: owner for pair in pairs for owner, text in pair}
-    partners = {first[1]: second[1] for first, second in pairs}
     linked = marks = 0
     with tempfile.TemporaryDirectory() as folder:
         write_days(Path(folder), [first[1] for first, _ in pairs], [second[1] for _, second in pairs])
-        memory = open_memory(Path(folder), "main", given.provider)
+        memory = open_memory(Path(folder), "main", "none")
         memory.build_index()
-        for text in owners:
+        for (owner, text), (_, partner) in pairs:
             successor = successor_of(memory, text)
-            if successor and owners.get(successor) != owners[text]:
+            source = next((other for other in owners if successor and successor in other), "")
+            if source and owners[source] != owner:
                 marks += 1
-                linked += partners.get(text) == successor
+                linked += partner == source
                 if given.show:
                     print(f"  false: {text!r} by {successor!r}")
-    return linked, marks, len(owners)
+    return linked, marks
 
 
 def write_days(home: Path, *halves: list[str], per_day: int = 25) -> None:
@@ -439,7 +434,7 @@ def write_days(home: Path, *halves: list[str], per_day: int = 25) -> None:
 def successor_of(memory: Memory, text: str) -> str:
     hits = memory.search(text, limit=LIMIT)
     mark = mark_of(next((hit for hit in hits if hit.text.endswith(text)), None))
-    return mark.text.strip() if mark else ""
+    return mark.text.strip().split("\n")[-1] if mark else ""
 
 
 # --- time ---
