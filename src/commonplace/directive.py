@@ -51,12 +51,14 @@ _WITHOUT_TOOLS = {
     "Meanwhile": "keep what you learn",
     "At the end": "keep what the next session needs",
 }
-_RULES = """\
-- Keep decisions and why, preferences, names, corrections. Change what is outdated.
-- Say so if memory is silent or disagrees; prefer the newer, and what a person wrote.
+_PERMISSION_RULE = """\
 - Ask before you keep anything personal or sensitive; secrets need explicit permission. Delete only what you \
 are asked to.
 """
+_RULES = f"""\
+- Keep decisions and why, preferences, names, corrections. Change what is outdated.
+- Say so if memory is silent or disagrees; prefer the newer, and what a person wrote.
+{_PERMISSION_RULE}"""
 # A page of a home is for agents with any tools, so it says where this one applies.
 _PROJECT_LINE = (
     "- MemoryTool, if you have it, may store project facts unasked: setChannel, category `project`, tags auto_stored, "
@@ -97,6 +99,20 @@ def render(tools: Iterable[ToolName], blocks: Sequence[str] = ()) -> str:
     """Return the default directive for some tools, with optional blocks."""
     parts = [f"{_OPENING}\n{''.join(_render_uses(tools))}{_RULES}", *(BLOCKS[name] for name in blocks)]
     return "\n".join(parts)
+
+
+def render_brief(tools: Iterable[ToolName]) -> str:
+    """Return the default directive where there is little room: which tools to use when, and what needs permission."""
+    names = {(each.toolset, each.plain): each.name for each in tools}
+    lines = [
+        f"{moment}: {_list_tools(purposes, names) or _WITHOUT_TOOLS[moment]}" for moment, purposes in _MOMENTS.items()
+    ]
+    return f"- {'. '.join(lines)}.\n{_PERMISSION_RULE}"
+
+
+def _list_tools(purposes: Iterable[_Purpose], names: Mapping[tuple[str, str], str]) -> str:
+    tools = [tool for purpose in purposes for tool in purpose.tools]
+    return ", ".join(_quote_word(names[tool]) for tool in tools if tool in names)
 
 
 def _render_uses(tools: Iterable[ToolName]) -> Iterator[str]:

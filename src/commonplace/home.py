@@ -192,6 +192,12 @@ class Home:
         tools = name_tools(self.toolsets, self.unavailable_toolsets)
         return directive.render(tools, self.settings.directive.blocks)
 
+    def brief_directive(self) -> str:
+        """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""
+        if self.settings.directive.blocks:
+            return ""
+        return directive.render_brief(name_tools(self.toolsets, self.unavailable_toolsets))
+
     def write_default_directive(self) -> None:
         """Write the default directive into a new home, where it can be written, if any agent has memory.
 

@@ -42,6 +42,7 @@ class Section:
     sharing: Sharing = "fair"
     has_own_words: bool = False  # whether the intro says something even where there is no item
     has_recalled_items: bool = False  # whether an item that another section shows is left out
+    grows_last: bool = False  # whether what it leaves out is worth less than what any other section does
     is_map: bool = False  # whether it only names things, so that they may be shown again
     left_out: tuple[Cut, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -230,8 +231,12 @@ def _share_rest(sections: Sequence[Section], grants: list[float], chosen: list[i
 
 
 def _grow(sections: Sequence[Section], fitted: list[FittedSection], budget: int) -> None:
-    """Give what cuts left over to sections that have more to say."""
-    for number in _by_priority(sections):
+    """Give what cuts left over to sections that have more to say, first to those that are not shown at all."""
+
+    def needs_less(number: int) -> tuple[bool, bool]:
+        return fitted[number].is_head_shown, sections[number].grows_last
+
+    for number in sorted(_by_priority(sections), key=needs_less):
         left = budget - sum(each.cost for each in fitted)
         if left < _MIN_GROWTH_TOKENS:
             return

@@ -5,6 +5,7 @@ What is cut says so where it is shown, and on the receipt.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,6 +19,8 @@ NOT_APPROVED = "not all of it was written or approved by a person"
 CALLER = "the caller"
 _MIN_SHOWN_CHARACTERS = 12  # less of a text says nothing
 _SEPARATOR_TOKENS = weigh("\n\n")
+
+_HEADING = re.compile(r"#{1,6}[ \t]")
 
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 IsApproved = Callable[[Span], bool]
@@ -146,7 +149,7 @@ class TextItem(_PageLines):
         def fits(start: str) -> bool:
             return weigh(self._render(start, self._describe_cut(start))) <= available
 
-        start = cut_start(self.text[:-1] if self.is_whole else self.text, fits)
+        start = _drop_last_headings(cut_start(self.text[:-1] if self.is_whole else self.text, fits))
         if len(start) < _MIN_SHOWN_CHARACTERS:
             return None
         rest = Cut(self.source, self._estimate_rest(start), f"{OVER_BUDGET}: {self._name_rest(start)} cut")
@@ -165,7 +168,8 @@ class TextItem(_PageLines):
     def _describe_cut(self, start: str) -> str:
         if self.name:  # its name says where the rest is
             return self._count_shown(start)
-        return f"The first {self._count_shown(start)}; the rest is in {quote_line(self.path)}"
+        where = f"; the rest is in {quote_line(self.path)}" if self.label else ""  # without a label, the fence says it
+        return f"The first {self._count_shown(start)}{where}"
 
     def _count_shown(self, start: str) -> str:
         lines = max(self.total_lines, self.text.count("\n") + 1)
@@ -193,6 +197,12 @@ class TextItem(_PageLines):
         return self._source(start, self.first_line)._replace(is_partial=True)
 
 
+def _drop_last_headings(text: str) -> str:
+    """Return a text without headings at its end, under which nothing is left."""
+    before, line_break, last = text.rpartition("\n")
+    return _drop_last_headings(before.rstrip()) if line_break and _HEADING.match(last) else text
+
+
 @dataclass(frozen=True)
 class RulesItem(_PageLines):
     """Instructions of people, shown as they are."""
@@ -204,6 +214,7 @@ class RulesItem(_PageLines):
     is_own: bool = False  # whether they are the program's own words
     rank: tuple[int, str] = (0, "")
     last_page_line: int = 0  # where the page has other words than these
+    brief: str = ""  # what says it shorter, where there is little room
 
     @cached_property
     def cost(self) -> float:
@@ -221,6 +232,8 @@ class RulesItem(_PageLines):
         source = Source(self.path, self.first_line, self.last_line, estimate_tokens(self.text), False, self.is_current)
         if self.cost <= room:
             return Part(show_instructions(self.text), "", (source,))
+        if self.brief:
+            return self._fit_brief(room, source)
         note = f"\n\n(Some of these rules are left out here: read {quote_line(self.path)} first.)"
         available = room - _SEPARATOR_TOKENS - weigh(note)
         if available < 0:
@@ -230,6 +243,13 @@ class RulesItem(_PageLines):
         rest = Cut(self.source, max(1, left), f"{OVER_BUDGET}: {count} sentences cut")
         shown = source._replace(tokens=estimate_tokens(rules))
         return Part((show_instructions(rules) + note).strip(), "", (shown,) if rules else (), (rest,))
+
+    def _fit_brief(self, room: float, source: Source) -> Part | None:
+        tokens = estimate_tokens(self.brief)
+        if weigh(self.brief) + _SEPARATOR_TOKENS > room:
+            return None
+        cut = Cut(self.source, max(1, estimate_tokens(self.text) - tokens), f"{OVER_BUDGET}: said in fewer words")
+        return Part(self.brief, "", (source._replace(tokens=tokens),), (cut,))
 
 
 def share_out(wishes: Sequence[float], room: float, least: float = 0.0) -> list[float]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 from ..errors import CommonplaceError
@@ -24,7 +24,7 @@ from .days import list_days
 from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
 
 TITLE = "Memory Map"
-_INTRO = "What else there is: look it up when you need it."
+_INTRO = "What else you can look up:"
 _FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says what there is, not what it says
 _MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
 _MAX_START_LINES = 60
@@ -112,17 +112,55 @@ def _joint(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Group:
-    """Names of one kind. A group of `lists` has a line for each of several lists of names, by its label."""
+class NameList:
+    """Names under a label, such as the keys of a category."""
 
-    title: str
+    label: str
     names: tuple[Named, ...] = ()
-    lists: tuple[tuple[str, tuple[Named, ...]], ...] = ()
     left: int = 0  # how many more there are
 
     @property
     def size(self) -> int:
-        return len(self.names) + sum(len(names) for _, names in self.lists) + self.left
+        return len(self.names) + self.left
+
+    def trim(self, most: int) -> NameList:
+        """Return it with at most so many names."""
+        return replace(self, names=self.names[:most], left=self.left + len(self.names[most:]))
+
+    def __str__(self) -> str:
+        shown = ", ".join(quote_name(each.name) for each in self.names)
+        more = f"{f'{shown} and ' if shown else ''}{self.left}{' more' if shown else ''}" if self.left else shown
+        return f"{self.label}: {more}"
+
+
+@dataclass(frozen=True)
+class Group(NameList):
+    """Names of one kind, and `lists` of names with a line each."""
+
+    lists: tuple[NameList, ...] = ()
+
+    @property
+    def size(self) -> int:
+        return super().size + sum(each.size for each in self.lists)
+
+    def collect(self) -> list[Named]:
+        """Return all names, those of its lists as well."""
+        return [*self.names, *(name for each in self.lists for name in each.names)]
+
+    def trim(self, most: int) -> Group:
+        names = super().trim(most)
+        left = most - len(names.names)
+        lists: list[NameList] = []
+        for each in self.lists:
+            lists.append(each.trim(max(0, left)))
+            left -= len(lists[-1].names)
+        return Group(self.label, names.names, names.left, tuple(lists))
+
+    def __str__(self) -> str:
+        lists = "; ".join(str(each) for each in self.lists)
+        if not self.names and not self.left:
+            return f"{self.label}: {lists}"
+        return f"{super().__str__()}; {lists}" if lists else super().__str__()
 
 
 @dataclass(frozen=True)
@@ -130,18 +168,16 @@ class MapItem:
     """The whole map. It gives up words first, then names; and with room to spare it shows more of each page."""
 
     groups: tuple[Group, ...]
-    line: str = ""  # what else there is, in a sentence
+    days: tuple[str, ...] = ()  # all that have a page, newest first
     rank: tuple[int, str] = (0, "")
 
     @cached_property
     def cost(self) -> float:
-        return weigh(self._render(_FEW_WORDS_CHARACTERS, None).text) + _SEPARATOR_TOKENS
+        return weigh(self._render(_FEW_WORDS_CHARACTERS).text) + _SEPARATOR_TOKENS
 
     @cached_property
     def _most_names(self) -> int:
-        sizes = [len(group.names) for group in self.groups]
-        sizes += [len(names) for group in self.groups for _, names in group.lists]
-        return max(sizes, default=0)
+        return sum(len(group.collect()) for group in self.groups)
 
     def spans(self) -> Iterable[Span]:
         return ()
@@ -156,44 +192,60 @@ class MapItem:
         available = room - _SEPARATOR_TOKENS + _ROUNDING_TOKENS
         if available == float("inf"):
             return self._fit_plain()
-        if weigh(self._render(0, None).text) > available:
-            most = _bisect(self._most_names, lambda count: weigh(self._render(0, count).text) <= available)
-            return self._render(0, most) if most else None
+        if weigh(self._render_names(self._most_names).text) > available:
+            most = _bisect(self._most_names, lambda count: weigh(self._render_names(count).text) <= available)
+            return self._render_names(most) if most else None
         longest = max((len(named.text) for group in self.groups for named in group.names), default=0)
         words = 0
         if self.cost <= room + _ROUNDING_TOKENS:
-            words = _bisect(
-                longest, lambda count: weigh(self._render(count, None).text) <= available, _FEW_WORDS_CHARACTERS
-            )
+            words = _bisect(longest, lambda count: weigh(self._render(count).text) <= available, _FEW_WORDS_CHARACTERS)
         more = max(2 * words, 2 * _MAX_LINE_CHARACTERS) if words >= _FEW_WORDS_CHARACTERS else _FEW_WORDS_CHARACTERS
-        fits = _bisect(self._most_names, lambda count: weigh(self._render(words, None, count, more).text) <= available)
-        return self._render(words, None, fits, more)
+        fits = _bisect(self._most_names, lambda count: weigh(self._render(words, count, more).text) <= available)
+        return self._render(words, fits, more) if words or fits else self._render_names(self._most_names)
 
     def _fit_plain(self) -> Part:
         """Return the map where there is no budget: every name, and as much of each page as stays on a line."""
 
         def fits(count: int) -> bool:
-            return weigh(self._render(count, None).text) <= _PLAIN_TOKENS
+            return weigh(self._render(count).text) <= _PLAIN_TOKENS
 
-        return self._render(_bisect(_MAX_LINE_CHARACTERS, fits, _FEW_WORDS_CHARACTERS), None)
+        return self._render(_bisect(_MAX_LINE_CHARACTERS, fits, _FEW_WORDS_CHARACTERS))
 
-    def _render(self, words: int, most: int | None, first: int = 0, more: int = 0) -> Part:
-        """Return the map with so many names of each kind, and so many characters of each page, `more` of the first."""
+    def _render(self, words: int, first: int = 0, more: int = 0) -> Part:
+        """Return the map with so many characters of each page, `more` of the `first` of each kind."""
         parts: list[str] = []
         sources: list[Source] = []
-        names: list[str] = []
-        missing = 0
         for group in self.groups:
-            lines, found = _render_group(group, words, most, first, more)
-            sources += found
-            chosen = [*group.names[:most], *(each for _, some in group.lists for each in some[:most])]
-            names += [each.path for each in chosen]
-            missing += group.size - len(chosen)
-            parts.append(f"### {group.title}\n" + "\n".join(lines))
-        text = "\n\n".join([*parts, *([self.line] if self.line else [])])
+            lines, shown = _render_group(group, words, first, more)
+            sources += shown
+            parts.append(f"### {group.label}\n" + "\n".join(lines))
+        return self._make_part("\n\n".join([*parts, *self._describe_days(is_brief=False)]), self.groups, sources)
+
+    def _render_names(self, most: int) -> Part:
+        """Return the map in one line for each kind, by names alone: so many, those of the first kinds first."""
+        groups: list[Group] = []
+        left = most
+        for group in self.groups:
+            groups.append(group.trim(left))
+            left -= len(groups[-1].collect())
+        return self._make_part(
+            "\n".join([*(f"- {group}" for group in groups), *self._describe_days(is_brief=True)]), groups
+        )
+
+    def _make_part(self, text: str, groups: Sequence[Group], sources: Sequence[Source] = ()) -> Part:
+        names = [each.path for group in groups for each in group.collect()]
+        missing = sum(group.size for group in groups) - len(names)
         cut = (Cut("the map", 4 * missing, f"{OVER_BUDGET}: {missing} names cut"),) if missing else ()
         shown = {source.path for source in sources}
         return Part(text, "", tuple(sources), cut, tuple(name for name in names if name not in shown))
+
+    def _describe_days(self, *, is_brief: bool) -> list[str]:
+        """Return a line on all days there are, which are more than the context shows."""
+        if len(self.days) < 2:
+            return []
+        first = self.days[-1]
+        whole = f"There are {len(self.days)} days, from {first} to {self.days[0]}."
+        return [f"- Days: {len(self.days)} since {first}" if is_brief else whole]
 
 
 def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
@@ -209,12 +261,11 @@ def _bisect(most: int, fits: Callable[[int], bool], least: int = 0) -> int:
     return low
 
 
-def _render_group(group: Group, words: int, most: int | None, first: int, more: int) -> tuple[list[str], list[Source]]:
+def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list[str], list[Source]]:
     lines: list[str] = []
     sources: list[Source] = []
-    chosen = group.names[:most]
     bare: list[Named] = []
-    for number, each in enumerate(chosen):
+    for number, each in enumerate(group.names):
         room = more if number < first else words
         if room or each.words:
             line, found = each.show(room)
@@ -222,16 +273,9 @@ def _render_group(group: Group, words: int, most: int | None, first: int, more: 
             sources += found
         else:
             bare.append(each)
-    lines += ["- " + _enumerate(bare)] if bare else []
-    lines += [f"- {label}: {_enumerate(names, most)}" for label, names in group.lists]
-    missing = len(group.names) - len(chosen) + group.left
-    return [*lines, *([f"- and {missing} more"] if missing else [])], sources
-
-
-def _enumerate(names: Sequence[Named], most: int | None = None) -> str:
-    shown = ", ".join(quote_name(each.name) for each in names[:most])
-    missing = len(names[most:]) if most is not None else 0
-    return f"{shown} and {missing} more" if missing else shown
+    lines += ["- " + ", ".join(quote_name(each.name) for each in bare)] if bare else []
+    lines += [f"- {each}" for each in group.lists]
+    return [*lines, *([f"- and {group.left} more"] if group.left else [])], sources
 
 
 def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
@@ -245,10 +289,10 @@ def memory_map(home: Home, channel: str | None, limit: int | None, *, only_appro
         reader.read_pages(),
     ]
     filled = tuple(group for group in groups if group.size)
-    line = reader.describe_days()
-    if not filled and not line:
+    days = reader.list_days()
+    if not filled and len(days) < 2:
         return None
-    return MapSection(TITLE, 50, (MapItem(filled, line),), _INTRO, floor_tokens=45, weight=3, is_map=True)
+    return MapSection(TITLE, 50, (MapItem(filled, days),), _INTRO, floor_tokens=45, weight=3, is_map=True)
 
 
 @dataclass(frozen=True)
@@ -291,24 +335,24 @@ class _MapReader:
         beside = [] if self._only_approved else [path for path in folders if path not in taken]
         lists = tuple(Named(f"{path.rpartition('/')[2]}/", path) for path in beside[: self._most_names])
         group = self._group("Pages", self._add_texts(named))
-        return Group(group.title, group.names, (("folders", lists),) if lists else (), group.left)
+        return replace(group, lists=(NameList("folders", lists),) if lists else ())
 
     def read_records(self, channel: str | None) -> Group:
         """Return the keys of records that are not part of the context, by category."""
         layout = self._home.layout
-        lists: list[tuple[str, tuple[Named, ...]]] = []
-        for name in self._pages.list_folders(layout.globals):
-            paths = self._choose(self._pages.list(f"{layout.globals}/{name}"))
-            if name in INJECTED or not paths:
-                continue
-            lists.append((self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
+        lists: list[NameList] = []
         if channel is not None:
             records, _ = self._home.list_records(layout.channel_folder(channel))
             named = {
                 record.path: Named(record.key, record.path) for record in records if record.category not in INJECTED
             }
             keys = tuple(named[path] for path in self._choose(named))
-            lists += [("this channel", keys)] if keys else []
+            lists += [NameList("this channel", keys)] if keys else []
+        for name in self._pages.list_folders(layout.globals):
+            paths = self._choose(self._pages.list(f"{layout.globals}/{name}"))
+            if name in INJECTED or not paths:
+                continue
+            lists.append(NameList(self._read_category(name, paths[0]), tuple(self._read_keys(paths))))
         return Group("Records", lists=tuple(lists))
 
     def read_channels(self, channel: str | None) -> Group:
@@ -322,14 +366,10 @@ class _MapReader:
             if folder != current and paths:
                 named.append(self._name_channel(folder, paths, has_keys=channel is None))
         left = len(folders) - self._most_names
-        return Group("Channels", tuple(named), left=max(0, left) if not self._only_approved else 0)
+        return Group("Channels", tuple(named), max(0, left) if not self._only_approved else 0)
 
-    def describe_days(self) -> str:
-        """Return a line on all days there are, which are more than the context shows."""
-        if self._only_approved:
-            return ""
-        days = [day for day, _ in list_days(self._home)]
-        return f"There are {len(days)} days, from {days[-1]} to {days[0]}." if len(days) > 1 else ""
+    def list_days(self) -> tuple[str, ...]:
+        return () if self._only_approved else tuple(day for day, _ in list_days(self._home))
 
     def _name_channel(self, folder: str, paths: Sequence[str], *, has_keys: bool) -> Named:
         name = folder if is_plain(folder) else self._read_channel(folder, paths[0])
@@ -376,7 +416,7 @@ class _MapReader:
         return [path for path, origin in zip(chosen, origins, strict=True) if origin.is_approved]
 
     def _group(self, title: str, named: Sequence[Named]) -> Group:
-        return Group(title, tuple(named[: self._most_names]), left=max(0, len(named) - self._most_names))
+        return Group(title, tuple(named)).trim(self._most_names)
 
     def _add_texts(self, named: list[Named]) -> list[Named]:
         """Return names with the starts of their pages, as many as there could be room for."""

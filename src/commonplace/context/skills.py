@@ -29,6 +29,8 @@ _MAX_SKILLS = 1000
 _MIN_SKILL_TOKENS = 6
 _MIN_RULES_TOKENS = 40.0
 _SEPARATOR_TOKENS = weigh("\n\n")
+_FOLLOW_TOKENS = weigh(f"{_FOLLOW}\n\n")
+_BRIEF_TOKENS = weigh(f"{_BRIEF}\n\n")
 
 
 def skills(home: Home, user: str | None, query: str | None, limit: int | None) -> Section | None:
@@ -57,8 +59,8 @@ def skills(home: Home, user: str | None, query: str | None, limit: int | None) -
             warnings += [skill.warning] if skill.warning else []
     items.sort(key=_name)
     left_out = tuple(Cut(f"{home.layout.skills}/{folder}/{PAGE}", 0, OVER_BUDGET) for folder in folders[most:])
-    intro = "\n\n".join([*([_FOLLOW] if items else []), *waiting_line(waiting, "skill")])
-    if not intro and not warnings:
+    intro = "".join(waiting_line(waiting, "skill"))
+    if not items and not intro and not warnings:
         return None
     return SkillsSection(
         TITLE,
@@ -187,15 +189,22 @@ def _shorten(text: str) -> str:
 class SkillsSection(Section):
     """All skills by name and description first; then rules, as far as they fit."""
 
+    @cached_property
+    def wish(self) -> float:
+        return super().wish + (_FOLLOW_TOKENS if self.items else 0.0)
+
     def _fit_items(self, room: float) -> tuple[list[Part], list[Cut]]:
         items = [item for item in self.items if isinstance(item, SkillItem)]
-        if sum(item.cost for item in items) <= room:
-            return [part for item in items if (part := item.fit(item.cost))], []
+        if not items:
+            return [], []
+        if sum(item.cost for item in items) + _FOLLOW_TOKENS <= room:
+            return [Part(_FOLLOW), *(part for item in items if (part := item.fit(item.cost)))], []
         ranked = sorted(items, key=_rank)
-        lines = _choose_lines(ranked, room - weigh(f"{_BRIEF}\n\n"))
-        left = room - weigh(f"{_BRIEF}\n\n") - sum(weigh(f"{line}\n") for line in lines.values())
+        lines = _choose_lines(ranked, room - _BRIEF_TOKENS)
+        left = room - _BRIEF_TOKENS - _FOLLOW_TOKENS - sum(weigh(f"{line}\n") for line in lines.values())
         whole = _choose_whole(ranked, lines, left)
-        parts = [whole[item.skill.name] for item in items if item.skill.name in whole]
+        parts = [Part(_FOLLOW)] if whole else []
+        parts += [whole[item.skill.name] for item in items if item.skill.name in whole]
         brief = [(item, lines[item.skill.name]) for item in items if item.skill.name in {*lines} - {*whole}]
         if brief:
             parts += [Part(_BRIEF), *(item.show_brief(line) for item, line in brief)]
