@@ -343,3 +343,52 @@ def test_no_text_changes_the_skeleton_or_passes_any_budget(
         assert "- user_name: Ann Okafor" in made.text
         assert len(re.findall(r"^Current channel: ops$", made.text, re.MULTILINE)) == 1
         assert "Be kind. Never lie." in made.text
+
+
+def fill_small_session(memory: Memory) -> None:
+    keep_people(memory)
+    memory.call("write_session_handoff", {"content": "The chart is half done. Next: the legend."})
+    memory.call("scratch_note", {"mode": "replace", "content": "Try the blue palette first."})
+    lessons = [f"- Lesson {n} is about buoy {n} and how it was moored." for n in range(20)]
+    memory.call("reflect", {"content": "# What I know\n\n## Lessons\n" + "\n".join(lessons)})
+    for number in range(8):
+        memory.call("update_world", {"topic": f"harbour {number}", "content": "Deep water, a crane and a café. " * 5})
+        memory.call("remember", {"content": f"Boat {number} came in and was unloaded before noon."})
+        op(memory, op="setGlobal", key=f"berth_{number}", value="free", category="project")
+
+
+def test_a_small_budget_names_topics_shows_the_task_at_hand_and_keeps_the_rules_short(memory: Memory) -> None:
+    fill_small_session(memory)
+    made = memory.context(user="ann", budget=700)
+    assert "Try the blue palette first." in made.text
+    assert all(f"harbour-{number}" in made.text for number in range(8))
+    assert "At the end: `reflect`, write_session_handoff." in made.text
+    assert "secrets need explicit permission" in made.text
+    assert "Boat 7 came in" in made.text
+    assert "Lesson 0" in made.text
+    reasons = [cut["reason"] for section in made.receipt["sections"] for cut in section["cut"]]
+    assert "over the budget: said in fewer words" in reasons
+    assert "Keep decisions and why" in str(memory.context(user="ann", budget=4000))
+
+
+def test_a_person_s_directives_are_never_said_in_other_words(memory: Memory, home: Path) -> None:
+    (home / "directives/memory.md").write_text("Remember what matters. Never store a password.\n")
+    fill_small_session(memory)
+    assert "Remember what matters. Never store a password." in memory.context(budget=700).text
+
+
+def test_a_map_that_is_too_long_names_the_first_kinds_and_counts_the_rest(memory: Memory) -> None:
+    fill_small_session(memory)
+    for number in range(200):
+        op(memory, op="setGlobal", key=f"depth_{number}", value="12 m", category="soundings")
+    text = memory.context(budget=700).text
+    assert "- Topics: harbour-0, " in text
+    assert re.search(r"- Records: project: .*; soundings: (?:.* and )?\d+", text)
+
+
+def test_a_cut_never_ends_with_a_heading(memory: Memory) -> None:
+    parts = [f"## Part {n}\n" + "A sentence about the harbour and its boats.\n" * 3 for n in range(60)]
+    memory.call("reflect", {"content": "\n".join(parts)})
+    for budget in range(300, 420, 7):
+        shown = memory.context(budget=budget).text
+        assert not re.search(r"## Part \d+\n```", shown)

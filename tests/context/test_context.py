@@ -159,7 +159,7 @@ def test_a_long_page_is_cut_between_lines_and_says_so(memory: Memory, home: Path
     memory.call("reflect", {"content": "\n".join(f"fact {n}" for n in range(500))})
     text = str(memory.context(budget=200))
     assert "fact 0" in text
-    assert re.search(r"\(The first \d+ of 500 lines; the rest is in agents/main/memory/MEMORY\.md\.\)", text)
+    assert re.search(r"```data agents/main/memory/MEMORY\.md\n(?s:.*)\n```\n\(The first \d+ of 500 lines\.\)", text)
 
 
 @pytest.mark.parametrize("budget", [-1, 1.5, "10", True])

@@ -15,7 +15,7 @@ def test_there_are_sixty_questions() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "with_query", "least"), [(2000, True, 54), (700, True, 40), (2000, False, 54), (700, False, 20)]
+    ("budget", "with_query", "least"), [(2000, True, 54), (700, True, 40), (2000, False, 54), (700, False, 40)]
 )
 def test_the_context_holds_what_answers_them(tmp_path: Path, budget: int, with_query: bool, least: int) -> None:
     answers = ask_all(tmp_path, budget, with_query=with_query)

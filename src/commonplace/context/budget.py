@@ -90,7 +90,7 @@ def _share_fairly(items: Sequence[Item], room: float) -> tuple[list[Part], list[
     """Fit items that are worth the same: small ones whole, long ones cut alike; where too many, the first by rank."""
     ranked = sorted(items, key=_rank)
     shares = share_out([item.cost for item in ranked], room, _MIN_ITEM_TOKENS)
-    fitted = _fit_each(ranked, shares)
+    fitted = _grow_items(_fit_each(ranked, shares), room)
     places = {id(item): place for place, item in enumerate(items)}
     return _collect(sorted(fitted, key=lambda pair: places[id(pair[0])]))
 
@@ -113,9 +113,28 @@ def _fit_each(items: Sequence[Item], rooms: Sequence[float]) -> list[tuple[Item,
     left = 0.0
     for item, room in zip(items, rooms, strict=True):
         part = item.fit(room + left) if room > 0 else None
-        left += room - (weigh(part.text) + _SEPARATOR_TOKENS if part else 0)
+        left += room - _cost(part)
         fitted.append((item, part))
     return fitted
+
+
+def _grow_items(fitted: list[tuple[Item, Part | None]], room: float) -> list[tuple[Item, Part | None]]:
+    """Give what is left of the room to items that are cut."""
+    left = room - sum(_cost(part) for _, part in fitted)
+    grown: list[tuple[Item, Part | None]] = []
+    for item, part in fitted:
+        is_cut = part is None or bool(part.cut)
+        larger = item.fit(_cost(part) + left) if is_cut and left >= _MIN_GROWTH_TOKENS else None
+        if larger and _cost(larger) > _cost(part):
+            left -= _cost(larger) - _cost(part)
+            grown.append((item, larger))
+        else:
+            grown.append((item, part))
+    return grown
+
+
+def _cost(part: Part | None) -> float:
+    return weigh(part.text) + _SEPARATOR_TOKENS if part else 0.0
 
 
 def _collect(fitted: Iterable[tuple[Item, Part | None]]) -> tuple[list[Part], list[Cut]]:
