@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -17,6 +18,7 @@ from ..model import Clock
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
 from .auth import Authenticator, TokenStores
+from .metrics import Metrics, RateLimiter, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .sessions import Caller, MemoryPool, ServerOptions
 
@@ -59,6 +61,19 @@ class MemoryService:
         self._stores = TokenStores(options.home if options.is_found else "")
         self.authenticator = Authenticator(options, self._stores)
         self.audit = AuditLog(self._stores)
+        self.metrics = Metrics()
+        self.rate_limiter = RateLimiter(options.requests_per_minute)
+        self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
+
+    def count_request(self, request: Request) -> None:
+        """Count a request that is done, and log it if the server was started so."""
+        self.metrics.add(request)
+        if self._request_log:
+            self._request_log.add(request)
+
+    def check_ready(self) -> None:
+        """Raise CommonplaceError or OSError unless the memory, or the database, can be reached."""
+        self._stores.get(self.options.home).list_tokens()
 
     async def open_memory(self, caller: Caller, grant: Grant) -> Memory:
         """Return the memory that a caller means; Refused if its grant is for another."""

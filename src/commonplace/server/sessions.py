@@ -55,7 +55,7 @@ class ServerOptions(NamedTuple):
     `homes`: a folder of memories, of which a request may choose one by name. `tenants`: `home` is a database, and the
     token of a request says which tenant is meant. `answers`: a tool's answer is text with the same as structured
     content beside it, which `auto` leaves out for clients of an old protocol and `text` always; with `short`, the text
-    is a summary. `is_found`: the user did not name `home`.
+    is a summary. `is_found`: the user did not name `home`. `requests_per_minute`: of one token; 0 for no limit.
     """
 
     home: str
@@ -66,6 +66,8 @@ class ServerOptions(NamedTuple):
     answers: Answers = "auto"
     tenants: bool = False
     is_found: bool = False
+    requests_per_minute: int = 0
+    logs_requests: bool = False
     clock: Clock = utc_now
 
     def open_memory(self, home: str, agent: str) -> Memory:

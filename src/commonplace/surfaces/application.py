@@ -9,6 +9,7 @@ import socket
 from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from typing import NamedTuple
 
 import h11
 import uvicorn
@@ -21,7 +22,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ..server.service import MemoryService
 from ..server.sessions import ServerOptions
 from . import web
-from .http import MCP_PATH
+from .http import MCP_PATH, operations
 from .http.api import build_api
 from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator, SignInKeys
 from .http.dispatch import Dispatcher, handle_http_error
@@ -30,6 +31,13 @@ from .mcp.server import McpServer
 MAX_CONNECTIONS = 2000
 HEADER_TIMEOUT_SECONDS = 20.0
 SHUTDOWN_SECONDS = 2  # for open requests to end
+
+
+class Certificate(NamedTuple):
+    """The files of a TLS certificate, with the chain, and of its private key, in PEM."""
+
+    file: str
+    key_file: str
 
 
 def build_application(
@@ -43,6 +51,7 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys) -> ASGI
     authenticator = RequestAuthenticator(rules, service.authenticator, keys)
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
     app.router.routes.append(Mount("/v1", build_api(dispatcher)))
+    app.router.routes.extend(operations.routes(service))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, handle_http_error)
     _close_at_end(app, service)
@@ -70,8 +79,9 @@ def serve_http(
     listener: socket.socket,
     keys: SignInKeys,
     proxies: Sequence[str] = (),
+    certificate: Certificate | None = None,
 ) -> None:
-    """Serve until told to stop. Open streams do not delay the end.
+    """Serve until stopped. Open streams do not delay the end.
 
     `proxies`: the addresses whose X-Forwarded headers say who asks; from everybody else they are ignored.
     """
@@ -86,6 +96,8 @@ def serve_http(
         forwarded_allow_ips=list(proxies),
         limit_concurrency=MAX_CONNECTIONS,
         h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,
+        ssl_certfile=certificate.file if certificate else None,
+        ssl_keyfile=certificate.key_file if certificate else None,
     )
     _Server(config, service).run(sockets=[listener])
 

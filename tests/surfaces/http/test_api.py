@@ -15,6 +15,7 @@ from commonplace.server.sessions import ServerOptions
 from commonplace.surfaces.application import build_application
 from commonplace.surfaces.http.api import build_document
 from commonplace.surfaces.http.auth import AccessRules
+from commonplace.surfaces.http.dispatch import READ_TIMEOUT_SECONDS
 
 from ...examples import examples
 
@@ -48,7 +49,8 @@ def app(full: Path) -> None:
 @schema.parametrize()
 @examples(2, suppress_health_check=list(HealthCheck))
 def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
-    answer = case.call(headers={"Authorization": f"Bearer {TOKEN}", "Host": "localhost"})
+    headers = {"Authorization": f"Bearer {TOKEN}", "Host": "localhost"}
+    answer = case.call(headers=headers, timeout=2 * READ_TIMEOUT_SECONDS)  # the server's own limit comes first
     # A tool has rules that no schema says (a text that is not blank), a page is written under a condition, and a time
     # has to be before another.
     strict = not case.path.startswith(("/v1/tools/", "/v1/pages/")) and "since is later than until" not in answer.text

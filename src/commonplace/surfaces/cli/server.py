@@ -95,6 +95,18 @@ def _http_options(command: Any) -> Any:
             metavar="ADDRESS",
             help="A proxy whose X-Forwarded-For says who asks, for the audit log; repeatable.",
         ),
+        click.option("--tls-cert", metavar="FILE", help="Serve HTTPS with this certificate, in PEM, with its chain."),
+        click.option("--tls-key", metavar="FILE", help="The private key of --tls-cert, in PEM."),
+        click.option(
+            "--rate-limit",
+            "requests_per_minute",
+            default=0,
+            show_default=True,
+            type=click.IntRange(0),
+            metavar="N",
+            help="Let each token make N requests a minute; 0: no limit.",
+        ),
+        click.option("--log", "logs_requests", is_flag=True, help="Log each request to standard error, as JSON."),
     ):
         command = option(command)
     return command
@@ -133,9 +145,14 @@ def _serve(
     read_only: bool,
     allow_host: tuple[str, ...],
     trust_proxy: tuple[str, ...],
+    tls_cert: str | None,
+    tls_key: str | None,
+    requests_per_minute: int,
+    logs_requests: bool,
     **given: Any,
 ) -> None:
-    serving = _serving(**given)
+    serving = _serving(**given)._replace(requests_per_minute=requests_per_minute, logs_requests=logs_requests)
+    _check_certificate(tls_cert, tls_key)
     _check_proxies(trust_proxy)
     secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))
     if tenants:
@@ -143,21 +160,23 @@ def _serve(
     else:
         _require_token_if_public(serving.home, host, secret, is_open=is_open)
     try:
-        from ..application import serve_http
+        from ..application import Certificate, serve_http
         from ..http.auth import AccessRules, SignInKeys
         from .browser import open_browser
     except ImportError as error:
         raise NotInstalled("a server with a web page", "web") from error
     names = {*LOOPBACK, host.lower(), *(name.lower() for name in allow_host)}
     listener = listen_nearby(host, port) if opens_browser and _is_default("port") else listen(host, port)
-    url = f"http://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
+    url = f"{'https' if tls_cert else 'http'}://{f'[{host}]' if ':' in host else host}:{listener.getsockname()[1]}"
     click.echo(f"serving {display_name(serving.home)} at {url}/mcp, {url}/v1 and {url}/", err=True)
     if not is_open and not secret and not tenants:
         _announce_token(serving.home)
     keys = SignInKeys()
-    rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only)
+    metrics_token = _check_token(os.environ.get("COMMONPLACE_METRICS_TOKEN", ""))
+    rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only, metrics_token)
+    certificate = Certificate(tls_cert, tls_key) if tls_cert and tls_key else None
     with open_browser(url, keys) if opens_browser else nullcontext():
-        serve_http(serving, rules, listener, keys, trust_proxy)
+        serve_http(serving, rules, listener, keys, trust_proxy, certificate)
 
 
 def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:
@@ -189,6 +208,20 @@ def _announce_token(home: str) -> None:
     """Make a token for a memory that has none, and print the file it is in; never the token itself."""
     if file := first_token_file(home):
         click.echo(f"the token for it is in {file}, which only you can read", err=True)
+
+
+def _check_certificate(file: str | None, key_file: str | None) -> None:
+    """InvalidArgument unless both files of a certificate are given and fit, or none."""
+    if not file and not key_file:
+        return
+    if not (file and key_file):
+        raise InvalidArgument("HTTPS needs both: --tls-cert FILE and --tls-key FILE")
+    import ssl
+
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(file, key_file)
+    except OSError as error:  # which errors of ssl are, too
+        raise InvalidArgument(f"--tls-cert {file} with --tls-key {key_file} cannot be used: {error}") from error
 
 
 def _check_proxies(addresses: tuple[str, ...]) -> None:

@@ -4,3 +4,11 @@ LOOPBACK = ("127.0.0.1", "localhost", "::1")  # the addresses that only this mac
 MCP_PATH = "/mcp"
 SESSION_PATH = "/v1/session"
 HOMES_PATH = "/v1/homes"
+HEALTH_PATH = "/healthz"
+READY_PATH = "/readyz"
+METRICS_PATH = "/metrics"
+
+
+def is_probe(path: str) -> bool:
+    """Return whether a path only says whether the server runs: everybody may ask that, under any host name."""
+    return path in (HEALTH_PATH, READY_PATH)

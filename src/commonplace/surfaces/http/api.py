@@ -29,7 +29,7 @@ _CALLER_HEADERS = [
         ("Session", "For history: which conversation."),
     )
 ]
-_ALWAYS = (400, 401, 403, 408, 413, 414, 421, 503)
+_ALWAYS = (400, 401, 403, 408, 413, 414, 421, 429, 503)
 _DESCRIPTIONS = {
     400: "Not understood; `detail` says what is expected.",
     401: "No token, or not a valid one.",
@@ -44,6 +44,7 @@ _DESCRIPTIONS = {
     421: "Not a name of this server.",
     422: "Not text, or it contains a secret.",
     428: "If-Match or If-None-Match is missing.",
+    429: "Too many requests with this token; Retry-After says how long to wait.",
     503: "Not now: busy, or too slow.",
 }
 

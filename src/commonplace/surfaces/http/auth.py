@@ -32,7 +32,7 @@ from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
 from ...server.auth import GRANT, Authenticator
 from ...storage.tokens import Grant, hash_secret
-from . import HOMES_PATH, LOOPBACK, MCP_PATH, SESSION_PATH
+from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body
 from .endpoints import ApiRequest, Endpoint, Reply, ResponseSpec
 from .problems import Problem, problem_response
@@ -40,6 +40,7 @@ from .problems import Problem, problem_response
 MAX_ADDRESS_BYTES = 64 * 1024  # path and query together
 TOKEN_CHECK_SECONDS = 2.0  # between checks of the token while a stream is open
 FLAG_GRANT = Grant("--token")
+METRICS_GRANT = Grant("metrics", role="admin")
 ANONYMOUS_GRANT = Grant(role="read")
 # The cause is for the operator alone: `commonplace token list` shows it.
 TOKENS_UNREADABLE = "the tokens of this memory cannot be read: look at the server"
@@ -60,12 +61,13 @@ MAX_KEYS = 1000
 class AccessRules(NamedTuple):
     """`hosts`: the names this server has. `token`: one that allows everything. `is_open`: whether a memory without
     tokens is open to everybody who can reach the server, unless `token` is set. `read_only`: nobody may change
-    anything, whatever their token allows."""
+    anything, whatever their token allows. `metrics_token`: one that shows the server's figures and nothing else."""
 
     hosts: Sequence[str] = LOOPBACK
     token: str = ""
     is_open: bool = True
     read_only: bool = False
+    metrics_token: str = ""
 
 
 class RequestAuthenticator:
@@ -146,6 +148,9 @@ class AuthMiddleware:
         if self._needs_no_token(scope):
             scope[GRANT] = ANONYMOUS_GRANT
             return None
+        if self._may_see_metrics(scope["path"], headers):
+            scope[GRANT] = METRICS_GRANT
+            return None
         try:
             grant = await self._authenticator.authenticate(headers)
         except CommonplaceError:
@@ -159,7 +164,8 @@ class AuthMiddleware:
 
     def _check_form(self, scope: Scope, headers: Headers) -> Response | None:
         """Return why a request is refused before anybody looks at its token."""
-        if not self._is_own_host(_parse_host_header(headers.get("host", ""))):
+        is_own_host = self._is_own_host(_parse_host_header(headers.get("host", "")))
+        if not is_own_host and not is_probe(scope["path"]):
             return problem_response(421, "this server does not have that name: see --allow-host")
         if not self._is_own_origin(scope, headers):
             return problem_response(403, "requests from pages of other sites are refused", title="Wrong origin")
@@ -172,7 +178,16 @@ class AuthMiddleware:
 
     def _needs_no_token(self, scope: Scope) -> bool:
         path = scope["path"]
-        return self._is_public(path) or path == HOMES_PATH or (path == SESSION_PATH and scope["method"] == "POST")
+        return (
+            self._is_public(path)
+            or is_probe(path)
+            or path == HOMES_PATH
+            or (path == SESSION_PATH and scope["method"] == "POST")
+        )
+
+    def _may_see_metrics(self, path: str, headers: Headers) -> bool:
+        secret = self._rules.metrics_token
+        return path == METRICS_PATH and bool(secret) and hmac.compare_digest(_bearer_token(headers), secret)
 
     def _is_own_host(self, host: str) -> bool:
         return host.lower() in self._rules.hosts

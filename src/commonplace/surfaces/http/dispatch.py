@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import math
+import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
@@ -20,6 +22,7 @@ from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import round_trip
 from ...schema import check
 from ...server.auth import GRANT
+from ...server.metrics import Request as CountedRequest
 from ...server.service import MemoryService
 from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
@@ -57,7 +60,9 @@ class Dispatcher:
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """Return the answer of an endpoint; errors become problem details, and every call is recorded."""
         outcome: Outcome = "abandoned"
+        began = time.perf_counter()
         try:
+            self._limit_rate(grant_of(request))
             with coming_from(grant_of(request).origin):
                 response = await self._run(endpoint, request)
             outcome = "ok" if response.status_code < 400 else "error"
@@ -68,9 +73,17 @@ class Dispatcher:
             return failure.to_response()
         finally:
             remote = request.client.host if request.client else ""
-            await self.service.record_call(
-                {}, request.headers, grant_of(request), _operation_name(endpoint, request), outcome, remote
-            )
+            grant = grant_of(request)
+            operation = _operation_name(endpoint, request)
+            seconds = time.perf_counter() - began
+            self.service.count_request(CountedRequest(operation, outcome, seconds, grant.token, remote))
+            await self.service.record_call({}, request.headers, grant, operation, outcome, remote)
+
+    def _limit_rate(self, grant: Grant) -> None:
+        """Raise Problem if a token has used up the requests that it may make in a minute."""
+        if seconds := self.service.rate_limiter.seconds_to_wait(grant.token):
+            wait = max(1, math.ceil(seconds))
+            raise Problem(429, f"too many requests with this token: wait {wait} s", {"Retry-After": str(wait)})
 
     async def _run(self, endpoint: Endpoint, request: Request) -> Response:
         if (endpoint.is_public or endpoint.opens_no_memory) and endpoint.respond:

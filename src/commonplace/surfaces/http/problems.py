@@ -57,6 +57,7 @@ _TITLES = {
     415: "Unsupported media type",
     421: "Wrong host",
     428: "A condition is missing",
+    429: "Too many requests",
     500: "Something went wrong",
     503: "Not now",
 }

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import sys
+import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -32,6 +34,7 @@ from ...formats.json_text import replace_surrogates
 from ...index.base import Progress, ignore_progress
 from ...memory import Memory
 from ...server.auth import GRANT
+from ...server.metrics import Request
 from ...server.service import MemoryService
 from ...server.sessions import UNRESTRICTED, Caller, ServerOptions
 from ...storage.history import coming_from
@@ -103,7 +106,9 @@ class McpServer:
 
         async def run(context: Context, params: Params) -> Result:
             outcome: Outcome = "abandoned"
+            began = time.perf_counter()
             try:
+                self._limit_rate(_grant_of(context))
                 with coming_from(_grant_of(context).origin):
                     result = await handler(context, params)
                 outcome = "error" if getattr(result, "is_error", False) else "ok"
@@ -113,10 +118,19 @@ class McpServer:
                 outcome = "refused" if is_refusal else "error"
                 raise
             finally:
-                if _grant_of(context).token:
-                    await self._record_call(context, operation or self._name_tool(params), outcome)
+                name = operation or self._name_tool(params)
+                grant = _grant_of(context)
+                seconds = time.perf_counter() - began
+                self.service.count_request(Request(name, outcome, seconds, grant.token, _remote_of(context)))
+                if grant.token:
+                    await self._record_call(context, name, outcome)
 
         return run
+
+    def _limit_rate(self, grant: Grant) -> None:
+        """Raise MCPError if a token has used up the requests that it may make in a minute."""
+        if seconds := self.service.rate_limiter.seconds_to_wait(grant.token):
+            raise MCPError(types.INVALID_REQUEST, f"too many requests with this token: wait {math.ceil(seconds)} s")
 
     def _name_tool(self, params: Any) -> str:
         """Return the name of a tool for the audit log. An unknown name may be any text, and is not repeated."""
@@ -125,8 +139,8 @@ class McpServer:
 
     async def _record_call(self, context: Context, operation: str, outcome: Outcome) -> None:
         headers = context.request.headers if context.request else None
-        remote = context.request.client.host if context.request and context.request.client else ""
-        await self.service.record_call(context.meta, headers, _grant_of(context), operation, outcome, remote)
+        grant = _grant_of(context)
+        await self.service.record_call(context.meta, headers, grant, operation, outcome, _remote_of(context))
 
     def _identify(self, context: Context) -> Caller:
         headers = context.request.headers if context.request else None
@@ -236,6 +250,11 @@ def serve_stdio(options: ServerOptions) -> None:
 def _grant_of(context: Context) -> Grant:
     """Return what the caller may do: over HTTP what its token allows, over standard input everything."""
     return cast(Grant, context.request.scope[GRANT]) if context.request else UNRESTRICTED
+
+
+def _remote_of(context: Context) -> str:
+    """Return the address that a request comes from; empty over standard input."""
+    return context.request.client.host if context.request and context.request.client else ""
 
 
 def _progress_reporter(context: Context) -> Progress:

@@ -1,0 +1,136 @@
+"""How a server is doing, in numbers: requests by operation and outcome, how long they took, and one log line for each.
+
+Operations have names of a fixed set (endpoints and tools). Nothing that anybody remembers, asks or is told is in here.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterator
+from threading import Lock
+from typing import NamedTuple, TextIO
+
+from ..formats.timestamps import format_timestamp
+from ..home import utc_now
+from ..model import Clock
+from ..storage.tokens import Outcome
+
+BUCKET_SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+MEDIA_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class Request(NamedTuple):
+    """A request that is done. `token` is the name of the token, never its secret."""
+
+    operation: str
+    outcome: Outcome
+    seconds: float
+    token: str = ""
+    remote: str = ""
+
+
+class _Durations:
+    """How many requests took at most so many seconds, for each bucket, and how long all took together."""
+
+    def __init__(self) -> None:
+        self.buckets = [0] * (len(BUCKET_SECONDS) + 1)
+        self.total_seconds = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.buckets[bisect_left(BUCKET_SECONDS, seconds)] += 1
+        self.total_seconds += seconds
+
+
+class Metrics:
+    """Counts the requests to one process, for Prometheus. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._requests: Counter[tuple[str, str]] = Counter()  # by operation and outcome
+        self._durations: dict[str, _Durations] = {}
+        self._started_at = time.time()
+        self._lock = Lock()
+
+    def add(self, request: Request) -> None:
+        with self._lock:
+            self._requests[request.operation, request.outcome] += 1
+            self._durations.setdefault(request.operation, _Durations()).add(request.seconds)
+
+    def render(self) -> str:
+        """Return everything in Prometheus' text format."""
+        with self._lock:
+            return "".join(f"{line}\n" for line in self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        yield "# HELP commonplace_start_time_seconds When this process began to serve, in seconds since 1970."
+        yield "# TYPE commonplace_start_time_seconds gauge"
+        yield f"commonplace_start_time_seconds {self._started_at:.3f}"
+        yield "# HELP commonplace_requests_total Requests by operation and outcome."
+        yield "# TYPE commonplace_requests_total counter"
+        for (operation, outcome), count in sorted(self._requests.items()):
+            yield f'commonplace_requests_total{{operation="{_escape(operation)}",outcome="{outcome}"}} {count}'
+        yield "# HELP commonplace_request_seconds How long requests took."
+        yield "# TYPE commonplace_request_seconds histogram"
+        for operation, durations in sorted(self._durations.items()):
+            yield from _histogram_lines(_escape(operation), durations)
+
+
+def _histogram_lines(operation: str, durations: _Durations) -> Iterator[str]:
+    name = "commonplace_request_seconds"
+    count = 0
+    for limit, in_bucket in zip((*BUCKET_SECONDS, "+Inf"), durations.buckets, strict=True):
+        count += in_bucket
+        yield f'{name}_bucket{{operation="{operation}",le="{limit}"}} {count}'
+    yield f'{name}_sum{{operation="{operation}"}} {durations.total_seconds:.6f}'
+    yield f'{name}_count{{operation="{operation}"}} {count}'
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+
+
+class RequestLog:
+    """Writes one line of JSON for each request."""
+
+    def __init__(self, stream: TextIO, clock: Clock = utc_now) -> None:
+        self._stream = stream
+        self._clock = clock
+        self._lock = Lock()
+
+    def add(self, request: Request) -> None:
+        fields = {
+            "at": format_timestamp(self._clock()),
+            "operation": request.operation,
+            "outcome": request.outcome,
+            "ms": round(request.seconds * 1000, 1),
+            "token": request.token,
+            "remote": request.remote,
+        }
+        with self._lock:
+            self._stream.write(json.dumps(fields) + "\n")
+            self._stream.flush()
+
+
+class RateLimiter:
+    """Lets each token make so many requests a minute: a bucket that refills all the time, and holds one minute."""
+
+    def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+        """`per_minute` 0: no limit."""
+        self._per_minute = per_minute
+        self._now = now
+        self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and at which time
+        self._lock = Lock()
+
+    def seconds_to_wait(self, token: str) -> float:
+        """Count a request of a token and return 0, or return how long to wait if it has none left."""
+        if not self._per_minute:
+            return 0.0
+        now = self._now()
+        with self._lock:
+            left, at = self._buckets.get(token, (float(self._per_minute), now))
+            left = min(self._per_minute, left + (now - at) * self._per_minute / 60)
+            is_allowed = left >= 1
+            self._buckets[token] = (left - 1 if is_allowed else left, now)
+        return 0.0 if is_allowed else (1 - left) * 60 / self._per_minute

@@ -1,0 +1,164 @@
+"""For whoever operates a server: probes, figures, a request log, rate limits and TLS."""
+
+from __future__ import annotations
+
+import json
+import ssl
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.home import utc_now
+from commonplace.server.metrics import Metrics, RateLimiter, Request
+from commonplace.server.sessions import ServerOptions
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.tokens import create_token
+from commonplace.surfaces.http.auth import AccessRules
+
+from ..mcp.test_process import run
+from ..test_application import server
+from .api import api
+
+
+def _token(home: Path, role: str, agents: tuple[str, ...] | None = None) -> str:
+    store = open_tokens(str(home))
+    try:
+        return create_token(store, utc_now(), agents=agents, role=role)[1]  # type: ignore[arg-type]
+    finally:
+        store.close()
+
+
+def test_probes_need_no_token_and_no_name_of_the_server(tmp_path: Path) -> None:
+    Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
+    _token(tmp_path, "admin")
+    with api(tmp_path) as caller:
+        for path, answer in (("/healthz", "ok\n"), ("/readyz", "ready\n")):
+            response = caller.client.get(path, headers={"Host": "10.1.2.3:7777"})
+            assert (response.status_code, response.text) == (200, answer)
+        assert caller.client.get("/v1/status", headers={"Host": "10.1.2.3:7777"}).status_code == 421
+
+
+def test_a_server_whose_memory_cannot_be_read_runs_but_is_not_ready(tmp_path: Path) -> None:
+    Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
+    _token(tmp_path, "admin")
+    with api(tmp_path) as caller:
+        (tmp_path / ".access" / "tokens.json").write_text("{ broken")
+        assert caller.client.get("/healthz").status_code == 200
+        response = caller.client.get("/readyz")
+        assert response.status_code == 503
+        assert "broken" not in response.text
+
+
+def test_figures_count_requests_by_operation_and_outcome_and_show_no_content(tmp_path: Path) -> None:
+    with api(tmp_path) as caller:
+        caller.post("tools/remember", content="The launch code is orange.")
+        caller.get("search", q="launch code")
+        assert caller.send("GET", "pages/nowhere.md").status_code == 404
+        text = caller.client.get("/metrics").text
+    lines = text.splitlines()
+    assert 'commonplace_requests_total{operation="remember",outcome="ok"} 1' in lines
+    assert any(line.startswith("commonplace_requests_total") and 'outcome="error"} 1' in line for line in lines)
+    assert 'commonplace_request_seconds_count{operation="remember"} 1' in lines
+    assert "orange" not in text
+    assert "nowhere" not in text
+
+
+def test_buckets_of_a_histogram_add_up() -> None:
+    metrics = Metrics()
+    for seconds in (0.0005, 0.003, 0.003, 20.0):
+        metrics.add(Request("search", "ok", seconds))
+    lines = metrics.render().splitlines()
+    counts = [int(line.rsplit(" ", 1)[1]) for line in lines if "_bucket" in line]
+    assert counts == sorted(counts)
+    assert counts[0] == 1
+    assert counts[-1] == 4
+
+
+@pytest.mark.parametrize(("role", "agents"), [("write", None), ("admin", ("main",))])
+def test_figures_of_all_agents_are_for_an_admin_of_all_agents(
+    tmp_path: Path, role: str, agents: tuple[str, ...] | None
+) -> None:
+    Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
+    secret = _token(tmp_path, role, agents)
+    with api(tmp_path) as caller:
+        response = caller.client.get("/metrics", headers={"Authorization": f"Bearer {secret}"})
+        assert response.status_code == 403
+        assert caller.client.get("/metrics").status_code == 401
+
+
+def test_a_token_for_figures_shows_them_and_opens_nothing_else(tmp_path: Path) -> None:
+    Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
+    _token(tmp_path, "admin")
+    with api(tmp_path, AccessRules(metrics_token="scraper")) as caller:
+        header = {"Authorization": "Bearer scraper"}
+        assert caller.client.get("/metrics", headers=header).status_code == 200
+        assert caller.client.get("/v1/status", headers=header).status_code == 401
+        assert caller.client.get("/metrics", headers={"Authorization": "Bearer other"}).status_code == 401
+
+
+def test_a_token_that_asks_too_often_waits(tmp_path: Path) -> None:
+    Memory(tmp_path, "main").call("remember", {"content": "The sea is blue."})
+    one = _token(tmp_path, "read")
+    other = _token(tmp_path, "read")
+    with api(tmp_path, requests_per_minute=3) as caller:
+        statuses = [caller.as_(one).send("GET", "status").status_code for _ in range(4)]
+        assert statuses == [200, 200, 200, 429]
+        refused = caller.as_(one).send("GET", "status")
+        assert int(refused.headers["retry-after"]) >= 1
+        assert caller.as_(other).send("GET", "status").status_code == 200
+
+
+def test_a_bucket_refills_with_time() -> None:
+    now = 100.0
+    limiter = RateLimiter(60, lambda: now)
+    assert [limiter.seconds_to_wait("t") for _ in range(60)] == [0.0] * 60
+    assert limiter.seconds_to_wait("t") == pytest.approx(1.0)
+    now += 1.5
+    assert limiter.seconds_to_wait("t") == 0.0
+    assert limiter.seconds_to_wait("t") > 0
+
+
+def test_no_limit_is_the_default() -> None:
+    limiter = RateLimiter(ServerOptions("").requests_per_minute)
+    assert not any(limiter.seconds_to_wait("t") for _ in range(1000))
+
+
+def test_each_request_is_one_line_of_json_without_content(tmp_path: Path) -> None:
+    with server(tmp_path / "home", "--token", "s3cret", "--log") as one:
+        assert one.ask("/v1/search?q=where+is+the+treasure").status == 200
+        assert one.process.stderr
+        line = json.loads(one.process.stderr.readline())
+    assert line["operation"] == "GET /v1/search"
+    assert line["outcome"] == "ok"
+    assert set(line) == {"at", "operation", "outcome", "ms", "token", "remote"}
+    assert "treasure" not in json.dumps(line)
+    assert "s3cret" not in json.dumps(line)
+
+
+def test_a_certificate_makes_it_https(tmp_path: Path) -> None:
+    certificate = tmp_path / "cert.pem"
+    key = tmp_path / "key.pem"
+    make = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=localhost"
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    subprocess.run(
+        ["openssl", *make.split(), *names, "-keyout", str(key), "-out", str(certificate)],
+        check=True,
+        capture_output=True,
+    )
+    with server(tmp_path / "home", "--token", "s3cret", "--tls-cert", str(certificate), "--tls-key", str(key)) as one:
+        assert "https://127.0.0.1" in one.lines[0]
+        context = ssl.create_default_context(cafile=str(certificate))
+        import http.client
+
+        connection = http.client.HTTPSConnection("127.0.0.1", one.port, context=context, timeout=60)
+        connection.request("GET", "/healthz")
+        assert connection.getresponse().status == 200
+        connection.close()
+
+
+def test_half_a_certificate_is_refused(tmp_path: Path) -> None:
+    outcome = run("--home", str(tmp_path), "serve", "--tls-cert", "cert.pem")
+    assert outcome.returncode == 2
+    assert "HTTPS needs both" in outcome.stderr
