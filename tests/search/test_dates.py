@@ -221,13 +221,72 @@ def test_what_only_looks_like_a_date_is_none(text: str) -> None:
         ("昨天发生了什么", "发生了什么", False),
         ("was ist gestern passiert?", "was ist passiert?", False),
         ("last week and this week: who called?", "and: who called?", True),
-        ("which release went out on 21 October?", "which release went out on 21 October?", True),
+        ("which release went out on 21 October?", "which release went out?", True),
+        ("what did the boat cost in March?", "what did the boat cost?", True),
+        ("21 October", "21 October", False),
+        ("what happened on 21 October?", "what happened?", False),
+        ("the budget in 2024", "the budget in 2024", True),
+        ("what changed since March?", "what changed?", True),
     ],
 )
-def test_a_phrase_as_seen_from_today_is_taken_out_of_the_words(text: str, rest: str, is_asking: bool) -> None:
+def test_a_phrase_that_names_days_is_taken_out_of_the_words(text: str, rest: str, is_asking: bool) -> None:
     dates = read_dates(text, SATURDAY.toordinal())
     assert (dates.rest, dates.has_content) == (rest, is_asking)
     assert dates.spans
+
+
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("what did we decide before March?", None, "2026-02-28"),
+        ("what did we decide since February?", "2026-02-01", "2026-03-14"),
+        ("what did we decide after 3 February?", "2026-02-04", "2026-03-14"),
+        ("what did we decide until 3 February 2026?", None, "2026-02-03"),
+        ("what did we decide since last week?", "2026-03-02", "2026-03-14"),
+        ("what did we decide before yesterday?", None, "2026-03-12"),
+        ("decisions since 2026-02-03", "2026-02-03", "2026-03-14"),
+        ("was haben wir seit Februar beschlossen?", "2026-02-01", "2026-03-14"),
+        ("Rechnungen vor dem 3. Februar", None, "2026-02-02"),
+        ("Rechnungen bis zum 3. Februar", None, "2026-02-03"),
+        ("les factures depuis février", "2026-02-01", "2026-03-14"),
+        ("les ventes jusqu'en février", None, "2026-02-28"),
+        ("facturas antes del 3 de febrero", None, "2026-02-02"),
+        ("ventas después de enero", "2026-02-01", "2026-03-14"),
+        ("vendas depois de janeiro", "2026-02-01", "2026-03-14"),
+        ("faturas até 3 de fevereiro", None, "2026-02-03"),
+        ("fatture prima del 3 febbraio", None, "2026-02-02"),
+        ("vendite da gennaio", "2026-01-01", "2026-03-14"),
+        ("что мы решили с февраля о лодке?", "2026-02-01", "2026-03-14"),
+        ("счета до 3 февраля", None, "2026-02-02"),
+        ("फरवरी से पहले की बिक्री", None, "2026-01-31"),
+        ("3 फरवरी के बाद की बिक्री", "2026-02-04", "2026-03-14"),
+        ("ماذا قررنا منذ يناير بشأن القارب؟", "2026-01-01", "2026-03-14"),
+        ("الفواتير قبل 3 فبراير", None, "2026-02-02"),
+        ("二月以前关于船的决定", None, "2026-01-31"),
+        ("上周以来的决定", "2026-03-02", "2026-03-14"),
+        ("2月3日以降の船の決定", "2026-02-03", "2026-03-14"),
+        ("2월 3일까지 청구서", None, "2026-02-03"),
+    ],
+)
+def test_a_range_without_an_end_is_named_in_many_languages(text: str, first: str | None, last: str) -> None:
+    dates = read_dates(text, SATURDAY.toordinal())
+    assert [str(span) for span in dates.spans] == [f"{first} to {last}" if first else f"up to {last}"]
+    assert dates.selects_first
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("what did we agree on after yesterday's meeting?", one("2026-03-13")),
+        ("vor 3 Tagen", one("2026-03-11")),
+        ("the day before yesterday", one("2026-03-12")),
+        ("昨天起床", one("2026-03-13")),
+        ("depois de amanhã", one("2026-03-16")),
+        ("antes de ayer", one("2026-03-12")),
+    ],
+)
+def test_what_only_looks_like_a_range_is_a_day(text: str, expected: tuple[str, str]) -> None:
+    assert days(text) == expected
 
 
 def test_in_a_long_text_a_date_is_an_aside() -> None:
@@ -534,3 +593,27 @@ def test_an_entry_that_names_the_day_asked_about_counts_as_of_that_day(home: Pat
 def test_filters_narrow_the_days_that_a_query_names(diary: Callable[..., SearchResult], home: Path) -> None:
     with Memory(home, clock=FrozenClock()) as memory:
         assert [hit.at[:10] for hit in memory.search("last week", since="2026-03-04")] == ["2026-03-04"]
+
+
+@pytest.mark.parametrize(
+    ("question", "months"),
+    [("what did we decide about the boat before February?", {12, 1}), ("the boat since February?", {2, 3})],
+)
+def test_a_range_without_an_end_selects_what_is_dated_within_it(home: Path, question: str, months: set[int]) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for day in (date(2025, 12, 3), date(2026, 1, 5), date(2026, 2, 7), date(2026, 3, 1)):
+            on(memory, clock, day, f"Decided on the boat: paint number {day.month}.")
+        clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+        hits = memory.search(question, limit=4)
+    assert {int(hit.at[5:7]) for hit in hits[:2]} == months
+
+
+def test_a_deadline_in_a_text_is_of_the_day_it_names(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        on(memory, clock, date(2026, 1, 5), "Clube Naval: the trial lasts until 10 March.")
+        on(memory, clock, date(2026, 1, 6), "The trial of the new crane went well.")
+        clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+        hits = memory.search("which trial ends on 10 March?", limit=2)
+    assert "Clube Naval" in hits[0].text

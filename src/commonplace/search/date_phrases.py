@@ -6,7 +6,22 @@ A template has `{unit}` (a week, month or year), `{amount}`, `{units}` (days, we
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+from ..index.tokenizer import fold
+
+# Arabic letters that are often written without their hamza, the apostrophe, and digits of Arabic, Persian and Hindi.
+_PLAIN_CHARACTERS = str.maketrans("أإآ’٠١٢٣٤٥٦٧٨٩۰۱۲۳۴۵۶۷۸۹०१२३४५६७८९", "ااا'" + "0123456789" * 3)
+_ODD_CHARACTERS = "[\u0600-\u06ff\u0966-\u096f\u2019]"
+
+
+def fold_phrase(text: str) -> str:
+    """Return a text as phrases are compared: without case and accents, and with plain digits."""
+    if text.isascii():
+        return text.lower()
+    plain = fold(text)
+    return plain.translate(_PLAIN_CHARACTERS) if re.search(_ODD_CHARACTERS, plain) else plain
 
 
 class Vocabulary(NamedTuple):
@@ -144,7 +159,7 @@ ITALIAN = Vocabulary(
     "italian",
     "",
     "oggi stama stasera ieri domani settiman mes ann giorn lunedi martedi mercoledi giovedi venerdi sabato domenica "
-    "aio marzo aprile giugno luglio agosto bre",
+    "aio marzo aprile maggio giugno luglio agosto bre",
     {
         0: "oggi | stamattina | stamani | stasera",
         -2: "l'altro ieri | avantieri | ieri l'altro",

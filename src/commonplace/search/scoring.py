@@ -150,9 +150,8 @@ def _date_factor(query: Query, candidate: Candidate, dates: QueryDates) -> float
     day = candidate.day
     if day is not None and dates.includes(day):
         return 1.0 if dates.has_content else _DATE_ALONE * _share_of_date(candidate)
-    # A month or a year that a text names is among its words, and counts as such.
-    names_one = dates.is_relative or dates.is_one_day
-    if names_one and names_days_within(candidate.hit.text, day, query.today, dates.spans):
+    # A year that a text names is among its words, and counts as such.
+    if (dates.is_relative or dates.are_few) and names_days_within(candidate.hit.text, day, query.today, dates.spans):
         if not dates.has_content:
             return _NAMED_ALONE
         return 1.0 if dates.is_one_day else _NAMED_IN_TEXT

@@ -1,0 +1,395 @@
+"""Patterns of the phrases that name days, in twelve languages, and which days each names."""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Callable, Iterable, Iterator
+from datetime import date
+from functools import cache
+from typing import NamedTuple
+
+from ..formats.timestamps import MONTHS
+from .date_phrases import ARABIC_DUALS, VOCABULARIES, Vocabulary, fold_phrase
+from .open_ranges import Direction, lead_pattern, trail_pattern
+from .words import guess_languages
+
+FIRST_DAY = 1  # of all: where a range has no beginning
+_SHORT_MONTH_CHARACTERS = 3  # `mai`, `mar` and `set` are words of many languages
+DAYS_IN_A_UNIT = {"day": 1, "week": 7, "month": 30, "year": 365}
+_ENGLISH_NUMBERS = "a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten"
+_CHINESE_NUMBERS = "一 二/两/兩 三 四 五 六 七 八 九 十 十一 十二"
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_CHINESE_WEEKDAYS = "一二三四五六日"
+# Every English way to name a day contains one of these; a text without any of them names none.
+_HINTS = (
+    *"0123456789",
+    "day",
+    "ago",
+    "night",
+    "week",
+    "month",
+    "year",
+    "morning",
+    "noon",
+    "evening",
+    "tomorrow",
+    *MONTHS,
+)
+
+_WORD = r"\w\u0900-\u097f\u064b-\u0652"
+_START = rf"(?<![{_WORD}])"
+_END = rf"(?![{_WORD}])"
+_NOT_OF = r"(?! (?:of|des|du|del|de cada|de chaque|von jede|dell|каждого) )"
+_YEAR = r"(?P<year>[0-9]{4})"
+_DAY = r"(?P<day>[0-9]{1,2})"
+
+
+class Span(NamedTuple):
+    """Days, both included, as ordinals."""
+
+    first: int
+    last: int
+
+    def contains(self, day: int) -> bool:
+        return self.first <= day <= self.last
+
+    def __str__(self) -> str:
+        first = date.fromordinal(self.first)
+        if self.first == FIRST_DAY:
+            return f"up to {date.fromordinal(self.last)}"
+        return f"{first}" if self.first == self.last else f"{first} to {date.fromordinal(self.last)}"
+
+    def describe(self) -> str:
+        """Return the days as people write them: `9–15 November 2026`."""
+        first = date.fromordinal(self.first)
+        last = date.fromordinal(self.last)
+        end = f"{last.day} {last:%B} {last.year}"
+        if first == last:
+            return end
+        if self.first == FIRST_DAY:
+            return f"up to {end}"
+        if (first.year, first.month) == (last.year, last.month):
+            return f"{first.day}–{end}"
+        return f"{first.day} {first:%B}{'' if first.year == last.year else f' {first.year}'} – {end}"
+
+
+_Read = Callable[[re.Match[str], date], Span | None]
+_Reader = tuple[re.Pattern[str], _Read, bool]
+_RawReader = tuple[str, _Read, bool]
+
+
+def open_span(span: Span, direction: Direction, today: int) -> Span:
+    """Return the range from days on, or up to them; without another end, it goes up to today."""
+    if direction == "before":
+        return Span(FIRST_DAY, max(FIRST_DAY, span.first - 1))
+    if direction == "until":
+        return Span(FIRST_DAY, span.last)
+    first = min(span.first if direction == "since" else span.last + 1, date.max.toordinal())
+    return Span(first, today if first <= today else min(first + DAYS_IN_A_UNIT["year"], date.max.toordinal()))
+
+
+def _month(year: int, month: int) -> Span | None:
+    if not (1 <= month <= 12 and 1 <= year <= 9998):
+        return None
+    return Span(date(year, month, 1).toordinal(), date(year, month, monthrange(year, month)[1]).toordinal())
+
+
+def _day_or_month(year: int, month: int, day: str | None) -> Span | None:
+    span = _month(year, month)
+    if span and day and 1 <= int(day) <= span.last - span.first + 1:
+        exact = span.first + int(day) - 1
+        return Span(exact, exact)
+    return span
+
+
+def _read_month_of(months: dict[str, int]) -> _Read:
+    def read(match: re.Match[str], today: date) -> Span | None:
+        """Return a month, or a day of it. Without a year it is the latest month of that name."""
+        month = months.get(match["month"]) or int(match["month"])
+        year = int(match["year"]) if match["year"] else today.year - (month > today.month)
+        return _day_or_month(year, month, match.groupdict().get("day"))
+
+    return read
+
+
+def _read_numeric(match: re.Match[str], _: date) -> Span | None:
+    try:
+        day = date(int(match["year"]), int(match["number"]), int(match["day"])).toordinal()
+    except ValueError:
+        return None
+    return Span(day, day)
+
+
+def _read_ago_of(numbers: dict[str, int]) -> _Read:
+    def read(match: re.Match[str], today: date) -> Span:
+        amount = _amount(match, numbers)
+        days = DAYS_IN_A_UNIT[_unit_name(match)]
+        middle = max(1, today.toordinal() - amount * days)
+        return Span(max(1, middle - days // 2), min(date.max.toordinal(), middle + days // 2))
+
+    return read
+
+
+def _read_two_ago(match: re.Match[str], today: date) -> Span | None:
+    return _read_ago_of({"": 2})(match, today)
+
+
+def _read_until_today_of(numbers: dict[str, int]) -> _Read:
+    def read(match: re.Match[str], today: date) -> Span:
+        days = DAYS_IN_A_UNIT[_unit_name(match)] * _amount(match, numbers)
+        return Span(max(1, today.toordinal() - days), today.toordinal())
+
+    return read
+
+
+def _amount(match: re.Match[str], numbers: dict[str, int]) -> int:
+    amount = match["amount"]
+    return 1 if amount is None else numbers.get(amount) or int(amount)
+
+
+def _unit_name(match: re.Match[str]) -> str:
+    """Return the unit whose group matched."""
+    groups = match.groupdict()
+    return next(name for name in DAYS_IN_A_UNIT if groups.get(name))
+
+
+def _read_unit(offset: int) -> _Read:
+    def read(match: re.Match[str], today: date) -> Span | None:
+        """Return the calendar week, month or year before the present one, the present one, or the one after."""
+        return _calendar_unit(_unit_name(match), today, offset)
+
+    return read
+
+
+def _calendar_unit(name: str, today: date, offset: int) -> Span | None:
+    if name == "week":
+        monday = max(1, today.toordinal() - today.weekday() + 7 * offset)
+        return Span(monday, monday + 6) if monday + 6 <= date.max.toordinal() else None
+    if name == "month":
+        months = today.year * 12 + today.month - 1 + offset
+        return _month(months // 12, months % 12 + 1)
+    return _whole_year(today.year + offset)
+
+
+def _whole_year(year: int) -> Span | None:
+    if not 1 <= year <= 9999:
+        return None
+    return Span(date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal())
+
+
+def _read_weekday_of(weekdays: dict[str, int]) -> _Read:
+    def read(match: re.Match[str], today: date) -> Span:
+        back = (today.weekday() - weekdays[match["weekday"]]) % 7 or 7
+        day = max(1, today.toordinal() - back)
+        return Span(day, day)
+
+    return read
+
+
+def _read_weekday_of_last_week(match: re.Match[str], today: date) -> Span:
+    monday = today.toordinal() - today.weekday() - 7
+    day = max(1, monday + _CHINESE_WEEKDAYS.index(match["weekday"].replace("天", "日")))
+    return Span(day, day)
+
+
+def _read_day(offset: int) -> _Read:
+    def read(_: re.Match[str], today: date) -> Span | None:
+        day = max(1, today.toordinal() + offset)
+        return Span(day, day) if day <= date.max.toordinal() else None
+
+    return read
+
+
+def _read_last_night(_: re.Match[str], today: date) -> Span:
+    return Span(max(1, today.toordinal() - 1), today.toordinal())
+
+
+def _read_weekend(_: re.Match[str], today: date) -> Span:
+    """Return the last Saturday and Sunday that are over."""
+    sunday = today.toordinal() - (today.weekday() + 1)
+    return Span(max(1, sunday - 1), max(1, sunday))
+
+
+def _read_year(match: re.Match[str], _: date) -> Span | None:
+    return _whole_year(int(match["year"]))
+
+
+def choose_languages(folded: str) -> list[str]:
+    """Return the languages that a text may be in: compiling the patterns of all takes longer than a search."""
+    chosen: list[str] = []
+    if any(hint in folded for hint in _HINTS):
+        chosen.append("english")
+    if not folded.isascii() and any(char >= "\u3040" for char in folded):
+        chosen.append("unspaced")
+    words = re.findall(r"[^\W\d_]+", folded)
+    languages = guess_languages(words)
+    for language, vocabulary in VOCABULARIES.items():
+        if vocabulary.script:
+            is_likely = not folded.isascii() and re.search(f"[{vocabulary.script}]", folded) is not None
+        else:
+            is_known = not languages or language in languages or _has_month(words, vocabulary)
+            is_likely = is_known and any(hint in folded for hint in vocabulary.hints.split())
+        if is_likely:
+            chosen.append(language)
+    return chosen
+
+
+def _has_month(words: list[str], vocabulary: Vocabulary) -> bool:
+    return any(len(word) > _SHORT_MONTH_CHARACTERS and word in number_words(vocabulary.months) for word in words)
+
+
+def choose_readers(languages: Iterable[str]) -> Iterator[_Reader]:
+    special = {"english": _english_readers, "unspaced": _unspaced_readers}
+    for language in languages:
+        yield from special[language]() if language in special else _vocabulary_readers(language)
+
+
+@cache
+def _english_readers() -> tuple[_Reader, ...]:
+    """Return the patterns of English, and of dates in figures."""
+    numbers = number_words(_ENGLISH_NUMBERS)
+    amount = f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})"
+    units = "(?:(?P<day>day)|(?P<week>week)|(?P<month>month)|(?P<year>year))s?"
+    unit = "(?:(?P<week>week)|(?P<month>month)|(?P<year>year))(?:'s)?"
+    month = f"(?P<month>{any_of(MONTHS)})"
+    ordinal = "(?P<ordinal>st|nd|rd|th)?"
+    of_year = rf"(?:,? {_YEAR})?"
+    lead = "(?:(?P<lead>on|by|since|from|before|after|until|till|up to)(?: the)? )?"
+    weekdays = {name: number for number, name in enumerate(_WEEKDAYS)}
+    read_month = _read_month_of(MONTHS)
+    raw: tuple[_RawReader, ...] = (
+        (rf"(?<![0-9]){_YEAR}[-/.](?P<number>[0-9]{{1,2}})[-/.]{_DAY}(?![0-9])", _read_numeric, False),
+        (rf"(?<![0-9.]){_DAY}\.(?P<number>[0-9]{{1,2}})\.{_YEAR}(?![0-9])", _read_numeric, False),
+        (rf"{_START}(?:the )?day before yesterday(?:'s)?{_END}", _read_day(-2), True),
+        (rf"{_START}yesterday(?:'s)?(?: (?:morning|afternoon|evening))?{_END}", _read_day(-1), True),
+        (
+            rf"{_START}(?<!as of )(?<!until )(?<!till )(?:earlier )?today(?:'s)?{_END}"
+            rf"|{_START}this (?:morning|afternoon|evening){_END}|{_START}tonight{_END}",
+            _read_day(0),
+            True,
+        ),
+        (rf"{_START}last night{_END}", _read_last_night, True),
+        (rf"{_START}tomorrow{_END}", _read_day(1), True),
+        (rf"{_START}{amount} {units} ago{_END}", _read_ago_of(numbers), True),
+        (
+            rf"{_START}(?:in |over |during |within )?(?:the )?(?:last|past) {amount} {units}{_END}",
+            _read_until_today_of(numbers),
+            True,
+        ),
+        (rf"{_START}(?:last|over the|at the|this past) weekend{_END}", _read_weekend, True),
+        (rf"{_START}(?:the )?(?:last|previous|past) {unit}{_END}{_NOT_OF}", _read_unit(-1), True),
+        (rf"{_START}(?:earlier )?this {unit}{_END}", _read_unit(0), True),
+        (rf"{_START}next {unit}{_END}", _read_unit(1), True),
+        (
+            rf"{_START}(?<!the )(?:last|on|this past) (?P<weekday>{'|'.join(_WEEKDAYS)}){_END}(?!['’]s){_NOT_OF}",
+            _read_weekday_of(weekdays),
+            True,
+        ),
+        (rf"{_START}{lead}{_DAY}{ordinal}(?: of)? {month}{of_year}{_END}", read_month, False),
+        (rf"{_START}{lead}{month} {_DAY}{ordinal}{of_year}{_END}", read_month, False),
+        (
+            rf"{_START}(?P<lead>in|during|of|last|since|before|after|until|till|up to|early|late|mid)"
+            rf"(?: (?:early|late|mid))? {month}{of_year}{_END}",
+            read_month,
+            False,
+        ),
+        (rf"{_START}{month} {_YEAR}{_END}", read_month, False),
+        (rf"{_START}(?:in|during) (?P<year>(?:19|20)[0-9]{{2}}){_END}", _read_year, False),
+    )
+    return _compile(raw)
+
+
+@cache
+def _unspaced_readers() -> tuple[_Reader, ...]:
+    """Return the patterns of Chinese, Japanese and Korean."""
+    numbers = number_words(_CHINESE_NUMBERS)
+    number = any_of(numbers)
+    amount = f"(?P<amount>[0-9]{{1,3}}|{number})"
+    counted = "(?:(?P<day>天|日)|(?P<week>週間|周|週|星期|礼拜|禮拜)|(?P<month>个月|個月|か月|ヶ月|カ月)|(?P<year>年))"
+    korean = "(?:(?P<day>일)|(?P<week>주)|(?P<month>개월|달)|(?P<year>년))"
+    unit = "(?:(?P<week>周|週|星期|礼拜|禮拜|주)|(?P<month>月|달))"
+    weeks = "(?:周|週|星期|礼拜|禮拜)"
+    raw: tuple[_RawReader, ...] = (
+        (r"(?<![之以目从])前天|一昨日|おととい|그저께|그제", _read_day(-2), True),
+        (r"昨天|昨日|きのう|昨晚|昨夜|어제", _read_day(-1), True),
+        (r"今天|今日|本日|今早|今晚|今朝|今夜|きょう|오늘", _read_day(0), True),
+        (r"明天|明日|あした|내일", _read_day(1), True),
+        (rf"{amount}{counted}(?:之|以)?前", _read_ago_of(numbers), True),
+        (rf"(?P<amount>[0-9]{{1,3}})\s?{korean}\s?전", _read_ago_of(numbers), True),
+        (r"上(?:个|個)?(?:周|週)末|先週末|지난\s?주말", _read_weekend, True),
+        (rf"(?<![早晚马馬以])上(?:个|個)?{weeks}(?P<weekday>[一二三四五六日天])", _read_weekday_of_last_week, True),
+        (rf"(?:(?<![早晚马馬以])上(?:个|個)?|先|지난)\s?{unit}", _read_unit(-1), True),
+        (r"(?P<year>去年|昨年|작년|지난해)", _read_unit(-1), True),
+        (r"(?P<year>今年|올해)", _read_unit(0), True),
+        (rf"(?:这个?|這個?|(?<!日)本|今|이번)\s?{unit}", _read_unit(0), True),
+        (rf"(?:下(?:个|個)?|来|來|다음)\s?{unit}", _read_unit(1), True),
+        (
+            rf"(?:(?P<year>[0-9]{{4}})[年년]\s?)?(?P<month>[0-9]{{1,2}}|{number})[月월](?:\s?{_DAY}[日号號일])?",
+            _read_month_of(numbers),
+            False,
+        ),
+        (r"(?P<year>(?:19|20)[0-9]{2})[年년]", _read_year, False),
+    )
+    return _compile(raw)
+
+
+@cache
+def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
+    words = VOCABULARIES[language]
+    numbers = number_words(words.numbers)
+    months = number_words(words.months)
+    weekdays = {name: number - 1 for name, number in number_words(words.weekdays).items()}
+    names = ("day", "week", "month", "year")
+    units = "|".join(f"(?P<{name}>{fold_phrase(forms)})" for name, forms in zip(names, words.units, strict=True))
+    unit = "|".join(
+        f"(?P<{name}>{fold_phrase(form)})"
+        for name, form in zip(names[1:], (words.week, words.month, words.year), strict=True)
+    )
+    parts = {
+        "unit": f"(?:{unit})",
+        "units": f"(?:{units})",
+        "amount": f"(?P<amount>[0-9]{{1,3}}|{any_of(numbers)})",
+        "weekday": f"(?P<weekday>{any_of(weekdays)})",
+        "month": f"(?P<month>{any_of(months)})",
+        "day": _DAY,
+    }
+    of_year = rf"(?:,? (?:de |del |di |года? )?{_YEAR})?"
+    raw: list[_RawReader] = []
+
+    def add(templates: str, read: _Read, *, is_relative: bool, tail: str = "") -> None:
+        for template in templates.split(" | "):
+            pattern = re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), fold_phrase(template))
+            raw.append((f"{_START}{pattern}{tail}{_END}{_NOT_OF}", read, is_relative))
+
+    for offset in sorted(words.days, key=abs, reverse=True):
+        add(words.days[offset], _read_day(offset), is_relative=True)
+    if language == "arabic":
+        for name, dual in ARABIC_DUALS.items():
+            raw.append((f"{_START}(?:قبل|منذ) (?P<amount>)(?P<{name}>{fold_phrase(dual)}){_END}", _read_two_ago, True))
+    add(words.ago, _read_ago_of(numbers), is_relative=True)
+    for templates, offset in ((words.last, -1), (words.this, 0), (words.next, 1)):
+        add(templates, _read_unit(offset), is_relative=True)
+    add(words.weekday, _read_weekday_of(weekdays), is_relative=True)
+    add(words.day_of_month, _read_month_of(months), is_relative=False, tail=of_year)
+    if leads := lead_pattern(language):
+        raw.append((f"{_START}(?P<lead>{leads}) {parts['month']}{of_year}{_END}", _read_month_of(months), False))
+    if trails := trail_pattern(language):
+        raw.append((f"{_START}{parts['month']}{of_year} (?P<trail>{trails}){_END}", _read_month_of(months), False))
+    add(words.in_month, _read_month_of(months), is_relative=False, tail=of_year)
+    return _compile(raw)
+
+
+def number_words(words: str) -> dict[str, int]:
+    """Return the numbers of words in a list, from 1; forms of one word are separated by `/`."""
+    entries = enumerate(fold_phrase(words).split(), start=1)
+    return {form.replace("_", " "): number for number, forms in entries for form in forms.split("/")}
+
+
+def any_of(words: Iterable[str]) -> str:
+    """Return a pattern for any of these words, the longest first."""
+    return "|".join(sorted(map(re.escape, words), key=len, reverse=True))
+
+
+def _compile(raw: Iterable[_RawReader]) -> tuple[_Reader, ...]:
+    return tuple((re.compile(pattern), read, is_relative) for pattern, read, is_relative in raw)
