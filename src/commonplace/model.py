@@ -151,6 +151,28 @@ class Query(NamedTuple):
     today: int = 0
 
 
+class Successor(NamedTuple):
+    """The newer version of a fact that a hit holds: `text` replaces `was`, which the hit says.
+
+    `kind` is how it was found: `same-key`, `frame`, `correction`, `retraction`, `answer` or `confirmed`; `reason` says
+    so in words.
+    """
+
+    text: str
+    path: str
+    start: int
+    end: int
+    at: str = ""
+    author: str = ""
+    kind: str = ""
+    reason: str = ""
+    was: str = ""
+
+    @property
+    def citation(self) -> str:
+        return f"{self.path}#L{self.start}-L{self.end}"
+
+
 class Hit(NamedTuple):
     """A passage found by a search: `text` is lines `start` to `end` of `path`, counted from 1, both included.
 
@@ -169,6 +191,7 @@ class Hit(NamedTuple):
     at: str = ""
     author: str = ""  # who wrote the lines, in words; empty where history does not know
     question: str = ""
+    superseded_by: Successor | None = None  # what replaced the fact that the hit is about
 
     @property
     def citation(self) -> str:

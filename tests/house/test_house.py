@@ -19,6 +19,7 @@ LAYERS = [
     "errors",
     "secrets",
     "formats",
+    "facts",
     "schema",
     "settings",
     "foreign",

@@ -21,6 +21,7 @@ from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
 from ..storage.names import file_name
 from . import Context
+from .superseded import describe_version, leave_out_superseded
 
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
@@ -78,7 +79,8 @@ def recall_for(
     hits = [hit for hit in found.hits if _is_recallable(hit, session or home.session, conversation)]
     if term := _find_term_to_define(query):
         hits = [hit for hit in hits if _defines(hit, term)]
-    hits = _date_hits(home, [hit for hit in _prefer_answers(hits) if hit.score >= LIKELY_SCORE])
+    hits = leave_out_superseded(_prefer_answers(hits))
+    hits = _date_hits(home, [hit for hit in hits if hit.score >= LIKELY_SCORE])
     words = [form for word in tokenize_query(query) if not word.is_function_word for form in word.forms]
     days = "" if found.dates.has_content else " ".join(found.dates.phrases)
     recall = _choose(hits, words, budget, conversation, days)
@@ -220,6 +222,8 @@ def _make_line(hit: Hit, words: list[str], conversation: Conversation, size: int
         shown = f"{_cut(' '.join(hit.question.split()), (), _MAX_QUESTION_CHARACTERS)} / {shown}"
     elif hit.key and hit.key not in answer:
         shown = f"{hit.key}: {shown}"
+    if hit.superseded_by:
+        shown = f"{shown} ({describe_version(hit)})"
     return RecallLine(hit, shown, tuple(f"{hit.key} {part}" for part in parts) if hit.key else tuple(parts))
 
 

@@ -13,9 +13,10 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, runtime_checkable
 
+from ..facts.statements import fact_keys, hash_key
 from ..formats.passages import NEIGHBOUR_TURNS, embedding_text
 from ..formats.timestamps import parse_day
-from ..model import Filters, Hit, Passage, Record, Scope, Source, Viewer
+from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Source, Viewer
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -38,6 +39,9 @@ class Entry(NamedTuple):
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
 BM25_B = 0.55  # how much the length of a passage counts
 CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, relative to one in it
+
+
+MAX_PASSAGES_PER_FACT_KEY = 20  # that share a key: a fact with more versions has one among the newest
 
 
 def weighted_length(inside: int, around: int) -> int:
@@ -218,6 +222,13 @@ class Retriever(Protocol):
 
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]: ...
 
+    def find_by_fact_keys(
+        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+    ) -> list[Candidate]:
+        """Return the passages with a statement under one of these keys (see `facts/statements.py`) that the viewer may
+        see, newest first; of one key at most `MAX_PASSAGES_PER_FACT_KEY`."""
+        ...
+
 
 @runtime_checkable
 class SingleQueryIndex(Protocol):
@@ -339,6 +350,20 @@ def digest_of(owner: int, entry: Entry, passage: Passage) -> bytes:
 
 def _hash(*parts: str) -> bytes:
     return hashlib.blake2b("\0".join(parts).encode(errors="surrogatepass"), digest_size=16).digest()
+
+
+def passage_fact_keys(kind: str, key: str, text: str) -> list[int]:
+    """Return the keys of the facts of a passage: of its statements and, for a block or a record, of its own key."""
+    keys = fact_keys(text, is_turn=kind == "session")
+    return [hash_key(key), *keys] if key and kind != "skill" else keys
+
+
+def sort_newest_first(candidates: Iterable[Candidate], limit: int) -> list[Candidate]:
+    return sorted(candidates, key=_newest, reverse=True)[:limit]
+
+
+def _newest(candidate: Candidate) -> tuple[int, str, int]:
+    return candidate.day or 0, candidate.hit.at, candidate.number
 
 
 def candidate_of(row: tuple[Any, ...]) -> Candidate:

@@ -20,21 +20,24 @@ from .base import (
     BM25_B,
     BM25_K1,
     CONTEXT_WEIGHT,
+    MAX_PASSAGES_PER_FACT_KEY,
     Candidate,
     CorpusStats,
     Entry,
     candidate_of,
     digest_of,
+    passage_fact_keys,
     passage_row,
     record_of,
     record_row,
+    sort_newest_first,
     weighted_length,
 )
 from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
 from .visibility import matches, owner_condition, passage_condition, placeholders, render_sqlite
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 _FTS_COLUMNS = ("body", "around")
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
@@ -59,6 +62,8 @@ CREATE INDEX IF NOT EXISTS passage_lengths ON passages(id, length);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS facts(
+  key INTEGER NOT NULL, passage INTEGER NOT NULL, PRIMARY KEY(key, passage)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
   body, around, content = 'passages', content_rowid = 'id', columnsize = 0,
   tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
@@ -182,6 +187,22 @@ class SqliteIndex(VectorSpaces):
             WHERE passages.id IN ({placeholders(numbers)})"""
         return _read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
+    def find_by_fact_keys(
+        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+    ) -> list[Candidate]:
+        sql = "SELECT passage FROM facts WHERE key = ? ORDER BY passage DESC LIMIT ?"
+        values: Sequence[Any] = ()
+        if filters != EVERYTHING or not self._sees_all(viewer):
+            condition, values = render_sqlite(passage_condition(viewer, filters))
+            sql = f"""
+                SELECT passage FROM facts CROSS JOIN passages ON passages.id = facts.passage
+                WHERE facts.key = ? AND {condition} ORDER BY passage DESC LIMIT ?"""
+        numbers: dict[int, None] = {}
+        for key in keys:
+            rows = self._rows(sql, (key, *values, MAX_PASSAGES_PER_FACT_KEY))
+            numbers.update(dict.fromkeys(row[0] for row in rows))
+        return sort_newest_first(self.load_candidates(list(numbers)), limit)
+
     def preceding_text(self, number: int) -> str:
         sql = """
             SELECT earlier.text FROM passages CROSS JOIN passages AS earlier ON earlier.path = passages.path
@@ -244,15 +265,18 @@ class SqliteIndex(VectorSpaces):
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
 
     def _remove(self, numbers: Sequence[int]) -> None:
-        sql = "SELECT owner, length, body, around FROM passages WHERE id = ?"
+        sql = "SELECT owner, length, body, around, kind, key, text FROM passages WHERE id = ?"
         delete_sql = "INSERT INTO words(words, rowid, body, around) VALUES('delete', ?, ?, ?)"
         for number in numbers:
-            owner, length, body, around = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None)
+            row = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None, "", "", "")
+            owner, length, body, around, *about = row
             if not (isinstance(body, str) and isinstance(around, str) and isinstance(length, int)):
                 raise sqlite3.DatabaseError("the words of a passage are not there")
             self._count(owner, length, {*body.split(), *around.split()}, -1)
             self._db.execute(delete_sql, (number, body, around))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
+            keys = [(key, number) for key in passage_fact_keys(*about)]
+            self._db.executemany("DELETE FROM facts WHERE key = ? AND passage = ?", keys)
 
     def _replace(self, entry: Entry, passages: Sequence[Passage]) -> None:
         """Replace the passages of a page. One with the same content stays, perhaps with other line numbers."""
@@ -288,6 +312,8 @@ class SqliteIndex(VectorSpaces):
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
             self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *columns))
             self._count(owner, length, {*words.body, *words.around}, 1)
+            keys = [(key, number) for key in passage_fact_keys(entry.kind, passage.key, passage.text)]
+            self._db.executemany("INSERT OR IGNORE INTO facts VALUES(?, ?)", keys)
 
     def _owner(self, scope: Scope) -> int:
         self._db.execute("INSERT OR IGNORE INTO owners VALUES(NULL, ?, ?, 0, 0)", scope)

@@ -1,7 +1,7 @@
 """Search, step by step: which passages answer a query?
 
     catch up -> parse query and filters -> lexical and dense candidates within the viewer's scope -> score
-    -> rerank (MaxSim, cross-encoder) -> calibrate -> cut and excerpt -> hits
+    -> rerank (MaxSim, cross-encoder) -> calibrate -> cut and excerpt -> newer versions first -> hits
 
 `search` is the whole pipeline over an opened home, `run_query` the part that needs nothing but an index. Where no
 embedder can answer, the lexical candidates are the only ones and the result says so.
@@ -18,7 +18,7 @@ from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
-from ..model import EVERYTHING, Filters, Hit, Query, Viewer
+from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
 from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
@@ -49,6 +49,7 @@ from .scoring import (
     score_candidates,
     sort_by_day,
 )
+from .truth import mark_versions
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -149,7 +150,7 @@ def search(
     wide = query._replace(limit=_AUTHOR_POOL_HITS) if filters.author else query
 
     def answer(view: IndexView) -> SearchResult:
-        result = run_query(view.index, wide, embedding)
+        result = _mark_versions(home, view.index, wide, run_query(view.index, wide, embedding))
         warnings = (*result.reasons, *_warn_of_dates(result), *home.visibility.filter_warnings(view))
         return result._replace(stale=view.stale, warnings=warnings)
 
@@ -157,6 +158,17 @@ def search(
     result = _add_authors(home, home.index.query(answer), query)
     home.record_recall(hit.path for hit in result.hits)
     return result
+
+
+def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchResult) -> SearchResult:
+    """Return the hits with those marked whose fact has a newer version; see `truth`."""
+
+    def find_dates(hits: Sequence[Hit]) -> list[str]:
+        return [origin.at for origin in home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])]
+
+    with index.read_transaction():
+        marked = mark_versions(index, query, list(zip(result.ranked, result.hits, strict=True)), find_dates)
+    return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
 
 
 def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
@@ -168,13 +180,22 @@ def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
 
 def _add_authors(home: Searchable, result: SearchResult, query: Query) -> SearchResult:
     """Return the hits with their authors; only those by the author that the query asks for, if it does."""
-    origins = home.authors.find([(hit.path, hit.start, hit.end) for hit in result.hits])
-    hits = [hit._replace(author=origin.author) for hit, origin in zip(result.hits, origins, strict=True)]
+    newer = [hit.superseded_by for hit in result.hits if hit.superseded_by]
+    places: list[Hit | Successor] = [*result.hits, *newer]
+    origins = home.authors.find([(place.path, place.start, place.end) for place in places])
+    authors = {place: origin.author for place, origin in zip(newer, origins[len(result.hits) :], strict=True)}
+    origins = origins[: len(result.hits)]
+    hits = [_add_author(hit, origin.author, authors) for hit, origin in zip(result.hits, origins, strict=True)]
     wanted = query.filters.author
     chosen = [at for at, origin in enumerate(origins) if not wanted or wanted in origin.names]
     distinct = {row.number for row in drop_duplicates(result.ranked[at] for at in chosen)}
     chosen = [at for at in chosen if result.ranked[at].number in distinct][: query.limit]
     return result._replace(hits=tuple(hits[at] for at in chosen), ranked=tuple(result.ranked[at] for at in chosen))
+
+
+def _add_author(hit: Hit, author: str, authors: Mapping[Successor, str]) -> Hit:
+    newer = hit.superseded_by
+    return hit._replace(author=author, superseded_by=newer._replace(author=authors[newer]) if newer else None)
 
 
 def require_search(home: Searchable) -> None:

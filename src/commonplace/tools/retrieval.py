@@ -10,7 +10,7 @@ from ..formats.transcripts import render_lines
 from ..framing import show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home, modified_timestamp
-from ..model import Hit, Page
+from ..model import Hit, Page, Successor
 from ..schema import AtLeast, Clamp
 from ..storage.base import ABSENT
 from ..storage.readings import Reading, read_lines
@@ -19,6 +19,18 @@ from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 if TYPE_CHECKING:
     from ..search.pipeline import SearchResult
 
+_SUCCESSOR = Answer(
+    citation=str,
+    path=str,
+    from_=int,
+    to=int,
+    text=str,
+    kind=str,
+    reason=str,
+    was=str,
+    at=Maybe(str),
+    author=Maybe(str),
+)
 _HIT = Answer(
     path=str,
     from_=int,
@@ -32,6 +44,7 @@ _HIT = Answer(
     tags=Maybe([str]),
     at=Maybe(str),
     author=Maybe(str),
+    superseded_by=Maybe(_SUCCESSOR),
 )
 # Limits of a read that does not say how many lines.
 _MAX_LINES = 120
@@ -59,7 +72,7 @@ def memory_search(
     """Search all memory: curated pages, days, notes, records, skills, shared facts and, where enabled, past sessions.
 
     Each result names its page and lines; memory_get reads more around them. `verdict` says whether the best is likely
-    right: found, weak or nothing.
+    right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
     filters = home.filters(**named, source=source, path=path)
@@ -134,7 +147,25 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "citation": hit.citation,
         "scope": str(hit.scope),
     }
-    known = {"key": hit.key, "tags": list(hit.tags), "at": hit.at, "author": show_hidden(hit.author)}
+    known: dict[str, Any] = {"key": hit.key, "tags": list(hit.tags), "at": hit.at, "author": show_hidden(hit.author)}
+    if hit.superseded_by:
+        known["superseded_by"] = successor_row(hit.superseded_by)
+    return row | {name: value for name, value in known.items() if value}
+
+
+def successor_row(successor: Successor) -> dict[str, Any]:
+    """Return the newer version of a fact, in the form of a hit; `was` is what it replaced."""
+    row: dict[str, Any] = {
+        "citation": successor.citation,
+        "path": successor.path,
+        "from": successor.start,
+        "to": successor.end,
+        "text": show_hidden(successor.text),
+        "kind": successor.kind,
+        "reason": show_hidden(successor.reason),
+        "was": show_hidden(successor.was),
+    }
+    known = {"at": successor.at, "author": show_hidden(successor.author)}
     return row | {name: value for name, value in known.items() if value}
 
 

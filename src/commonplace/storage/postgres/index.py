@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ...formats.transcripts import USER_STARTS
 from ...index.base import (
+    MAX_PASSAGES_PER_FACT_KEY,
     BatchQuery,
     Candidate,
     CorpusStats,
@@ -25,19 +26,22 @@ from ...index.base import (
     TokenVectors,
     candidate_of,
     digest_of,
+    passage_fact_keys,
     passage_row,
     record_of,
     record_row,
+    sort_newest_first,
     weighted_length,
 )
 from ...index.tokenizer import tokenize_passage
-from ...model import Filters, Passage, Record, Scope, Viewer
+from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
 from .connection import Database, make_storable
 from .index_tables import LOCK_TIMEOUT, TABLES, IndexTables
 from .query import CANDIDATE_COLUMNS, run_search
 from .vectors import SEARCH_SETTINGS, VectorSpaces, build_hnsw_index, large_spaces
 from .visibility import (
+    FACT_FIELD,
     FREQUENCIES_CTE,
     GIVEN_WEIGHTS_CTE,
     LEXEME_FIELDS,
@@ -53,7 +57,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -160,6 +164,25 @@ class PostgresIndex:
             WHERE passages.tenant = %(tenant)s AND passages.territory = %(index_key)s AND passages.id = ANY(%(ids)s)
             ORDER BY passages.id"""
         return [candidate_of(row) for row in self._tables.query(sql, {"ids": list(numbers)})]
+
+    def find_by_fact_keys(
+        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+    ) -> list[Candidate]:
+        if not keys:
+            return []
+        owners, values = owners_cte(viewer)
+        condition, more = passage_sql(viewer, filters)
+        mark = self._tables.own["mark"]
+        values |= more | {"lexemes": [_fact_lexeme(mark, key) for key in keys], "most": MAX_PASSAGES_PER_FACT_KEY}
+        sql = f"""WITH {owners}, matches AS MATERIALIZED (
+              SELECT place, id FROM commonplace.index_lookup(%(index_key)s, %(lexemes)s)),
+            ranked AS (
+              SELECT passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
+              FROM matches JOIN commonplace.index_passages AS passages ON passages.id = matches.id
+              WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition})
+            SELECT DISTINCT id FROM ranked WHERE rank <= %(most)s"""
+        numbers = [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
+        return sort_newest_first(self.load_candidates(numbers), limit)
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
@@ -323,6 +346,10 @@ _DROP_UNUSED_FREQUENCIES = f"""
       SELECT * FROM unnest(%(words)s::text[], %(owners)s::int[]))"""
 
 
+def _fact_lexeme(mark: str, key: int) -> str:
+    return f"'{mark}{FACT_FIELD}{key:x}'"
+
+
 class _IndexedPassage(NamedTuple):
     """A passage that the index has of a page."""
 
@@ -401,13 +428,14 @@ class _PageUpdate:
         row = (*passage_row(entry, owner, storable, length), digest)
         more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space on either side, for counting
         self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(make_storable, (*row, *more)), strict=True)))
-        self._add_lexemes(counters.passages, body, around)
+        self._add_lexemes(counters.passages, body, around, passage_fact_keys(entry.kind, passage.key, passage.text))
         self._count(owner, length, tokens, sorted({*body, *around}), 1)
 
-    def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str]) -> None:
+    def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str], fact_keys: Iterable[int]) -> None:
         mark = self._tables.own["mark"]
         fields = zip(LEXEME_FIELDS, (body, around), strict=True)
         lexemes = [f"'{mark}{field}{lookup_term(word)}'" for field, words in fields for word in sorted({*words})]
+        lexemes += [_fact_lexeme(mark, key) for key in fact_keys]
         for start in range(0, len(lexemes), _LEXEMES_PER_ROW):
             row_words = " ".join(lexemes[start : start + _LEXEMES_PER_ROW])
             self._new_words.append({"id": number, "part": start // _LEXEMES_PER_ROW, "words": row_words})

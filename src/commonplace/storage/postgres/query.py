@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ...index.base import BatchQuery, Candidate, CorpusStats, Retriever, TokenVectors, candidate_of
-from ...model import Filters, Viewer
+from ...model import EVERYTHING, Filters, Viewer
 from .connection import Row
 from .index_tables import IndexTables
 from .vectors import Space, VectorSpaces, by_cosine, first_vector_limit, search_settings
@@ -92,6 +92,11 @@ class PrefetchedRetriever:
         known = [self._candidates[number] for number in sorted(set(numbers)) if number in self._candidates]
         others = [number for number in numbers if number not in self._candidates]
         return [*known, *self._index.load_candidates(others)] if others else known
+
+    def find_by_fact_keys(
+        self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
+    ) -> list[Candidate]:
+        return self._index.find_by_fact_keys(keys, viewer, limit, filters)
 
 
 def run_search(tables: IndexTables, spaces: VectorSpaces, index: Retriever, search: BatchQuery) -> PrefetchedRetriever:

@@ -26,6 +26,7 @@ EXACT_SEARCH_LIMIT = 10_000  # vectors that a viewer may see, up to which each i
 # A viewer who sees little of a large memory is searched exactly, too: an index over all finds mostly hidden passages.
 _IS_SMALL = f"(passages <= {EXACT_SEARCH_LIMIT} OR (passages <= 50000 AND passages * 10 < all_passages))"
 LEXEME_FIELDS = "ba"  # a letter of each lexeme: the word is in the body of a passage, or around it
+FACT_FIELD = "f"  # the letter of a lexeme that is the key of a fact
 _MAX_TERM_CHARACTERS = 120  # longer words are looked up by their hash
 
 

@@ -112,10 +112,36 @@ def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
         hit for place, hit in enumerate(hits) if shows_all or place < _MIN_SHOWN_HITS or hit["score"] >= _FOLDED_SCORE
     ]
     for hit in shown:
-        print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
-        print_text("".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n")))
+        if not any(_replaces(other, hit) for other in shown):
+            _print_hit(hit, [other for other in shown if _replaces(hit, other)])
     if len(shown) < len(hits):
         click.secho(f"({len(hits) - len(shown)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
+
+
+def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
+    """Return whether a hit holds the newer version of what another one says."""
+    newer = older.get("superseded_by") or {"path": "", "from": 0}
+    is_in_hit: bool = newer["path"] == hit["path"] and hit["from"] <= newer["from"] <= hit["to"]
+    return is_in_hit
+
+
+def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
+    """Print a hit, what it replaced below it, and what replaced it."""
+    newer = hit.get("superseded_by")
+    print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+    lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
+    print_text(lines.removesuffix("\n") if older or newer else lines, dim=bool(newer))
+    for each in older:
+        print_text(f"    was: {_describe_version(each['superseded_by']['was'], each)}", dim=True, strikethrough=True)
+    if newer:
+        print_text(f"    now: {_describe_version(newer['text'], newer)}")
+    if older or newer:
+        print_text("")
+
+
+def _describe_version(text: str, place: dict[str, Any]) -> str:
+    about = ", ".join(filter(None, (place["citation"], place.get("at", "")[:10])))
+    return f"{' '.join(text.split())}  ({about})"
 
 
 def _session_hint() -> str:

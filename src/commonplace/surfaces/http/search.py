@@ -17,6 +17,20 @@ from ...tools.retrieval import hit_row
 from .endpoints import DAY, INTEGER_OR_NULL, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .page_access import page_title
 
+_SUCCESSOR = object_of(
+    {
+        "citation": TEXT,
+        "path": TEXT,
+        "from": INTEGER,
+        "to": INTEGER,
+        "text": TEXT,
+        "kind": TEXT,
+        "reason": TEXT,
+        "was": TEXT,
+    },
+    at=TEXT,
+    author=TEXT,
+)
 _HIT = object_of(
     {
         "path": TEXT,
@@ -34,6 +48,7 @@ _HIT = object_of(
     tags=array(TEXT),
     at=TEXT,
     author=TEXT,
+    superseded_by=_SUCCESSOR,
     why={"type": "object", "additionalProperties": NUMBER},
 )
 _FOUND = object_of(

@@ -1,0 +1,263 @@
+"""Words that say that something changed, was taken back, is open or was decided, in ten languages.
+
+A phrase is a regular expression over folded text, between two bars. To add a phrase or a language, add it to a table.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal
+
+Cue = Literal["change", "weak change", "retraction", "open", "decision", "past"]
+
+_PHRASES: dict[Cue, dict[str, str]] = {
+    "change": {  # something was one way and is another way now
+        "english": r"""
+            | actually | correction | update: | turns out | instead of | instead | rather than | no longer
+            | not (?:\w+ ){0,3}any ?more | anymore | switch(?:ed|ing)? (?:\w+ ){0,4}(?:to|from|over)
+            | chang(?:ed|ing) (?:\w+ ){0,6}(?:to|from)
+            | chang(?:ed|ing) (?:my|our|his|her|their) (?:mind|name|plan|job) | has changed | have changed
+            | got changed | was changed | moved (?:\w+ ){0,6}(?:to|from|up|back|forward|out of)
+            | moving (?:\w+ ){0,5}to | is moving | has moved | postponed | rescheduled
+            | push(?:ed|ing) (?:\w+ ){0,5}(?:to|back|out) | delayed (?:to|until|till|by) | slipped to
+            | slips to | brought forward | renamed | replaced | replaces | replacing | migrated | migrating
+            | took over | takes over | taking over | taken over | hand(?:ed|s|ing) (?:\w+ ){0,4}(?:over|off)
+            | upgraded | downgraded | bumped | raised (?:\w+ ){0,3}to | increased (?:\w+ ){0,3}to
+            | decreased (?:\w+ ){0,3}to | reduced (?:\w+ ){0,3}to | lowered (?:\w+ ){0,3}to
+            | cut (?:\w+ ){0,3}to | dropped (?:\w+ ){0,3}to | went (?:up|down) to | is up to | is down to
+            | from now on | as of (?:now|today|this|\d\w*|monday|january|march) | effective | is now | are now
+            | am now
+            | now (?:is|are|at|in|on|use|uses|using|works?|lives?|runs?|has|have|owns?|goes|costs?|called)
+            | scratch that | forget (?:what|the|that) | my mistake | was wrong | were wrong | was mistaken
+            | misspoke | cancel(?:l?ed|s|ling) | called off | reverted | rolled back | went back to
+            | going back to | back to | reassigned | transferred to | relocated | extended (?:\w+ ){0,3}to
+            | shortened to | swapped | ended up | no more | not (?:\w+ ){1,4}but | isn't (?:\w+ ){1,4}but
+            | used to | stopped | quit | gave up | given up | resigned | promoted | retired
+            | left (?:the|his|her|my) | decided against | phased out | deprecated | sunset | decommissioned
+            | shut down | superseded | supersedes | obsolete | overruled | broke up | divorced | got engaged
+            | got married | traded in | sold (?:my|our|the|his|her)""",
+        "spanish": r"""
+            | ya no | en realidad | en vez de | en lugar de | cambi[oóée]\w* | cambiamos | cambiaron | cambiado
+            | mud[oóé]\w* | mudamos | mudado | movi[oóeé]\w* | movido | movimos | aplaz\w+ | pospuest\w+
+            | pospusi\w+ | reprogram\w+ | cancel[oóa]\w* | dej[éeoó] de | dejamos de | dejaron de | renombr\w+
+            | reemplaz\w+ | sustitu\w+ | migr[oóa]\w* | pas(?:ó|a|amos|aron) (?:a|de|del)
+            | sub(?:ió|e|ieron) (?:a|de) | baj(?:ó|a|aron) (?:a|de) | corrección | a partir de | desde hoy
+            | me equivoqué | adelant\w+ | se traslad\w+ | asumió | asume
+            | ahora (?:es|está|son|vive|vivo|trabaja|trabajo|uso|usamos|se|lo|la|el|en|a)""",
+        "french": r"""
+            | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | en fait | au lieu d\w* | à la place
+            | désormais | dorénavant | chang(?:é|ée|és|ent|e|eons|ement) | a changé | déménag\w+ | déplac\w+
+            | report(?:é|ée|és|ées|ons|er) | repouss\w+ | avanc(?:é|ée|ons) | annul\w+ | remplac\w+ | renomm\w+
+            | migr(?:é|ée|ons|ation) | pass(?:e|é|ée|ons|ent) (?:à|au|aux|de|du|en) | correction
+            | à partir d\w+ | arrêté | a repris | reprend | maintenant (?:c'est|à|au|en|il|elle|on|nous|je)""",
+        "portuguese": r"""
+            | já não | não (?:\w+ ){1,4}mais | na verdade | em vez de | no lugar de
+            | mud(?:ou|ei|amos|aram|ado|ada|ança) | troc(?:ou|ei|amos|aram|ado|ada) | alter(?:ou|ado|ada|amos)
+            | adi(?:ou|ado|ada|amos|aram) | remarc\w+ | cancel(?:ou|ado|ada|amos|aram|ei) | substitu\w+
+            | renome\w+ | migr(?:ou|amos|aram|ado) | pass(?:ou|amos|aram|a) (?:a|para|de|do|da|pra) | subiu
+            | caiu | correção | a partir de | parei de | paramos de | deixei de | deixou de | assumiu
+            | antecip\w+ | agora (?:é|está|fica|mora|moro|trabalha|trabalho|uso|usamos|são|o|a|em|no|na)""",
+        "german": r"""
+            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt | stattdessen | anstelle | neuerdings
+            | ab sofort | inzwischen | mittlerweile | geändert | gewechselt | wechselt | verschoben | verlegt
+            | vorgezogen | umgezogen | umbenannt | ersetzt | abgesagt | gestrichen | übernommen | übernimmt
+            | umgestellt | umgestiegen | steigen (?:\w+ ){0,4}um | stellen (?:\w+ ){0,4}um | migriert
+            | korrektur | doch nicht | doch am | doch erst | aufgehört | erhöht | gesenkt | gestiegen auf
+            | gesunken auf | heißt jetzt | ist jetzt | sind jetzt | ist nun
+            | jetzt (?:am|im|in|bei|auf|um|mit|bin|ist|sind|wohne|arbeite|nutzen|die|der|das)
+            | ziehen (?:\w+ ){0,3}um | zieht (?:\w+ ){0,3}um""",
+        "russian": r"""
+            | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
+            | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+
+            | отмени\w+ | замени\w+ | переименова\w+ | перевели | поправка | исправление | с сегодняшнего
+            | начиная с | перестал\w* | бросил\w* | повыси\w+ | снизи\w+ | выросл\w+ | передал\w* | забрал\w*
+            | сдвину\w+ | уволил\w* | подня\w+""",
+        "hindi": r"""
+            | अब | नहीं रहा | नहीं रही | नहीं रहे | बदल\S* | की जगह | के बजाय | बजाय | दरअसल | असल में | रद्द
+            | टल\S* | टाल\S* | स्थगित | शिफ्ट | छोड़\S* | बंद | बढ़\S* | घट\S* | आगे बढ़""",
+        "arabic": r"""
+            | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | بدلا | بدلاً | بدل | الآن | الان | صار\w* | أصبح\w*
+            | اصبح\w* | تغي\w+ | غي[رّ]\w* | انتقل\w* | نقل\w* | تأجل\w* | أجل\w* | تأجيل | ألغ\w+ | إلغاء
+            | استبدل\w* | في الواقع | في الحقيقة | ابتداء\w* | من اليوم | توقف\w* | تصحيح | تحول\w* | ارتفع\w*
+            | انخفض\w* | تولى | تولت""",
+        "unspaced": r"""
+            | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到 | 改在 | 改用 | 改回 | 换成 | 换到
+            | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟 | 延期 | 提前到 | 调整为
+            | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名 | 改名 | 迁移 | 迁到 | 转到 | 转用 | 接手
+            | 接管 | 辞职 | 离职 | 从今天 | 戒了 | 停用 | 升到 | 降到 | 涨到 | 涨价 | 没有.{1,8}了
+            | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく | じゃなく | やめ
+            | 変更 | 変わ | 変え | 移動し | 引っ越 | 中止 | キャンセル | 代わりに | 実は | やっぱり | 今は
+            | 今後は | これからは | 現在は | になりました | になった | 切り替え | 移行 | 引き継 | 退職 | 転職
+            | 訂正 | 繰り上げ | 前倒し | に移り""",
+    },
+    "weak change": {  # may say so, if enough else is the same
+        "english": r"""
+            | now | currently | these days | nowadays | new | finally | final | decided (?:to|on|not)
+            | settled on | chose | picked | went with | going with | we go with | in the end | lately
+            | recently | starting (?:today|now|next|this|on|in|from) | raised | increased | decreased | reduced
+            | lowered | moved | changed | upgrade | confirmed | agreed | this (?:week|month|year) | update
+            | extended""",
+        "spanish": r"""
+            | ahora | nuev[oa]s? | finalmente | al final | decidi\w+ | actualiza\w+ | por fin | últimamente
+            | confirm\w+""",
+        "french": r"""
+            | maintenant | nouveau | nouvelle | nouvel | finalement | décid\w+ | récemment | confirm\w+
+            | plus de""",
+        "portuguese": r"""
+            | agora | nov[oa]s? | finalmente | decidi\w+ | no fim | ultimamente | confirm\w+""",
+        "german": r"""
+            | jetzt | nun | neue[rsmn]? | endgültig | entschieden | beschlossen | eigentlich | doch | zuletzt
+            | bestätigt | aktuell | künftig
+            | ab (?:heute|morgen|montag|\d+|januar|februar|märz|april|mai|juni|juli|august)
+            | ab (?:september|oktober|november|dezember)""",
+        "russian": r"""
+            | сейчас | новы[йеом]\w* | новая | новое | решили | решено | решил\w* | в итоге | недавно | наконец
+            | подтвер\w+""",
+        "hindi": r"""
+            | नया | नई | नए | तय | फैसला | आखिरकार | फिलहाल""",
+        "arabic": r"""
+            | جديد\w* | الجديد\w* | قرر\w* | تقرر | أخيرا | حاليا | مؤخرا""",
+        "unspaced": r"""
+            | 现在 | 目前 | 新的 | 决定 | 最终 | 最后 | 更新 | 以后 | 调整 | 現在 | 新しい | 決ま | 決定
+            | ことにし | 最近""",
+    },
+    "retraction": {  # something is taken back
+        "english": r"""
+            | no longer | not (?:\w+ ){0,4}any ?more | anymore | any more | used to | stopped | quit | gave up
+            | given up | changed my mind | change of heart | lost interest | grown? tired | fed up
+            | cancel(?:l?ed|s|ling) | called off | scratch that | sick of | tired of | gone off | fallen out of
+            | moved on from | moved away from | no more | can't stand | over it | decided against | phased out
+            | decommissioned | shut down""",
+        "spanish": r"""
+            | ya no | dej[éeoó] de | dejamos de | dejaron de | cancel[oóa]\w*""",
+        "french": r"""
+            | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | arrêté | annul\w+""",
+        "portuguese": r"""
+            | não (?:\w+ ){1,4}mais | já não | parei de | paramos de | deixei de | deixou de
+            | cancel(?:ou|ado|ada|amos|aram|ei)""",
+        "german": r"""
+            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | aufgehört | abgesagt | gestrichen""",
+        "russian": r"""
+            | больше не | уже не | перестал\w* | бросил\w* | отмени\w+""",
+        "hindi": r"""
+            | अब (?:\S+ ){0,6}नहीं | नहीं रहा | नहीं रही | नहीं रहे | छोड़\S* | रद्द | बंद""",
+        "arabic": r"""
+            | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | توقف\w* | ألغ\w+""",
+        "unspaced": r"""
+            | 不再 | 已经不 | 戒了 | 取消 | 停用 | 没有.{1,8}了 | もう.{0,14}(?:ない|ません) | やめ | 中止
+            | キャンセル""",
+    },
+    "open": {  # something is not decided or not known
+        "english": r"""
+            | tbd | tba | to be (?:decided|determined|confirmed|announced)
+            | not (?:yet )?(?:been )?(?:decided|settled|final|confirmed|clear|sure) | undecided
+            | (?:haven't|have not|hasn't|has not) (?:yet )?(?:been )?(?:decided|chosen|picked|settled)
+            | still (?:open|undecided|deciding|thinking|waiting|discussing|unclear|looking|unknown)
+            | open question | open: | pending | unclear | unknown | (?:don't|do not) know yet | no decision
+            | (?:need|have|has|must|needs) to (?:decide|choose|pick) | deciding between | choosing between
+            | torn between | considering | unconfirmed | waiting for a decision | up in the air
+            | no (?:\w+ )?yet""",
+        "spanish": r"""
+            | por decidir | pendiente | sin (?:decidir|definir|confirmar)
+            | no (?:hemos|está|se ha) (?:decid|defin)\w+ | aún no | todavía no""",
+        "french": r"""
+            | à (?:décider|définir|confirmer) | pas encore | pas décidé | en suspens | reste à""",
+        "portuguese": r"""
+            | a (?:decidir|definir|confirmar) | ainda não | indefinid\w+ | pendente | em aberto""",
+        "german": r"""
+            | noch offen | offen | noch nicht | unklar | ungeklärt | steht aus | in klärung""",
+        "russian": r"""
+            | не решил\w* | не решено | пока не | ещё не | еще не | неясно | непонятно | открыт\w* вопрос
+            | под вопросом""",
+        "hindi": r"""
+            | तय नहीं | अभी तय | पता नहीं | बाकी है""",
+        "arabic": r"""
+            | لم نقرر | لم يتقرر | لم يحدد | لم يتحدد | غير محدد | قيد | لم نحدد""",
+        "unspaced": r"""
+            | 未定 | 待定 | 还没.{0,4}定 | 没决定 | 尚未 | 未决定 | 待确认 | 还不确定 | 不确定 | 検討中 | 未決
+            | まだ決ま | まだ決め | 保留 | まだわから | まだ未""",
+    },
+    "decision": {  # something was decided
+        "english": r"""
+            | decided | decision | agreed | settled on | chose | chosen | picked | went with | going with
+            | we go with | we(?:'ll| will) (?:use|go|take|have|do) | final | finally | finali[sz]ed | confirmed
+            | approved | will be | resolved | signed | booked | it's | set for | set to | is set""",
+        "spanish": r"""
+            | decidi\w+ | acord\w+ | elegi\w+ | confirm\w+ | será | quedamos en | quedó""",
+        "french": r"""
+            | décid\w+ | choisi\w* | convenu | retenu | ce sera | sera | confirm\w+ | validé\w*""",
+        "portuguese": r"""
+            | decidi\w+ | escolh\w+ | combin\w+ | confirm\w+ | será | vai ser | ficou | fechamos | fechado""",
+        "german": r"""
+            | entschieden | beschlossen | geeinigt | bestätigt | festgelegt | wird | steht fest | gebucht
+            | nehmen""",
+        "russian": r"""
+            | решили | решено | решил\w* | выбра\w+ | договорились | утверд\w+ | подтверд\w+ | будет""",
+        "hindi": r"""
+            | तय | फैसला | चुना | चुन | होगा | होगी""",
+        "arabic": r"""
+            | قرر\w* | تقرر | اخترنا | اتفق\w* | اعتمد\w* | تم اختيار | سيكون | ستكون | حدد\w*""",
+        "unspaced": r"""
+            | 决定 | 定了 | 定在 | 定为 | 选了 | 选定 | 确定 | 敲定 | 同意 | 最终 | 采用 | 就用 | 決ま | 決め
+            | 決定 | 採用 | 選び | 選ん | することにし | にしました | にします""",
+    },
+    "past": {  # a question about what was
+        "english": r"""
+            | what was | what were | what did | who was | where was | where were | when was | which was
+            | used to | previously | previous | formerly | former | originally | original | at first
+            | initially | initial | back then | back in | in the past | old | earlier | prior to | history of
+            | until when | before""",
+        "spanish": r"""
+            | antes | antigu\w+ | anterior\w* | solía\w* | qué era | cuál era | al principio | originalmente
+            | previamente""",
+        "french": r"""
+            | avant | ancien\w* | auparavant | autrefois | quel était | quelle était | à l'origine
+            | initialement | précédent\w*""",
+        "portuguese": r"""
+            | antig\w+ | antes | anterior\w* | costumava | qual era | originalmente | no início""",
+        "german": r"""
+            | früher\w* | vorher\w* | ehemalig\w* | ursprünglich\w* | damals | alte[rsmn]? | zuvor
+            | bisherig\w* | was war | wer war | wo war""",
+        "russian": r"""
+            | раньше | прежн\w+ | прошл\w+ | изначально | сначала | до этого | старый | старая | каким был\w*
+            | какой был\w*""",
+        "hindi": r"""
+            | पहले | पुरान\S*""",
+        "arabic": r"""
+            | سابق\w* | السابق\w* | قبل | القديم\w* | في الماضي | أصلا""",
+        "unspaced": r"""
+            | 以前 | 之前 | 原来 | 过去 | 曾经 | 当时 | 原先 | 起初 | 旧的 | 元々 | もともと | 当初 | 前は | 昔
+            | かつて""",
+    },
+}
+_SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
+
+
+def has_cue(folded: str, cue: Cue) -> bool:
+    """Return whether a folded text has a phrase of a kind."""
+    return find_cue(folded, cue) != ""
+
+
+def find_cue(folded: str, cue: Cue) -> str:
+    """Return the phrase of a kind that a folded text has; empty if it has none."""
+    english, others, unspaced = _patterns(cue)
+    match = english.search(folded) or others.search(folded)
+    if not match and not folded.isascii():
+        match = unspaced.search(folded)
+    return match[0] if match else ""
+
+
+@cache
+def _patterns(cue: Cue) -> tuple[re.Pattern[str], ...]:
+    tables = _PHRASES[cue]
+    english = _join(tables["english"])
+    others = "|".join(_join(table) for name, table in tables.items() if name not in ("english", "unspaced"))
+    spaced = [re.compile(rf"(?<!\w)(?:{phrases})(?!\w)") for phrases in (english, others)]
+    return (*spaced, re.compile(_join(tables["unspaced"])))
+
+
+def _join(table: str) -> str:
+    """Return the phrases of a table as one pattern; a bar between two phrases has spaces around it."""
+    phrases = [phrase.strip() for phrase in _SEPARATOR.split(f"{table} ") if phrase.strip()]
+    return "|".join(phrases)

@@ -1,0 +1,115 @@
+"""Relations that have one value at a time: `X is …`, `lives in …`, `works at …`, `label: value`.
+
+A relation that has many values (`likes`, `visited`, `bought`) is none: two of these are two facts.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from .words import content_stems, fold, function_words, word_set
+
+_LABEL = re.compile(r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:：=]|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL)
+_MAX_LABEL_WORDS = 6
+_MAX_SUBJECT_WORDS = 12
+_BE = "is are am be will was were isn't become becomes became"
+_KINDS = {
+    "be": f"""
+        {_BE} es son está están será seran serán est sont sera seront é são fica ficam será ist sind wird
+        werden liegt lautet heißt beträgt находится будет называется стоит""",
+    "home": """
+        live lives living lived reside resides residing move moved moves relocated relocate based vivo vive
+        vivimos viven mudé mudamos habite vis vit vivons moro mora moramos mudei wohne wohnt wohnen lebe lebt
+        leben живу живет живёт живем живём переехал переехала переехали""",
+    "work": """
+        work works working worked employed trabajo trabaja travaille trabalho trabalha arbeite arbeitet
+        работаю работает""",
+    "prefer": """
+        prefer prefers prefiero prefiere préfère prefiro prefere bevorzuge bevorzugt предпочитаю предпочитает""",
+    "use": """
+        use uses using run runs usamos uso usa utilise utilisons uso usam nutze nutzen benutzen используем
+        использую""",
+    "own": "own owns owned lead leads leading manages manage handles handle maintains runs",
+    "cost": "cost costs weigh weighs cuesta coûte custa kostet стоит",
+    "play": "play plays played playing",
+    "speak": "speak speaks spoke",
+    "start": """
+        start starts begins begin ends end closes close opens open happens takes meets meet due expires expire
+        arrives arrive departs depart leaves empieza termina comienza commence finit começa termina beginnt
+        endet начинается заканчивается""",
+    "have": "has have",
+    "go": "goes attend attends attending study studies studying studied",
+    "fate": "died born graduated retired",
+    "mean": "called named means stands",
+}
+_LEADING = word_set(
+    """
+    actually now currently so well yes and but also update fyi correction note oh ok okay btw sorry today since
+    then however because that as of i think i'm just the a an
+    """
+)
+# What refers to something said before: without it, nobody knows what.
+_POINTING = word_set(
+    """
+    it this that these those there he she they you what which who how where when why here everything nothing
+    something anything one someone everyone thing things all some his her their its esto eso esta esa ello él
+    ella ce cela ça il elle ils elles on isso isto ele ela es er sie das dies man это он она они все всё यह वह
+    ये वे هذا هذه هو هي
+    """
+)
+_CLAUSE_STARTS = frozenset(("that", "which", "who"))
+FIRST_PERSON = word_set("i we me my our yo nosotros je nous eu nós ich wir я мы मैं हम أنا نحن")
+
+
+class Relation(NamedTuple):
+    """Where a statement says what its subject is, does or has. `at`: the place of the verb among the words."""
+
+    kind: str
+    subject: tuple[str, ...]  # stems, or the pronoun of the first person
+    at: int
+
+
+@cache
+def _verbs() -> dict[str, str]:
+    return {verb: kind for kind, verbs in _KINDS.items() for verb in fold(verbs).split()}
+
+
+def find_relation(words: tuple[str, ...]) -> Relation | None:
+    """Return the first relation of a statement whose subject it names; None if it has none."""
+    verbs = _verbs()
+    is_clause = False  # `the music that she plays is …`
+    for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
+        is_clause = is_clause or word in _CLAUSE_STARTS
+        kind = verbs.get(word)
+        if kind and at and (kind == "be" or not is_clause):
+            subject = _read_subject(words[:at])
+            return Relation(kind, subject, at) if subject else None
+    return None
+
+
+def _read_subject(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return who or what a statement is about; empty where it only points at something."""
+    start = 0
+    while start < len(words) - 1 and words[start] in _LEADING:
+        start += 1
+    named = words[start:]
+    if not named or named[-1] in _POINTING or named[0] in _POINTING:
+        return ()
+    if all(word in FIRST_PERSON for word in named):
+        return (named[0],)
+    owner = tuple(word for word in named if word in FIRST_PERSON)
+    stems = tuple(content_stems(named))
+    return (*owner, *stems) if stems else ()
+
+
+def label_of(text: str) -> str:
+    """Return the label of a line like `label: value`, folded; empty for any other."""
+    match = _LABEL.match(text)
+    if not match or "//" in match[2][:3]:
+        return ""
+    words = fold(match[1]).split()
+    if len(words) > _MAX_LABEL_WORDS or all(word in function_words() for word in words):
+        return ""
+    return " ".join(words)

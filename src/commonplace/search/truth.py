@@ -1,0 +1,215 @@
+"""Versions of facts among hits: what replaced a fact stands above it, and the older hit says so.
+
+Everything is found by rule (`facts/versions.py`), among what the viewer may see. A hit with several statements is
+marked for the one that the query is about. A question about the past leaves the order as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from ..facts.cues import has_cue
+from ..facts.statements import Statement, hash_key, lookup_keys, split_statements, stored_keys
+from ..facts.versions import Link, judge
+from ..facts.words import content_stems, fold, split_words
+from ..formats.passages import embedding_text
+from ..formats.timestamps import parse_day
+from ..index.base import Candidate, Index
+from ..model import Hit, Query, Successor
+from .scoring import Factors, ScoredHit
+
+MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
+_MAX_CANDIDATES = 60
+_MAX_KEYS = 400
+_MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
+_SUPERSEDED_SHARE = 0.5  # of the score of a hit whose fact was replaced
+
+RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
+FindDates = Callable[[Sequence[Hit]], Sequence[str]]  # when passages without a date were written
+
+
+class _Place(NamedTuple):
+    """A statement of a passage."""
+
+    number: int
+    hit: Hit  # with the whole text of the passage
+    statement: Statement
+
+
+class Replacement(NamedTuple):
+    """A statement, its newest version, and why that is one."""
+
+    older: _Place
+    newer: _Place
+    link: Link
+
+
+def mark_versions(index: Index, query: Query, ranked: Sequence[RankedHit], find_dates: FindDates) -> list[RankedHit]:
+    """Return the hits with those marked whose fact has a newer version, which comes before them."""
+    replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_dates)
+    if not replacements:
+        return list(ranked)
+    marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
+    if has_cue(fold(query.text), "past"):
+        return marked
+    marked = [(row, _lower(hit)) for row, hit in marked]
+    return _put_newer_first(marked, replacements, may_insert=not query.filters.author)[: max(query.limit, 1)]
+
+
+def find_replacements(
+    index: Index, query: Query, rows: Sequence[ScoredHit], find_dates: FindDates
+) -> dict[int, Replacement]:
+    """Return by passage what replaced the statement of it that the query is about."""
+    asked = frozenset(content_stems(split_words(fold(query.text))))
+    places = [place for row in rows for place in _choose_statements(row.number, row.hit, asked)]
+    keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
+    keys |= dict.fromkeys(key for place in places for key in lookup_keys(place.statement))
+    if not keys:
+        return {}
+    candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
+    by_key = _group_by_key(candidates, frozenset(keys))
+    pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
+    pairs += [pair for place in places for pair in _judge_all(place, by_key)]
+    return _choose_newest(pairs, find_dates)
+
+
+def _has_key(hit: Hit) -> bool:
+    return bool(hit.key) and hit.scope.kind != "skill"
+
+
+def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[Replacement]:
+    """Yield what is stored elsewhere under the key of a block or a record, for the same owner."""
+    hit = row.hit
+    for candidate in candidates:
+        other = candidate.hit
+        is_elsewhere = other.path != hit.path and other.text != hit.text
+        if other.key == hit.key and other.scope == hit.scope and is_elsewhere:
+            link = Link("same-key", f"the same key: {hit.key}", hit.key)
+            yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
+
+
+def _whole(number: int, hit: Hit) -> _Place:
+    """Return a passage as one statement."""
+    text = " ".join(embedding_text("", hit.text).split())
+    short = text if len(text) <= _MAX_WHOLE_CHARACTERS else f"{text[:_MAX_WHOLE_CHARACTERS].rstrip()} …"
+    return _Place(number, hit, Statement(short, 0, hit.end - hit.start, (), (), frozenset()))
+
+
+def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:
+    """Yield the statements of a passage that have most words of the query."""
+    statements = split_statements(hit.text, is_turn=hit.source == "session")
+    counts = [len(asked.intersection(statement.stems)) for statement in statements]
+    best = max(counts, default=0)
+    for statement, count in zip(statements, counts, strict=True):
+        if count == best:
+            yield _Place(number, hit, statement)
+
+
+def _group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[_Place]]:
+    by_key: dict[int, list[_Place]] = {}
+    for candidate in candidates:
+        for statement in split_statements(candidate.hit.text, is_turn=candidate.hit.source == "session"):
+            place = _Place(candidate.number, candidate.hit, statement)
+            for key in keys.intersection(stored_keys(statement)):
+                by_key.setdefault(key, []).append(place)
+    return by_key
+
+
+def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Replacement]:
+    """Yield what may replace a statement, whichever of both is newer."""
+    others = {
+        (other.number, other.statement.first_line, other.statement.text): other
+        for key in lookup_keys(place.statement)
+        for other in by_key.get(key, ())
+        if other.number != place.number
+    }
+    for other in others.values():
+        is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
+        link = judge(place.statement, other.statement, is_same_place=is_same_place)
+        if link:
+            yield Replacement(place, other, link)
+
+
+def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[int, Replacement]:
+    """Return the newest version of each statement, of those that are newer than it."""
+    undated = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if not _date_of(hit)}
+    written = dict(zip(undated, find_dates(list(undated.values())), strict=True)) if undated else {}
+
+    def moment(place: _Place) -> str:
+        return _date_of(place.hit) or written.get(place.hit.citation, "")
+
+    chosen: dict[int, Replacement] = {}
+    for pair in pairs:
+        if not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
+            continue
+        known = chosen.get(pair.older.number)
+        if not known or _is_newer(known.newer, moment(known.newer), pair.newer, moment(pair.newer)):
+            chosen[pair.older.number] = pair
+    return chosen
+
+
+def _date_of(hit: Hit) -> str:
+    """Return when a passage is from: as it says, or as its page is called."""
+    return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
+
+
+def _is_newer(older: _Place, older_at: str, newer: _Place, newer_at: str) -> bool:
+    """Return whether the second of two statements was made later: by day, then by time, within one page by line."""
+    first = parse_day(older_at)
+    second = parse_day(newer_at)
+    if first is None or second is None:
+        return False
+    if first != second:
+        return first < second
+    if older.hit.path == newer.hit.path:
+        return bool(older.hit.at and newer.hit.at) and older.hit.start < newer.hit.start
+    has_times = older_at[10:11] == "T" and newer_at[10:11] == "T"
+    return has_times and older_at < newer_at
+
+
+def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
+    return hit._replace(superseded_by=_successor(replacement)) if replacement else hit
+
+
+def _lower(hit: Hit) -> Hit:
+    return hit._replace(score=hit.score * _SUPERSEDED_SHARE) if hit.superseded_by else hit
+
+
+def _successor(replacement: Replacement) -> Successor:
+    hit = replacement.newer.hit
+    statement = replacement.newer.statement
+    is_turn = hit.source == "session"  # whose lines are one line of the page
+    start = hit.start if is_turn else hit.start + statement.first_line
+    end = hit.end if is_turn else hit.start + statement.last_line
+    link = replacement.link
+    was = replacement.older.statement.text
+    return Successor(statement.text, hit.path, start, end, hit.at, "", link.kind, link.reason, was)
+
+
+def _put_newer_first(
+    ranked: Sequence[RankedHit], replacements: dict[int, Replacement], *, may_insert: bool
+) -> list[RankedHit]:
+    """Return the hits with every newer version directly above the first hit that it replaces, unless it is above."""
+    by_number = {row.number: (row, hit) for row, hit in ranked}
+    done: set[int] = set()
+    out: list[RankedHit] = []
+    for row, hit in ranked:
+        if row.number in done:
+            continue
+        replacement = replacements.get(row.number)
+        if replacement and replacement.newer.number not in done:
+            newer = by_number.get(replacement.newer.number) or (_insert(row, replacement) if may_insert else None)
+            if newer:
+                score = max(newer[1].score, hit.score / _SUPERSEDED_SHARE)
+                out.append((newer[0], newer[1]._replace(score=score)))
+                done.add(newer[0].number)
+        out.append((row, hit))
+        done.add(row.number)
+    return out
+
+
+def _insert(row: ScoredHit, replacement: Replacement) -> RankedHit:
+    """Return a newer version that was not among the hits, with the odds of the hit that it replaces."""
+    newer = replacement.newer
+    return ScoredHit(newer.number, newer.hit, row.odds, Factors(), background=row.background), newer.hit

@@ -1,0 +1,68 @@
+"""Versions of a fact: which of two statements replaces the other, and which are two facts."""
+
+from __future__ import annotations
+
+import pytest
+
+from commonplace.facts.statements import Statement, lookup_keys, split_statements, stored_keys
+from commonplace.facts.versions import judge
+
+
+def read(text: str, *, is_turn: bool = False) -> Statement:
+    return split_statements(text, is_turn=is_turn)[0]
+
+
+VERSIONS = [
+    ("The capital of Romania is Bucharest.", "The capital of Romania is Rajanpur.", "frame"),
+    ("The launch deadline is 12 November.", "The launch deadline is now 26 November.", "frame"),
+    ("The standup is at 9:30 in room 4", "The standup is at 10:00 in room 4", "frame"),
+    ("Tom Simpson is a citizen of United Kingdom.", "Tom Simpson is a citizen of United States of America.", "frame"),
+    ("Anna lives in Berlin.", "Anna lives in Munich.", "frame"),
+    ("Anna owns the billing service", "Tom owns the billing service", "frame"),
+    ("Max upload size = 25 MB", "Max upload size = 100 MB", "frame"),
+    ("We use Postgres for billing.", "Billing no longer uses Postgres, it is on MySQL now.", "retraction"),
+    ("The database for analytics: not decided yet.", "We chose ClickHouse as the analytics database.", "answer"),
+]
+TWO_FACTS = [
+    ("I like mango lassi.", "I like ginger tea."),
+    ("Visited the Rijksmuseum with the kids.", "Visited the Van Gogh Museum with the kids."),
+    ("Spent $35 on lunch with Anna.", "Spent $12 on lunch with Anna."),
+    ("Maria works at Philips.", "Marta works at Ericsson."),
+    ("Priya speaks Tamil.", "Priya also speaks a bit of French."),
+    ("The garden is lovely in spring.", "The garden is a lot of work."),
+    ("Anna lives in Berlin.", "Anna lives in Berlin."),
+    ("Anna lives in Berlin.", "Anna works at Siemens."),
+]
+
+
+@pytest.mark.parametrize(("older", "newer", "kind"), VERSIONS)
+def test_a_newer_value_of_the_same_fact_is_a_version_of_it(older: str, newer: str, kind: str) -> None:
+    link = judge(read(older), read(newer))
+    assert link
+    assert link.kind == kind
+    assert link.reason
+    assert link.evidence
+
+
+@pytest.mark.parametrize(("older", "newer", "kind"), VERSIONS)
+def test_versions_of_a_fact_share_a_key(older: str, newer: str, kind: str) -> None:
+    assert {*lookup_keys(read(older))} & {*stored_keys(read(newer))}
+
+
+@pytest.mark.parametrize(("older", "newer"), TWO_FACTS)
+def test_two_facts_are_no_versions_of_each_other(older: str, newer: str) -> None:
+    assert judge(read(older), read(newer)) is None
+    assert judge(read(newer), read(older)) is None
+
+
+def test_what_one_speaker_says_of_themselves_does_not_replace_what_another_does() -> None:
+    ann = read("user (Ann): I live in Berlin.", is_turn=True)
+    assert judge(ann, read("user (Bob): I live in Munich.", is_turn=True)) is None
+    assert judge(ann, read("user (Ann): I live in Munich now.", is_turn=True))
+
+
+def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
+    older = read("Deadline: 12 Nov")
+    newer = read("Deadline: 26 Nov")
+    assert judge(older, newer) is None
+    assert judge(older, newer, is_same_place=True)

@@ -1,0 +1,105 @@
+"""Search knows what replaced a fact: the newer stands above the older, which is marked."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.model import Hit
+
+
+class Diary:
+    """A memory whose notes are a day apart."""
+
+    def __init__(self, home: Path | str) -> None:
+        self.now = datetime(2026, 3, 1, 9, tzinfo=UTC)
+        self.memory = Memory(home, clock=lambda: self.now)
+
+    def note(self, text: str) -> None:
+        self.memory.call("remember", {"content": text})
+        self.now += timedelta(days=1)
+
+    def search(self, query: str, **options: object) -> list[Hit]:
+        return self.memory.search(query, mode="keyword", **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def diary(home: Path) -> Diary:
+    return Diary(home)
+
+
+def last_lines(hits: list[Hit]) -> list[str]:
+    return [hit.text.split("\n")[-1] for hit in hits]
+
+
+def test_the_newer_version_comes_first_and_the_older_says_what_replaced_it(diary: Diary) -> None:
+    diary.note("The launch deadline is 12 November.")
+    diary.note("The launch party has cake.")
+    diary.note("The launch deadline is 26 November.")
+    newer, older, *_ = diary.search("launch deadline")
+    assert last_lines([newer, older]) == ["The launch deadline is 26 November.", "The launch deadline is 12 November."]
+    assert newer.superseded_by is None
+    assert newer.score > older.score
+    assert older.superseded_by
+    assert older.superseded_by.text == "The launch deadline is 26 November."
+    assert older.superseded_by.was == "The launch deadline is 12 November."
+    assert older.superseded_by.citation.startswith("agents/main/memory/daily/2026-03-03.md#L")
+    assert older.superseded_by.author == "main (remember)"
+    assert older.superseded_by.kind == "frame"
+
+
+def test_what_replaced_a_hit_is_brought_in_where_the_query_does_not_find_it(diary: Diary) -> None:
+    diary.note("We use Postgres for billing.")
+    for number in range(20):
+        diary.note(f"Number {number}: which database has which size.")
+    diary.note("Billing no longer uses Postgres, it is on MySQL now.")
+    hits = diary.search("postgres for billing", limit=2)
+    assert last_lines(hits)[0].startswith("Billing no longer uses Postgres")
+    assert len(hits) == 2
+
+
+def test_a_question_about_the_past_keeps_the_order_and_the_marks(diary: Diary) -> None:
+    diary.note("The launch deadline is 12 November.")
+    diary.note("The launch deadline is 26 November.")
+    hits = diary.search("what was the launch deadline before, 12 November?")
+    assert last_lines(hits)[0] == "The launch deadline is 12 November."
+    assert hits[0].superseded_by
+
+
+def test_nothing_that_the_viewer_may_not_see_replaces_a_hit(home: Path) -> None:
+    ann = Memory(home, "ann", clock=lambda: datetime(2026, 3, 1, tzinfo=UTC))
+    bob = Memory(home, "bob", clock=lambda: datetime(2026, 3, 2, tzinfo=UTC))
+    ann.call("remember", {"content": "The launch deadline is 12 November."})
+    bob.call("remember", {"content": "The launch deadline is 26 November."})
+    (hit,) = ann.search("launch deadline", mode="keyword")
+    assert hit.superseded_by is None
+
+
+def test_the_newer_of_two_blocks_with_one_key_replaces_the_other(diary: Diary, home: Path) -> None:
+    for day, text in (("2026-03-01", "on the wiki"), ("2026-03-05", "in the handbook")):
+        page = home / f"agents/main/memory/daily/{day}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(f"# {day}\n\n### onboarding\n\nThe guide is {text}.\n\n*Created: {day}T09:00:00Z*\n")
+    hits = diary.search("onboarding guide")
+    assert "in the handbook" in hits[0].text
+    assert hits[1].superseded_by
+
+
+def test_a_context_leaves_out_what_was_replaced(diary: Diary) -> None:
+    diary.note("The launch deadline is 12 November.")
+    diary.note("The launch deadline is 26 November.")
+    recall = diary.memory.recall_for("When is the launch deadline?")
+    assert "26 November" in recall.text
+    assert "12 November" not in recall.text
+
+
+def test_the_tool_answers_with_what_replaced_a_result(diary: Diary) -> None:
+    diary.note("The launch deadline is 12 November.")
+    diary.note("The launch deadline is 26 November.")
+    newer, older = diary.memory.call("memory_search", {"query": "launch deadline"}, "retrieval")["results"]
+    assert "superseded_by" not in newer
+    assert older["superseded_by"]["text"] == "The launch deadline is 26 November."
+    assert older["superseded_by"]["citation"] == "agents/main/memory/daily/2026-03-02.md#L5-L5"
