@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -50,8 +51,14 @@ BACKENDS = ("base.py", "backends.py", "folder", "postgres")  # of storage
 HEAVY = ["mcp", "pydantic", "starlette", "numpy", "rich", "asyncio", "httpx"]
 
 
+@functools.cache
 def modules() -> list[Path]:
     return sorted(SOURCE.rglob("*.py"))
+
+
+@functools.cache
+def parse(module: Path) -> ast.Module:
+    return ast.parse(module.read_text())
 
 
 def layer_of(module: Path) -> str:
@@ -60,7 +67,7 @@ def layer_of(module: Path) -> str:
 
 def imported_layers(module: Path) -> Iterator[str]:
     """The layers a module imports anywhere in it, type checking included."""
-    for node in ast.walk(ast.parse(module.read_text())):
+    for node in ast.walk(parse(module)):
         if isinstance(node, ast.ImportFrom) and node.level:
             up = node.level - 1
             inside = module.relative_to(SOURCE).parts[:-1]
@@ -72,24 +79,27 @@ def imported_layers(module: Path) -> Iterator[str]:
                 yield from (alias.name for alias in node.names)
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_a_layer_imports_only_layers_above_it(module: Path) -> None:
-    if module.parent == SOURCE and module.name in ("__init__.py", "__main__.py"):
-        return
-    here = LAYERS.index(layer_of(module))
-    is_backend = (
-        module.relative_to(SOURCE).parts[:1] == ("storage",) and module.relative_to(SOURCE).parts[1] in BACKENDS
-    )
-    if is_backend:
-        here = LAYERS.index("index")
-    for layer in imported_layers(module):
-        if layer in LAYERS:
-            assert LAYERS.index(layer) <= here, f"{module} imports {layer}, which is below it"
+def lowest_layer(module: Path) -> int:
+    """The last of the layers that a module may import."""
+    path = module.relative_to(SOURCE).parts
+    is_backend = path[0] == "storage" and path[1] in BACKENDS
+    return LAYERS.index("index" if is_backend else layer_of(module))
+
+
+def test_a_layer_imports_only_layers_above_it() -> None:
+    below = [
+        f"{module} imports {layer}, which is below it"
+        for module in modules()
+        if layer_of(module) in LAYERS
+        for layer in imported_layers(module)
+        if layer in LAYERS and LAYERS.index(layer) > lowest_layer(module)
+    ]
+    assert below == []
 
 
 def imported_surfaces(module: Path) -> Iterator[str]:
     """The names in `surfaces/` that a module imports anywhere in it."""
-    for node in ast.walk(ast.parse(module.read_text())):
+    for node in ast.walk(parse(module)):
         if isinstance(node, ast.ImportFrom) and node.level:
             inside = module.relative_to(SOURCE).parts[:-1]
             base = inside[: len(inside) - node.level + 1]
@@ -98,13 +108,13 @@ def imported_surfaces(module: Path) -> Iterator[str]:
                 yield from path[1:2] or (alias.name for alias in node.names)
 
 
-@pytest.mark.parametrize("module", sorted(SOURCE.glob("surfaces/*/**/*.py")), ids=lambda path: path.stem)
-def test_no_surface_imports_another_but_the_command_line_starts_them(module: Path) -> None:
+def test_no_surface_imports_another_but_the_command_line_starts_them() -> None:
     """They share what is in `server/`. `surfaces/application.py`, which the command line starts too, joins those
     that one HTTP server serves."""
-    surface = module.relative_to(SOURCE / "surfaces").parts[0]
-    others = {name for name in imported_surfaces(module) if name != surface}
-    assert not others or surface == "cli", f"{module} imports {others}"
+    for module in sorted(SOURCE.glob("surfaces/*/**/*.py")):
+        surface = module.relative_to(SOURCE / "surfaces").parts[0]
+        others = {name for name in imported_surfaces(module) if name != surface}
+        assert not others or surface == "cli", f"{module} imports {others}"
 
 
 def test_every_layer_is_known() -> None:
@@ -216,29 +226,31 @@ def test_every_error_has_its_own_code_and_a_status() -> None:
 
 # Errors of other libraries that have no fields: what they say is all there is.
 FOREIGN_ERRORS = {"storage/postgres/connection.py", "surfaces/install/toml_edit.py"}
+MATCHING = {"search", "match", "fullmatch", "findall"}
 TEXT_SURGERY = {"replace", "partition", "rpartition", "split", "startswith", "endswith", "removeprefix", "removesuffix"}
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_no_code_parses_the_sentence_of_an_error(module: Path) -> None:
-    if str(module.relative_to(SOURCE)) in FOREIGN_ERRORS:
-        return
-    tree = ast.parse(module.read_text())
+def find_sentence_surgery(module: Path) -> Iterator[str]:
+    """The places where a module takes the sentence of an error apart, or looks into it."""
+    tree = parse(module)
     caught = {node.name for node in ast.walk(tree) if isinstance(node, ast.ExceptHandler) and node.name}
     sentences = {f"str({name})" for name in caught}
-    for node in ast.walk(tree):
+    for node in ast.walk(tree) if caught else ():
         line = f"{module}:{getattr(node, 'lineno', 0)}"
-        if isinstance(node, ast.Attribute) and node.attr in TEXT_SURGERY:
-            text = ast.unparse(node.value)
-            assert text not in sentences, f"{line} takes the sentence apart: read a field of the error"
-        if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith(".args"):
-            assert ast.unparse(node.value).removesuffix(".args") not in caught, f"{line} reads args: use a field"
-        if isinstance(node, ast.Compare) and isinstance(node.ops[0], (ast.In, ast.NotIn)):
-            assert ast.unparse(node.comparators[0]) not in sentences, f"{line} looks into the sentence"
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
-            (".search", ".match", ".fullmatch", ".findall")
-        ):
-            assert not sentences & {ast.unparse(each) for each in node.args}, f"{line} matches the sentence"
+        if isinstance(node, ast.Attribute) and node.attr in TEXT_SURGERY and ast.unparse(node.value) in sentences:
+            yield f"{line} takes the sentence apart: read a field of the error"
+        if isinstance(node, ast.Subscript) and ast.unparse(node.value) in {f"{name}.args" for name in caught}:
+            yield f"{line} reads args: use a field"
+        if isinstance(node, ast.Compare) and ast.unparse(node.comparators[0]) in sentences:
+            yield f"{line} looks into the sentence"
+        is_match = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in MATCHING
+        if is_match and sentences & {ast.unparse(each) for each in node.args}:  # type: ignore[attr-defined]
+            yield f"{line} matches the sentence"
+
+
+def test_no_code_parses_the_sentence_of_an_error() -> None:
+    own = [module for module in modules() if str(module.relative_to(SOURCE)) not in FOREIGN_ERRORS]
+    assert [line for module in own for line in find_sentence_surgery(module)] == []
 
 
 WRITE_VERBS = {
@@ -289,9 +301,7 @@ def test_every_way_past_the_writer_is_noticed(line: str) -> None:
     assert not find_raw_writes(ast.parse("pages = []\npages.append('a.md')\nhome.writer.write('a.md', '')"))
 
 
-@pytest.mark.parametrize("module", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
-def test_only_writing_writes_pages_and_names_an_author(module: Path) -> None:
-    if layer_of(module) in ("storage", "writing", "testing"):
-        return
-    lines = find_raw_writes(ast.parse(module.read_text()))
-    assert lines == [], f"{module}: write through home.writer (see writing.py)"
+def test_only_writing_writes_pages_and_names_an_author() -> None:
+    """All others write through `home.writer`."""
+    others = [module for module in modules() if layer_of(module) not in ("storage", "writing", "testing")]
+    assert {str(module): lines for module in others if (lines := find_raw_writes(parse(module)))} == {}

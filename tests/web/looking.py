@@ -64,10 +64,12 @@ class Look:
         if "the server responded with a status of" not in text:  # a refusal is shown on the page, and no error in it
             self.errors.append(text)
 
-    def go(self, route: str = "", page: Any = None) -> Any:
-        """Open a view as an address that somebody kept, and wait until it says something."""
+    def go(self, route: str = "", page: Any = None, *, anew: bool = True) -> Any:
+        """Open a view as an address that somebody kept, and wait until it says something. Not `anew`: from another view
+        of the page that is open, as by a link."""
         page = page or self.page
-        page.goto("about:blank")
+        if anew:
+            page.goto("about:blank")
         page.goto(f"{self.site}/{route}")
         page.wait_for_selector("main h1", state="attached")
         return page

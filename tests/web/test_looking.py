@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -164,26 +166,33 @@ def test_the_context_says_what_goes_in_what_is_cut_and_what_differs(look: Look) 
     assert look.errors == []
 
 
+@contextmanager
+def broken_pages(home: Path, *names: str) -> Iterator[None]:
+    """Records that cannot be read, for as long as they are needed: others count what this memory has."""
+    paths = [home / "memory" / "global" / "facts" / f"{name}.md" for name in names]
+    for path in paths:
+        path.write_text("---\nkey: [\n---\n\ntext\n")
+    try:
+        yield
+    finally:
+        for path in paths:
+            path.unlink()
+
+
 def test_health_says_what_to_do(home: Path, look: Look) -> None:
-    broken = home / "memory" / "global" / "facts" / "broken.md"
-    broken.write_text("---\nkey: [\n---\n\ntext\n")
-    page = look.go("#/health")
-    expect(page.locator(".finding").filter(has_text="broken.md").first).to_be_visible()
-    expect(page.locator(".growth .curve")).to_be_visible()
-    page.get_by_text("As a table").click()
-    expect(page.get_by_role("region", name="Growth as a table")).to_be_visible()
-    broken.unlink()
+    with broken_pages(home, "broken"):
+        page = look.go("#/health")
+        expect(page.locator(".finding").filter(has_text="broken.md").first).to_be_visible()
+        expect(page.locator(".growth .curve")).to_be_visible()
+        page.get_by_text("As a table").click()
+        expect(page.get_by_role("region", name="Growth as a table")).to_be_visible()
 
 
 def test_what_is_wrong_is_one_line_on_every_view_until_it_is_mended(home: Path, look: Look) -> None:
-    broken = [home / "memory" / "global" / "facts" / f"broken-{number}.md" for number in range(3)]
-    for path in broken:
-        path.write_text("---\nkey: [\n---\n\ntext\n")
-    page = look.go("#/browse")
-    expect(page.locator(".banner")).to_have_count(1)
-    expect(page.locator(".banner")).to_contain_text("and 2 more")
-    for path in broken:
-        path.unlink()
+    with broken_pages(home, "broken-0", "broken-1", "broken-2"):
+        page = look.go("#/browse")
+        expect(page.locator(".banner")).to_have_count(1)
+        expect(page.locator(".banner")).to_contain_text("and 2 more")
     expect(page.locator(".banner")).to_have_count(0)
 
 
@@ -294,7 +303,7 @@ def test_axe_finds_nothing_serious_in_what_opens_over_the_page(chromium: Any, si
 
 def test_no_request_leaves_the_machine(look: Look) -> None:
     for route in VIEWS.values():
-        look.go(route)
+        look.go(route, anew=False)
         look.settle()
     assert len(look.asked) > 50
     assert look.elsewhere == []
@@ -318,11 +327,22 @@ HOSTILE = """# <img src=x onerror=alert(1)>
 """
 
 
-def test_a_hostile_note_runs_nothing_loads_nothing_and_forges_nothing(home: Path, look: Look) -> None:
-    (home / "memory" / "world" / "hostile.md").write_text(HOSTILE)
-    (home / "memory" / "global" / "facts" / "evil.md").write_text(
+@pytest.fixture
+def _hostile_pages(home: Path) -> Iterator[None]:
+    """They go with their test: others count what this memory has."""
+    page = home / "memory" / "world" / "hostile.md"
+    page.write_text(HOSTILE)
+    record = home / "memory" / "global" / "facts" / "evil.md"
+    record.write_text(
         "---\nkey: <img src=x onerror=window.ran=8>\nvalue: x\ntags: ['<script>window.ran=9</script>']\n---\n\n<svg onload=window.ran=10>\n"
     )
+    yield
+    page.unlink()
+    record.unlink()
+
+
+@pytest.mark.usefixtures("_hostile_pages")
+def test_a_hostile_note_runs_nothing_loads_nothing_and_forges_nothing(look: Look) -> None:
     for route in ("#/page/memory/world/hostile.md", "#/page/memory/world/hostile.md?edit=1", "#/page/memory/world/hostile.md?source=1",
                   "#/search?q=forged+pixel+ran", "#/browse/globals", "#/map", "#/page/memory/world/hostile.md?history=1", "#/health"):  # fmt: skip
         page = look.go(route)

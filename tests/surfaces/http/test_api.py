@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import pytest
 import schemathesis
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, given
+from hypothesis import strategies as st
 from schemathesis.checks import load_all_checks
+from schemathesis.generation import GenerationMode
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
 from commonplace.server.sessions import ServerOptions
@@ -21,6 +24,7 @@ from ...examples import examples
 
 load_all_checks()
 TOKEN = "s3cret"
+SAMPLE_ONE_IN = 3  # of the cases at the boundaries of a schema; `./dev thorough` takes all
 
 
 class Later:
@@ -36,6 +40,7 @@ later = Later()
 schema = schemathesis.openapi.from_dict(build_document()).exclude(path="/v1/changes")  # a stream that does not end
 schema.app = later
 schema.config.update(base_url="http://localhost")
+OPERATIONS = {each.ok().label: each.ok() for each in schema.get_all_operations()}
 
 
 @pytest.fixture
@@ -43,18 +48,40 @@ def app(full: Path) -> None:
     later.app = build_application(ServerOptions(str(full)), AccessRules(token=TOKEN))
 
 
-@pytest.mark.slow
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.usefixtures("app")
-@schema.parametrize()
-@examples(2, suppress_health_check=list(HealthCheck))
-def test_no_request_finds_the_description_wrong(case: schemathesis.Case) -> None:
+def ask(case: schemathesis.Case) -> None:
+    """Send a request, and compare the answer with what the description says of it."""
     headers = {"Authorization": f"Bearer {TOKEN}", "Host": "localhost"}
     answer = case.call(headers=headers, timeout=2 * READ_TIMEOUT_SECONDS)  # the server's own limit comes first
     # A tool has rules that no schema says (a text that is not blank), a page is written under a condition, and a time
     # has to be before another.
     strict = not case.path.startswith(("/v1/tools/", "/v1/pages/")) and "since is later than until" not in answer.text
     case.validate_response(answer, excluded_checks=[] if strict else [positive_data_acceptance])
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("label", OPERATIONS)
+@examples(2, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_no_request_finds_the_description_wrong(label: str, data: st.DataObject) -> None:
+    mode = data.draw(st.sampled_from(GenerationMode))
+    ask(data.draw(OPERATIONS[label].as_strategy(generation_mode=mode)))
+
+
+# Drawn where they run: drawing them takes as long as asking.
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("app")
+@pytest.mark.parametrize("one_in", [SAMPLE_ONE_IN, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.parametrize("label", OPERATIONS)
+def test_no_request_at_a_boundary_finds_the_description_wrong(label: str, one_in: int) -> None:
+    operation = OPERATIONS[label]
+    cases = schema.iter_coverage_cases(
+        operation, generation_modes=list(GenerationMode), generation_config=schema.config.generation
+    )
+    for case in islice(cases, None, None, one_in):
+        ask(case)
 
 
 def test_the_description_is_openapi() -> None:
