@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 import shutil
@@ -14,8 +15,10 @@ from typing import Any
 
 import pytest
 
-from commonplace import Memory, NotFound
+from commonplace import Memory, NotFound, Page
 from commonplace.maintenance.doctor import CHECKS, Finding, Report, examine
+from commonplace.maintenance.doctor.file_checks import find_index_problems
+from commonplace.maintenance.doctor.survey import survey_home
 from commonplace.maintenance.timeline import undo
 from commonplace.storage.base import MAX_PAGE_CHARACTERS
 from commonplace.testing import FrozenClock
@@ -635,6 +638,33 @@ def test_looking_while_others_write_finds_nothing_that_is_not_so(sick: Path, clo
         findings = examine(str(sick), clock=clock).findings
         assert [each for each in findings if "has not seen" not in each.what] == []
     writer.join()
+
+
+def test_a_page_that_comes_and_goes_between_two_looks_is_not_held_against_the_index(
+    sick: Path, clock: FrozenClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody writes a page anew just before doctor reads it, and removes it right after."""
+    page = sick / "memory/fleeting.md"
+    page.write_text("here")
+    with Memory(sick, clock=clock) as memory:
+        pages = memory.home.storage.pages
+        read = pages.read
+        survey = survey_home(memory.home, time.time())
+        assert "memory/fleeting.md" in {entry.path for entry in survey.entries()}
+        survey.versions["memory/fleeting.md"] = read("memory/fleeting.md").version
+        page.unlink()
+        memory.search("here")  # the index notices
+
+        def read_between_two_writes(path: str) -> Page:
+            page.write_text(f"here again {next(numbers)}")
+            try:
+                return read(path)
+            finally:
+                page.unlink()
+
+        numbers = itertools.count()
+        monkeypatch.setattr(pages, "read", read_between_two_writes)
+        assert [each for each in find_index_problems(survey) if "says something else" in each.what] == []
 
 
 def write_much(home: Path) -> None:

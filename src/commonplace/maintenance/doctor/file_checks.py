@@ -252,9 +252,7 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
     suspects = (different - reported) | (inspection.stamps.keys() - survey.versions.keys())
     changed = handle.find_changes(inspection) if suspects or warnings else set()
     behind = suspects if changed is None else suspects & changed
-    wrong = {page for page in suspects - behind - warnings.keys() if _is_wrong(survey, page, inspection)}
-    if wrong:  # the index will notice those that were written since
-        wrong -= handle.find_changes(inspection) or set()
+    wrong = _find_wrong(survey, suspects - behind - warnings.keys(), inspection)
     if behind and not inspection.lag_is_normal:
         what = f"the index has not seen the last change of {_name_some(behind)}"
         advice = "the next search catches up by itself; --fix does it now"
@@ -267,14 +265,26 @@ def _compare_index(survey: Survey, inspection: IndexInspection) -> Iterator[Doct
         yield DoctorProblem(page, what, "look at the page, and mend it by hand")
 
 
-def _is_wrong(survey: Survey, page: str, inspection: IndexInspection) -> bool:
-    """Return whether the index still differs from the page: either may have changed meanwhile."""
+def _find_wrong(survey: Survey, suspects: set[str], inspection: IndexInspection) -> set[str]:
+    """Return the pages that the index has otherwise than they are, and would not notice.
+
+    Others may write meanwhile. A page counts if it is the same before and after a look at what the index would notice.
+    """
+    versions = {page: _current_version(survey, page) for page in suspects}
+    wrong = {page for page, version in versions.items() if version not in (None, inspection.versions.get(page))}
+    if wrong:
+        wrong -= survey.home.index.find_changes(inspection) or set()
+    return {page for page in wrong if _current_version(survey, page) == versions[page]}
+
+
+def _current_version(survey: Survey, page: str) -> str | None:
+    """Return the version of a page as it is now: empty if it cannot be read, None if it is not there."""
     try:
-        return survey.home.storage.pages.read(page).version != inspection.versions.get(page)
+        return survey.home.storage.pages.read(page).version
     except PageNotFound:
-        return False
+        return None
     except CommonplaceError:
-        return inspection.versions.get(page) != ""
+        return ""
 
 
 def _name_some(pages: set[str]) -> str:
