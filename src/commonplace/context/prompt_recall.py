@@ -19,6 +19,7 @@ from ..index.recalls import without_recalls
 from ..index.tokenizer import tokenize_query
 from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
+from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
 from .superseded import describe_version, leave_out_superseded
@@ -41,7 +42,6 @@ _MAX_QUESTION_CHARACTERS = 200
 _OVER_BUDGET = "over the budget"
 _GIVEN = "was given already"
 _HEADING = re.compile(r"\s*#{1,6}\s+")
-_QUESTION_MARKS = ("?", "？", "؟")
 _DEFINITION_QUESTION = re.compile(
     r"(?i)(?:what(?:['’]?s| is) an?|explain what an?|was ist eine?|qu['’]est-ce qu['’]une?|qué es una?|o que é uma?"
     r"|cos['’]è una?|что такое) (?P<term>[^\s?!.]+)(?: is)?\W*"
@@ -148,8 +148,8 @@ def _prefer_answers(hits: list[Hit]) -> list[Hit]:
     answers = {(hit.path, hit.question): hit for hit in reversed(hits) if hit.question}
     chosen: dict[str, Hit] = {}
     for hit in hits:
-        is_question = hit.source == "session" and hit.text.rstrip().endswith(_QUESTION_MARKS)
-        answer = answers.get((hit.path, hit.text)) if is_question else None
+        is_asked = hit.source == "session" and is_question(hit.text)
+        answer = answers.get((hit.path, hit.text)) if is_asked else None
         best = answer._replace(score=hit.score) if answer else hit
         chosen.setdefault(best.citation, best)
     return [*chosen.values()]

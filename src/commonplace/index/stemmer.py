@@ -25,7 +25,7 @@ _SCRIPTS = (  # first and last letter, language
     ("\u0b80", "\u0bff", "tamil"),
 )
 _PERSIAN_LETTERS = frozenset("پچژگکی")
-_ARABIC_VARIANTS = str.maketrans("أإآىة", "ااايه")
+ARABIC_VARIANTS = str.maketrans("أإآىة", "ااايه")
 _VOWEL = re.compile("[aeiouy]")
 
 
@@ -33,7 +33,7 @@ def stem(word: str, language: str = ENGLISH) -> str:
     """Return the stem of a folded word. The language matters for words in Latin script only."""
     if word.isascii():
         return _stem_english(word) if language == ENGLISH else _stem_latin(word, language)
-    script = _language_of_script(word)
+    script = language_of_script(word)
     if script:
         return _stem_snowball(word, script)
     return word if language == ENGLISH else _stem_latin(word, language)
@@ -46,12 +46,12 @@ def detect_language(words: Iterable[str], min_function_words: int = _MIN_FUNCTIO
         return ENGLISH
     counts = {language: sum([word in function_words(language) for word in found]) for language in LATIN}
     best = max(LATIN, key=counts.__getitem__)  # English comes first, and wins where counts are equal
-    is_certain = counts[best] >= _MANY_FUNCTION_WORDS or not _certain_function_words(best).isdisjoint(found)
+    is_certain = counts[best] >= _MANY_FUNCTION_WORDS or not certain_function_words(best).isdisjoint(found)
     return best if counts[best] >= min_function_words and is_certain else ENGLISH
 
 
 @cache
-def _certain_function_words(language: str) -> frozenset[str]:
+def certain_function_words(language: str) -> frozenset[str]:
     """Return the function words of a language that are no ordinary English words: `der`, but not `die`."""
     return function_words(language).difference(ALSO_ENGLISH_WORDS.split())
 
@@ -68,7 +68,7 @@ def is_function_word(word: str, language: str) -> bool:
     """Return whether a folded word says little by itself, in the language of the text or of its script."""
     if word.isascii():
         return word in function_words(language)
-    script = _language_of_script(word)
+    script = language_of_script(word)
     return word in function_words(script or language)
 
 
@@ -77,7 +77,7 @@ def _all_function_words() -> frozenset[str]:
     return frozenset[str]().union(*map(function_words, LATIN))
 
 
-def _language_of_script(word: str) -> str:
+def language_of_script(word: str) -> str:
     """Return the language whose rules fit the script of a word; empty for Latin and scripts without rules."""
     first = word[0]
     for low, high, language in _SCRIPTS:
@@ -112,7 +112,7 @@ def _stem_latin(word: str, language: str) -> str:
 @lru_cache(maxsize=65536)
 def _stem_snowball(word: str, language: str) -> str:
     if language == "arabic":
-        return _snowball(language)(word.translate(_ARABIC_VARIANTS)) or word
+        return _snowball(language)(word.translate(ARABIC_VARIANTS)) or word
     return _snowball(language)(word) or word
 
 

@@ -18,7 +18,7 @@ from ..index.base import Candidate
 from ..model import Hit, Query
 from .bm25 import QueryTerms, bm25_score, match_key
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
-from .words import QueryWords
+from .words import QueryWords, is_question
 
 
 class Weights(NamedTuple):
@@ -89,7 +89,6 @@ _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of
 _DATED_PATH = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
-_QUESTION_MARKS = ("?", "？", "؟", "?)", '?"', "?”")
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
 
@@ -139,7 +138,7 @@ def _factors(
         match_key(terms, candidate.hit.key) if candidate.hit.key else 0.0,
         _date_factor(query, candidate, dates),
         recency,
-        float(candidate.hit.text.rstrip().endswith(_QUESTION_MARKS)),
+        float(is_question(candidate.hit.text)),
     )
 
 

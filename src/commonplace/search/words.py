@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from functools import cache
 
 from ..index.languages import (
-    ALSO_ENGLISH_WORDS,
     ARABIC_PREFIXES,
     CHINESE_STOP_WORDS,
     DAY_QUESTION_VERBS,
@@ -28,13 +27,15 @@ from ..index.languages import (
     SPACED_LATIN,
     STOP_WORDS,
 )
+from ..index.stemmer import ARABIC_VARIANTS, certain_function_words, function_words, language_of_script
 from ..index.tokenizer import fold, split_runs
 
 _MIN_BASE_LETTERS = 3
 _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of all of them are tried
-_MIN_BASE_LETTERS_BY_SCRIPT = {"russian": 3, "hindi": 2, "arabic": 3}
+_MIN_BASE_LETTERS_OF_HINDI = 2
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
-_ARABIC_LETTERS = str.maketrans("أإآىة", "ااايه")
+_QUESTION_MARKS = ("?", "？", "؟")
+_CLOSING_MARKS = ')"”'
 _HANGUL = "[\uac00-\ud7af]+"
 _KANA = "[\u3040-\u30ff]"
 _WITHOUT_WORD_MARKS = "[\u0e00-\u109f\u1780-\u17ff]"  # Thai and the like: pairs of letters say little
@@ -105,6 +106,11 @@ def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
     return tuple({word[: max(1, min(4, len(word) - 1))] for word in words})
 
 
+def is_question(text: str) -> bool:
+    """Return whether a text ends as a question does."""
+    return text.rstrip().rstrip(_CLOSING_MARKS).endswith(_QUESTION_MARKS)
+
+
 def has_content(text: str) -> bool:
     """Return whether a question asks for more than what happened: it has a word that is neither a stop word nor one
     that any question about a day has."""
@@ -138,56 +144,42 @@ def _day_question_verbs() -> frozenset[str]:
 
 
 @cache
-def _also_english_words() -> frozenset[str]:
-    return frozenset(ALSO_ENGLISH_WORDS.split())
-
-
-@cache
-def _stop_words_of(language: str) -> frozenset[str]:
-    return frozenset(fold(STOP_WORDS[language]).split())
-
-
-@cache
 def _stop_words(languages: tuple[str, ...]) -> frozenset[str]:
     """Return the stop words of the languages, and of those with a script of their own."""
     others = [language for language in STOP_WORDS if language not in LATIN]
     chosen = [language for language in languages if language in STOP_WORDS] or [ENGLISH]
-    return frozenset[str]().union(*map(_stop_words_of, [*chosen, *others]))
+    return frozenset[str]().union(*map(function_words, [*chosen, *others]))
 
 
 def guess_languages(words: Iterable[str]) -> tuple[str, ...]:
     """Return the languages in Latin script that the stop words of a query are of; none where they do not tell."""
     words = frozenset(words)
-    counts = {language: len(words & _stop_words_of(language)) for language in (ENGLISH, *SPACED_LATIN)}
+    counts = {language: len(words & function_words(language)) for language in (ENGLISH, *SPACED_LATIN)}
     most = max(counts.values())
     if not most:
         return ()
     if counts[ENGLISH] == most:
-        english = words & _stop_words_of(ENGLISH)
-        is_certain = not any(english <= _stop_words_of(language) for language in SPACED_LATIN)
+        english = words & function_words(ENGLISH)
+        is_certain = not any(english <= function_words(language) for language in SPACED_LATIN)
         return (ENGLISH,) if is_certain else ()
     certain = [
-        language for language in SPACED_LATIN if counts[language] == most and _has_certain_stop_word(words, language)
+        language
+        for language in SPACED_LATIN
+        if counts[language] == most and not words.isdisjoint(certain_function_words(language))
     ]
     return tuple(certain) or ((ENGLISH,) if counts[ENGLISH] else ())
 
 
-def _has_certain_stop_word(words: frozenset[str], language: str) -> bool:
-    return bool((words & _stop_words_of(language)) - _also_english_words())
-
-
 def _bases(word: str, languages: tuple[str, ...]) -> frozenset[str]:
     """Return what a word may be an inflection of, the word included."""
-    first = word[0]
-    if first.isascii() or "\u00c0" <= first < "\u0250":
+    if word[0].isascii() or "\u00c0" <= word[0] < "\u0250":
         return _latin_bases(word, languages)
-    if "\u0400" <= first < "\u0530":
-        return _strip_endings(word, "russian", _MIN_BASE_LETTERS_BY_SCRIPT["russian"])
-    if "\u0900" <= first < "\u0980":
-        return _strip_endings(word, "hindi", _MIN_BASE_LETTERS_BY_SCRIPT["hindi"])
-    if "\u0600" <= first < "\u0700":
-        return _arabic_bases(word)
-    return frozenset([word])
+    language = language_of_script(word)
+    if language == "russian":
+        return _strip_endings(word, language, _MIN_BASE_LETTERS)
+    if language == "hindi":
+        return _strip_endings(word, language, _MIN_BASE_LETTERS_OF_HINDI)
+    return _arabic_bases(word) if language in ("arabic", "persian") else frozenset([word])
 
 
 def _latin_bases(word: str, languages: tuple[str, ...]) -> frozenset[str]:
@@ -215,13 +207,12 @@ def _endings(language: str) -> tuple[str, ...]:
 
 def _arabic_bases(word: str) -> frozenset[str]:
     """Return a word without article, prefixed prepositions and endings."""
-    plain = word.translate(_ARABIC_LETTERS)
+    plain = word.translate(ARABIC_VARIANTS)
     forms = {plain}
-    min_letters = _MIN_BASE_LETTERS_BY_SCRIPT["arabic"]
     for prefix in ARABIC_PREFIXES:
-        if plain.startswith(prefix) and len(plain) - len(prefix) >= min_letters:
+        if plain.startswith(prefix) and len(plain) - len(prefix) >= _MIN_BASE_LETTERS:
             forms.add(plain[len(prefix) :])
-    return frozenset(base for form in forms for base in _strip_endings(form, "arabic", min_letters))
+    return frozenset(base for form in forms for base in _strip_endings(form, "arabic", _MIN_BASE_LETTERS))
 
 
 def _english_bases(word: str) -> frozenset[str]:
