@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .index.conversations import Conversation
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
+    from .search.as_of import Overlays
     from .search.pipeline import SearchResult
     from .storage.authors import Authors
 
@@ -161,6 +162,13 @@ class Home:
         from .storage.authors import Authors
 
         return Authors(self.storage.pages, self.storage.history)
+
+    @cached_property
+    def overlays(self) -> Overlays:
+        """Return what searches as of an earlier day are made from."""
+        from .search.as_of import Overlays
+
+        return Overlays(self.storage)
 
     @property
     def globals(self) -> Globals:
@@ -388,6 +396,7 @@ class Home:
     def close(self) -> None:
         if "index" in self.__dict__:
             self.index.close()
+        self.__dict__.pop("overlays", None)
         self.__dict__.pop("embedding", None)  # models are large; the next search opens them again
         self.storage.close()
 

@@ -89,7 +89,8 @@ class Memory:
         `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
         Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
         or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern),
-        `author` (an agent, or `outside`, `import`, `person`, `token`).
+        `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
+        what memory held at the end of that day, from history.
         """
         return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters), mode=mode).hits)
 

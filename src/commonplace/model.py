@@ -123,6 +123,14 @@ class Viewer(NamedTuple):
     every_agent: bool = False
 
 
+class PastPages(NamedTuple):
+    """Which of the present passages were there at the end of an earlier day."""
+
+    day: int
+    changed: tuple[str, ...] = ()  # pages that were different then: none of their passages
+    undetermined: tuple[str, ...] = ()  # pages that history does not know of then: what is dated up to that day
+
+
 class Filters(NamedTuple):
     """Restrictions of a search; by default there are none. `since` and `until` are days, both included."""
 
@@ -135,6 +143,8 @@ class Filters(NamedTuple):
     source: str = ""
     paths: tuple[str, ...] = ()  # globs, any of which must match
     author: str = ""  # an agent, `outside`, `import`, `person` or `token`; asked of history after the index
+    as_of: int | None = None  # the day at whose end memory is searched as it was
+    past: PastPages | None = None  # set by a search as of a day
 
 
 EVERYTHING = Filters()
@@ -167,10 +177,11 @@ class Successor(NamedTuple):
     kind: str = ""
     reason: str = ""
     was: str = ""
+    as_of: str = ""
 
     @property
     def citation(self) -> str:
-        return f"{self.path}#L{self.start}-L{self.end}"
+        return _cite(self.path, self.start, self.end, self.as_of)
 
 
 class Hit(NamedTuple):
@@ -192,7 +203,13 @@ class Hit(NamedTuple):
     author: str = ""  # who wrote the lines, in words; empty where history does not know
     question: str = ""
     superseded_by: Successor | None = None  # what replaced the fact that the hit is about
+    as_of: str = ""  # the day at whose end the page was as it is cited, where it was searched as of a day
 
     @property
     def citation(self) -> str:
-        return f"{self.path}#L{self.start}-L{self.end}"
+        return _cite(self.path, self.start, self.end, self.as_of)
+
+
+def _cite(path: str, start: int, end: int, as_of: str) -> str:
+    lines = f"{path}#L{start}-L{end}"
+    return f"{lines}@{as_of}" if as_of else lines

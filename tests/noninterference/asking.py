@@ -52,7 +52,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
     searches = [
         {}, {"limit": 100}, {"keyword": True}, {"scope": "agent"}, {"scope": "agent:bob"}, {"agent_filter": "bob"},
         {"path": "agents/bob"}, {"path": "**/*"}, {"source": "session"}, {"tag": "kitchen"}, {"since": "2020-01-01"},
-        {"min_score": 0.5}, {"explain": False},
+        {"min_score": 0.5}, {"explain": False}, {"as_of": "2026-03-13"}, {"as_of": "2026-03-14"},
     ]  # fmt: skip
     whats = ["kettle", "plan", "garden", "kettle1", *PAGES]
     return {
@@ -164,7 +164,8 @@ WRITE_OPERATIONS: dict[str, list[dict[str, Any]]] = {
 }
 READ_COMMANDS: dict[str, list[list[str]]] = {
     "recall": [[]],
-    "search": [[query] for query in QUERIES] + [["--keyword", "kettle"], ["--explain", "blue kettle"]],
+    "search": [[query] for query in QUERIES]
+    + [["--keyword", "kettle"], ["--explain", "blue kettle"], ["--as-of", "2026-03-13", "kettle"]],
     "show": [[path] for path in PAGES] + [["--as-of", LATER, path] for path in PAGES],
     "read": [["kettle"], ["kettle1"]],
     "list": [[], ["--notes"], ["--tag", "kitchen"], ["agents"], ["agents/bob"]],

@@ -230,6 +230,9 @@ odd_filters = st.builds(
     until=odd_days,
     source=st.sampled_from(["", "", "memory", "session", "extra", "x"]),
     paths=st.lists(odd_names, max_size=2).map(tuple),
+    author=odd_names,
+    as_of=odd_days,
+    past=st.none(),
 )
 
 
@@ -246,7 +249,7 @@ def test_no_filter_shows_more_than_there_is_without_it(whole: Memory, question: 
         found = whole.home.search(question, 100, 0.0, filters=filters)
     except InvalidArgument:
         return
-    assert not found.warnings
+    assert not [warning for warning in found.warnings if not warning.startswith("history does not know")]
     assert {(hit.path, hit.start) for hit in found.hits} <= every
     assert not any(hit.path.startswith("agents/other") for hit in found.hits)
 

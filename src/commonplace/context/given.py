@@ -22,8 +22,8 @@ def note_context(home: Home, receipt: dict[str, Any], session: str = "") -> None
         page = home.storage.pages.read(path)
     except CommonplaceError:
         return
-    for _, first, last in spans:
-        home.note_given(path, read_lines(page.text, page.version, first, last), session)
+    for span in spans:
+        home.note_given(path, read_lines(page.text, page.version, span.first, span.last), session)
 
 
 def _find_spans(section: dict[str, Any], path: str) -> list[Citation]:

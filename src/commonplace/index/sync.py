@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
+from functools import partial
 
 from ..errors import CommonplaceError, PageNotFound
 from ..formats.passages import (
@@ -22,7 +23,7 @@ from ..formats.passages import (
     split_transcript,
 )
 from ..model import Page, Scope
-from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Pages, PathWarnings, Root
+from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, PageReader, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
@@ -36,7 +37,7 @@ _BATCH_PAGES = 200  # in one transaction: an interrupted sync keeps the batches 
 # The entry of such a page depends on more than its text: on a file beside it, or on the time it was written.
 _ALWAYS_REREAD_KINDS = ("skill", "record")
 # What parsing a page can raise. The last two also come from a time of writing that no calendar has.
-_UNREADABLE_PAGE_ERRORS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
+UNREADABLE_PAGE_ERRORS = (CommonplaceError, ValueError, RecursionError, OverflowError, OSError)
 
 
 @dataclass(frozen=True)
@@ -150,11 +151,14 @@ def update_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[
 
 def _add_skill_pages(work: Work, removed: list[str], scope: IndexScope) -> None:
     """Add the page of every skill whose data changed: both are indexed together."""
-    for path in [*work, *removed]:
-        skill_page = path.removesuffix(DATA) + PAGE if path.endswith(f"/{DATA}") else ""
-        place = scope.place(skill_page) if skill_page else None
-        if place:
-            work.setdefault(skill_page, (place, None))
+    for path, place in find_skill_pages([*work, *removed], scope).items():
+        work.setdefault(path, (place, None))
+
+
+def find_skill_pages(paths: Iterable[str], scope: IndexScope) -> dict[str, Place]:
+    """Return the page of every skill whose data is among these paths."""
+    pages = (path.removesuffix(DATA) + PAGE for path in paths if path.endswith(f"/{DATA}"))
+    return {page: place for page in pages if (place := scope.place(page))}
 
 
 def _apply(index: Index, pages: Pages, work: Work, removed: list[str]) -> list[str]:
@@ -194,16 +198,16 @@ def _entry(pages: Pages, place: Place, path: str, stamp: int, version: str) -> E
         page = pages.read(path)
         if page.version == version:
             return Entry(path, stamp, version, place.kind, place.scope, place.source, None)
-        return _read(pages, place, page, stamp)
+        return read_entry(pages, place, page, stamp, partial(_is_listed, pages))
     except PageNotFound:
         raise
-    except _UNREADABLE_PAGE_ERRORS as error:  # one broken page must not stop the others
+    except UNREADABLE_PAGE_ERRORS as error:  # one broken page must not stop the others
         if isinstance(error.__cause__, OSError):  # the stamp will be the same when the page can be read again
             stamp = UNSURE
         return Entry(path, stamp, "", place.kind, place.scope, place.source, [], None, _with_path(path, error))
 
 
-def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
+def read_entry(pages: PageReader, place: Place, page: Page, stamp: int, is_listed: Callable[[str], bool]) -> Entry:
     """Parse a page into its entry: passages, a record if it is one, the scope, and a warning."""
     path = page.path
     text, warning = _shorten(path, page.text, place.kind)
@@ -216,7 +220,7 @@ def _read(pages: Pages, place: Place, page: Page, stamp: int) -> Entry:
         turns, broken = split_transcript(text)
         return entry._replace(passages=turns, warning=warning or _broken_lines(path, broken))
     if place.kind == "skill":
-        has_data = _is_listed(pages, path.removesuffix(PAGE) + DATA)  # otherwise its removal would go unnoticed
+        has_data = is_listed(path.removesuffix(PAGE) + DATA)  # otherwise its removal would go unnoticed
         skill = parse_skill(text, pages, path, place.name, alone=not has_data)
         # When the data can be read again, the stamp of the page will be the same.
         entry_stamp = UNSURE if skill.warning else stamp

@@ -7,11 +7,12 @@ here, PostgreSQL's in `storage/postgres/visibility.py`.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
-from ..model import Filters, Viewer
+from ..model import Filters, PastPages, Viewer
 from ..storage.names import compile_glob
 
 
@@ -49,8 +50,16 @@ class SourceIs(NamedTuple):
     source: str
 
 
+class SourceIsNot(NamedTuple):
+    source: str
+
+
 class PathMatches(NamedTuple):
     pattern: str
+
+
+class PathIsNoneOf(NamedTuple):
+    paths: tuple[str, ...]
 
 
 class AnyOf(NamedTuple):
@@ -61,7 +70,19 @@ class AllOf(NamedTuple):
     conditions: tuple[Condition, ...]
 
 
-Condition = ScopeIs | HasExtraPattern | OwnerMeets | HasTag | DayIs | SourceIs | PathMatches | AnyOf | AllOf
+Condition = (
+    ScopeIs
+    | HasExtraPattern
+    | OwnerMeets
+    | HasTag
+    | DayIs
+    | SourceIs
+    | SourceIsNot
+    | PathMatches
+    | PathIsNoneOf
+    | AnyOf
+    | AllOf
+)
 
 
 def owner_condition(viewer: Viewer) -> Condition:
@@ -86,7 +107,15 @@ def passage_condition(viewer: Viewer, filters: Filters) -> Condition:
     conditions += [DayIs("<=", filters.until)] if filters.until is not None else []
     conditions += [SourceIs(filters.source)] if filters.source else []
     conditions += [AnyOf(tuple(map(PathMatches, filters.paths)))] if filters.paths else []
+    conditions += [_was_there(filters.past)] if filters.past else []
     return AllOf(tuple(conditions))
+
+
+def _was_there(past: PastPages) -> Condition:
+    """Return the condition on passages that were there at the end of a day. Sessions have no history: their turns are
+    dated."""
+    has_history = AllOf((SourceIsNot("session"), PathIsNoneOf(past.undetermined)))
+    return AllOf((PathIsNoneOf(past.changed), AnyOf((DayIs("<=", past.day), has_history))))
 
 
 def _requested_owners(viewer: Viewer, filters: Filters) -> Condition:
@@ -119,6 +148,8 @@ class Renderer(Protocol):
 
     def render_path(self, pattern: str) -> str: ...
 
+    def render_other_paths(self, paths: Sequence[str]) -> str: ...
+
 
 def render(condition: Condition, renderer: Renderer) -> str:
     """Return a condition as SQL in the dialect of a renderer."""
@@ -138,6 +169,10 @@ def render(condition: Condition, renderer: Renderer) -> str:
             return f"passages.day {operator} {renderer.add_value(day)}"
         case SourceIs(source):
             return f"passages.source = {renderer.add_value(source)}"
+        case SourceIsNot(source):
+            return f"passages.source <> {renderer.add_value(source)}"
+        case PathIsNoneOf(paths):
+            return renderer.render_other_paths(paths)
         case HasExtraPattern(pattern):
             return renderer.render_extra_pattern(pattern)
         case HasTag(tag):
@@ -163,6 +198,9 @@ class SqliteRenderer:
 
     def render_path(self, pattern: str) -> str:
         return f"matches(passages.path, {self.add_value(pattern)})"
+
+    def render_other_paths(self, paths: Sequence[str]) -> str:
+        return f"passages.path NOT IN (SELECT value FROM json_each({self.add_value(json.dumps(paths))}))"
 
 
 def render_sqlite(condition: Condition) -> tuple[str, list[str | int]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, datetime, time, tzinfo
 from typing import Any, get_args
 
 from ..errors import InvalidArgument
+from ..formats.timestamps import format_timestamp
 from ..model import Filters, ScopeKind, Source
 from ..schema import TEXT, Schema, check
 from ..storage.names import require_valid_name
@@ -16,6 +17,7 @@ from .dates import parse_span
 
 _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
+_FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older
 _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
 _ONE_OR_MORE: Schema = {"type": ["string", "array"], "items": TEXT}
 FILTERS = {
@@ -28,6 +30,7 @@ FILTERS = {
     "source": TEXT,
     "path": _ONE_OR_MORE,
     "author": TEXT,
+    "as_of": TEXT,
 }
 
 
@@ -47,11 +50,12 @@ def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
         values.get("source") or "",
         tuple(pattern for path in _as_tuple(values.get("path")) for pattern in _path_patterns(path)),
         values.get("author") or "",
+        _parse_day("as_of", values.get("as_of"), today, last=True),
     )
 
 
 def _check_value(name: str, value: Any) -> Any:
-    if value is None or (name in ("since", "until") and isinstance(value, date)):
+    if value is None or (name in ("since", "until", "as_of") and isinstance(value, date)):
         return value
     return check(FILTERS[name], [*value] if isinstance(value, (set, frozenset)) else value, name)
 
@@ -95,14 +99,23 @@ def _day_of_year_or_month(name: str, value: str, year: int, month: int, *, last:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01 or 2026-03") from error
 
 
+def end_of_day(day: int, zone: tzinfo) -> str:
+    """Return the last moment of a day as a timestamp."""
+    last = date.fromordinal(max(day, _FIRST_DAY))
+    return format_timestamp(datetime.combine(last, time.max, zone))
+
+
 def check_filters(filters: Filters) -> None:
     """Raise InvalidArgument for a filter that can never match: a mistake should not look like an empty memory."""
     kinds = get_args(ScopeKind)
     sources = get_args(Source)
-    for value in filters:
-        if isinstance(value, int) and not 0 < value <= date.max.toordinal():
-            raise InvalidArgument(f"{value} is not a day")
-        texts = value if isinstance(value, tuple) else (value,) if isinstance(value, str) else ()
+    if filters.past is not None:
+        raise InvalidArgument("past is set by a search, not by its caller: use as_of")
+    for day in (filters.since, filters.until, filters.as_of):
+        if day is not None and not 0 < day <= date.max.toordinal():
+            raise InvalidArgument(f"{day} is not a day")
+    names = (filters.channel, filters.agent, filters.source, filters.author)
+    for texts in (filters.scopes, filters.tags, filters.paths, *((name,) for name in names)):
         too_long = any(len(text) > _MAX_FILTER_CHARACTERS for text in texts)
         if len(texts) > _MAX_FILTER_TEXTS or too_long:
             limit = f"at most {_MAX_FILTER_TEXTS} texts of at most {_MAX_FILTER_CHARACTERS} characters"

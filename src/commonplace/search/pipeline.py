@@ -10,7 +10,7 @@ embedder can answer, the lexical candidates are the only ones and the result say
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import date
+from datetime import date, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
@@ -34,7 +34,7 @@ from .calibration import (
     weigh_evidence,
 )
 from .dates import NO_DATES, QueryDates, read_dates
-from .filters import check_filters
+from .filters import check_filters, end_of_day
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from ..settings import SearchSettings
     from ..storage.authors import Authors
     from ..storage.base import Storage
+    from .as_of import Overlays
 
 Mode = Literal["hybrid", "keyword"]
 Verdict = Literal["found", "weak", "nothing"]
@@ -127,6 +128,12 @@ class Searchable(Protocol):
     @property
     def authors(self) -> Authors: ...
 
+    @property
+    def overlays(self) -> Overlays: ...
+
+    @property
+    def zone(self) -> tzinfo: ...
+
     def today(self) -> date: ...
 
     def record_recall(self, paths: Iterable[str]) -> None: ...
@@ -150,25 +157,53 @@ def search(
     wide = query._replace(limit=_AUTHOR_POOL_HITS) if filters.author else query
 
     def answer(view: IndexView) -> SearchResult:
-        result = _mark_versions(home, view.index, wide, run_query(view.index, wide, embedding))
+        result = _run_query_then(home, view.index, wide, embedding)
         warnings = (*result.reasons, *_warn_of_dates(result), *home.visibility.filter_warnings(view))
-        return result._replace(stale=view.stale, warnings=warnings)
+        return result._replace(stale=view.stale, warnings=(*warnings, *result.warnings))
 
     embedding.prefetch(_text_to_embed(query, read_dates(query.text, query.today)))
     result = _add_authors(home, home.index.query(answer), query)
-    home.record_recall(hit.path for hit in result.hits)
+    if query.filters.as_of is None:
+        home.record_recall(hit.path for hit in result.hits)
     return result
+
+
+def _run_query_then(home: Searchable, index: Index, query: Query, embedding: EmbeddingService) -> SearchResult:
+    """Run a query over memory as it is or, where the query says so, as it was at the end of a day."""
+    day = query.filters.as_of
+    if day is None:
+        return _mark_versions(home, index, query, run_query(index, query, embedding))
+    from .as_of import IndexAsOf, embed_overlay
+
+    overlay = home.overlays.open(home.index.scope, query.viewer, day, home.zone)
+    embed_overlay(overlay, embedding.acquire(index, query.viewer))
+    then = IndexAsOf(index, overlay)
+    result = _mark_versions(home, then, query, run_query(then, query, embedding))
+    hits = tuple(_cite_as_of(hit, str(date.fromordinal(day))) for hit in result.hits)
+    return result._replace(hits=hits, warnings=overlay.warnings)
+
+
+def _cite_as_of(hit: Hit, day: str) -> Hit:
+    newer = hit.superseded_by
+    return hit._replace(as_of=day, superseded_by=newer._replace(as_of=day) if newer else None)
 
 
 def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchResult) -> SearchResult:
     """Return the hits with those marked whose fact has a newer version; see `truth`."""
 
     def find_dates(hits: Sequence[Hit]) -> list[str]:
-        return [origin.at for origin in home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])]
+        spans = [(hit.path, hit.start, hit.end) for hit in hits]
+        return [origin.at for origin in home.authors.find(spans, _find_moment(home, query))]
 
     with index.read_transaction():
         marked = mark_versions(index, query, list(zip(result.ranked, result.hits, strict=True)), find_dates)
     return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
+
+
+def _find_moment(home: Searchable, query: Query) -> str:
+    """Return the moment as of which a query is asked; empty for now."""
+    day = query.filters.as_of
+    return "" if day is None else end_of_day(day, home.zone)
 
 
 def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
@@ -182,7 +217,8 @@ def _add_authors(home: Searchable, result: SearchResult, query: Query) -> Search
     """Return the hits with their authors; only those by the author that the query asks for, if it does."""
     newer = [hit.superseded_by for hit in result.hits if hit.superseded_by]
     places: list[Hit | Successor] = [*result.hits, *newer]
-    origins = home.authors.find([(place.path, place.start, place.end) for place in places])
+    moment = _find_moment(home, query)
+    origins = home.authors.find([(place.path, place.start, place.end) for place in places], moment)
     authors = {place: origin.author for place, origin in zip(newer, origins[len(result.hits) :], strict=True)}
     origins = origins[: len(result.hits)]
     hits = [_add_author(hit, origin.author, authors) for hit, origin in zip(result.hits, origins, strict=True)]
@@ -236,6 +272,8 @@ def parse_query(
     max_hits = settings.max_results if limit is None else max(1, min(MAX_RESULTS, int(limit)))
     threshold = settings.min_score if min_score is None else min_score
     today = home.today().toordinal()
+    if filters.as_of is not None:
+        filters = filters._replace(as_of=min(filters.as_of, today))
     return Query(
         text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), max_hits, threshold or 0.0, filters, today
     )

@@ -127,8 +127,12 @@ class Authors:
         self._history = history
         self._cache: dict[str, tuple[str, _Page]] = {}
 
-    def find(self, spans: Sequence[Span]) -> list[Provenance]:
-        """Return the provenance of each span; an empty one where history cannot be read."""
+    def find(self, spans: Sequence[Span], moment: str = "") -> list[Provenance]:
+        """Return the provenance of each span of the present pages, or of the pages as they were at a moment; an empty
+        one where history cannot be read."""
+        if moment:
+            pages = {path: self._blame_as_of(path, moment) for path in {path for path, _, _ in spans}}
+            return [_find_in(pages[span[0]], span) for span in spans]
         try:
             stamps = self._history.stamps(sorted({path for path, _, _ in spans}))
         except (CommonplaceError, OSError):
@@ -136,11 +140,7 @@ class Authors:
         return [self._find(span, stamps.get(span[0], "")) for span in spans]
 
     def _find(self, span: Span, stamp: str) -> Provenance:
-        path, start, end = span
-        page = self._open(path, stamp) if stamp else _Page()
-        numbers = range(start, min(end, len(page.origins)) + 1)
-        written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
-        return _summarize(written) if written else Provenance()
+        return _find_in(self._open(span[0], stamp), span) if stamp else Provenance()
 
     def _open(self, path: str, stamp: str) -> _Page:
         known = self._cache.get(path)
@@ -152,6 +152,14 @@ class Authors:
         if len(self._cache) >= _MAX_CACHED_PAGES:
             self._cache.clear()
         self._cache[path] = (stamp, page)
+        return page
+
+    def _blame_as_of(self, path: str, moment: str) -> _Page:
+        page = _Page()
+        with suppress(CommonplaceError, OSError):
+            every = self._history.versions(path)
+            versions = [each for each in every if each[0].at <= moment] or every[:1]
+            page = _blame_last(versions[-_BOUNDS.versions :])
         return page
 
     def _blame(self, path: str) -> _Page:
@@ -167,6 +175,23 @@ class Authors:
         if UNKNOWN in origins:
             origins = _fill(origins, self._history.changes(path))
         return _Page(_without_programs(path, origins, versions), blanks)
+
+
+def _blame_last(versions: Versions) -> _Page:
+    """Return the origins of the lines of the last version."""
+    text = as_text(versions[-1][1]) if versions else ""
+    if len(text) > _MAX_PAGE_CHARACTERS:
+        return _Page()
+    blanks = frozenset(number for number, line in enumerate(split_lines(text), start=1) if not line.strip())
+    path = versions[-1][0].path if versions else ""
+    return _Page(_without_programs(path, blame(versions, _BOUNDS), versions), blanks)
+
+
+def _find_in(page: _Page, span: Span) -> Provenance:
+    _, start, end = span
+    numbers = range(start, min(end, len(page.origins)) + 1)
+    written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
+    return _summarize(written) if written else Provenance()
 
 
 def _fill(origins: list[LineOrigin], changes: list[Change]) -> list[LineOrigin]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Page
 from ..settings import INTERNAL_FOLDERS, Settings
-from .history import ABSENT, Author, Change, ChooseVersions, Versions
+from .history import ABSENT, Author, Change, ChooseVersions, PastPage, Versions
 
 if TYPE_CHECKING:
     from ..errors import CommonplaceError
@@ -103,12 +103,20 @@ class PageWriter(Protocol):
         ...
 
 
-class Pages(PageWriter, Protocol):
-    """Text under a path, read and written whole, with a version that names its bytes."""
+class PageReader(Protocol):
+    """Pages as they are, or as they were."""
 
     def read(self, path: str) -> Page:
         """Return the page, or raise PageNotFound, NotText, OutsideHome or StorageError."""
         ...
+
+    def modified_at(self, path: str) -> float:
+        """Return when the page was last written, in seconds since the epoch."""
+        ...
+
+
+class Pages(PageReader, PageWriter, Protocol):
+    """Text under a path, read and written whole, with a version that names its bytes."""
 
     def mark_read(self, page: Page) -> None:
         """Note that the next writer has read this version, so that later changes by others are merged or reported."""
@@ -132,10 +140,6 @@ class Pages(PageWriter, Protocol):
 
     def list_folders(self, folder: str) -> Paths:
         """Return the sorted names of the folders in a folder."""
-        ...
-
-    def modified_at(self, path: str) -> float:
-        """Return when the page was last written, in seconds since the epoch."""
         ...
 
     def changes(self, known: Mapping[str, int], roots: Iterable[Root]) -> Changes:
@@ -164,6 +168,10 @@ class HistoryStore(Protocol):
 
     def changes(self, path: str | None = None) -> list[Change]:
         """Return all changes of one page or of every page, oldest first."""
+        ...
+
+    def past_pages(self, moment: str) -> dict[str, PastPage]:
+        """Return what each page that changed after a moment was at that moment, by path."""
         ...
 
     def page_sizes(self) -> list[tuple[Change, int]]:

@@ -145,6 +145,19 @@ Versions = list[tuple[Change, bytes | None]]  # the versions of a page with thei
 ChooseVersions = Callable[[str, Versions], Iterable[tuple[Change, bytes | None]]]
 
 
+class PastPage(NamedTuple):
+    """What a page that changed after a moment was at that moment.
+
+    `version`: the one it had, ABSENT where it was not there, None where history does not reach back so far. `later`
+    and `latest`: the first and the last version after the moment.
+    """
+
+    version: str | None
+    at: str  # when that version was written; empty where there is none
+    later: str
+    latest: str
+
+
 class Line(NamedTuple):
     """A change and how its new version is stored. `depth`: how many lines before it must be replayed first."""
 
@@ -163,6 +176,31 @@ def version_of(data: bytes | None) -> str:
 def as_text(data: bytes | None) -> str:
     """Return a version as people read it, valid text or not; an absent one is empty."""
     return "" if data is None else data.decode("utf-8", "replace")
+
+
+def find_past_pages(changes: Iterable[Change], moment: str) -> dict[str, PastPage]:
+    """Return what each page that changed after a moment was then; `changes` are in the order they were made."""
+    before: dict[str, Change] = {}
+    after: dict[str, Change] = {}
+    latest: dict[str, str] = {}
+    for change in changes:
+        if change.at <= moment:
+            before[change.path] = change
+        else:
+            after.setdefault(change.path, change)
+            latest[change.path] = change.version
+    return {path: describe_past_page(before.get(path), change, latest[path]) for path, change in after.items()}
+
+
+def describe_past_page(before: Change | None, later: Change, latest: str) -> PastPage:
+    """Return what a page was before `later`; `before` is None where history has nothing that is earlier.
+
+    A page that was first seen when another program wrote it, or when it was imported, may be older than that.
+    """
+    if before:
+        return PastPage(before.version, before.at, later.version, latest)
+    is_new = later.tool and kind_of_origin(later.origin) != "import" and later.before == ABSENT
+    return PastPage(ABSENT if is_new else None, "", later.version, latest)
 
 
 def make_line(change: Change, old: bytes | None, new: bytes | None, depth: int) -> Line:

@@ -16,7 +16,7 @@ from ..formats import json_text as jsontext
 from ..formats import records as page_of
 from ..formats.timestamps import format_timestamp
 from ..model import Clock, Json, Skill
-from .base import Pages, PageWriter
+from .base import PageReader, Pages, PageWriter
 from .layout import Layout
 from .names import require_valid_name, skill_folders
 
@@ -29,7 +29,7 @@ def skill_at(pages: Pages, path: str, folder: str) -> Skill:
     return parse(pages.read(path).text, pages, path, folder)
 
 
-def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = False) -> Skill:
+def parse(text: str, pages: PageReader, path: str, folder: str, *, alone: bool = False) -> Skill:
     """Parse a page as a skill, `alone` without its data. Its folder decides its name, as with records."""
     when = format_timestamp(datetime.fromtimestamp(pages.modified_at(path), UTC))
     skill = page_of.parse_skill(text, Skill(folder, "", created_at=when, updated_at=when, path=path))
@@ -38,7 +38,7 @@ def parse(text: str, pages: Pages, path: str, folder: str, *, alone: bool = Fals
     return skill._replace(name=name, data=data, warning=skill.warning or problem)
 
 
-def _read_data(pages: Pages, path: str) -> tuple[dict[str, Json], str]:
+def _read_data(pages: PageReader, path: str) -> tuple[dict[str, Json], str]:
     try:
         data = jsontext.parse_json(pages.read(path).text)
     except PageNotFound:

@@ -10,7 +10,7 @@ from .. import settings as settings_of
 from ..errors import NotFound, OutsideHome, PageNotFound, StaleVersion
 from ..model import Page
 from ..storage.base import ABSENT, Pages, Root, Storage
-from ..storage.history import Author, Versions, write_as
+from ..storage.history import Author, Versions, find_past_pages, write_as
 from ..storage.tokens import Call, Token
 
 
@@ -192,6 +192,19 @@ class StorageContract(PagesContract):
         assert storage.history.change(changes[1].id) == changes[1]
         assert storage.history.paths() == ["memory/a.md"]
         _raises(NotFound, storage.history.read_version, "memory/a.md", "0" * 32)
+
+    def test_what_pages_were_at_a_moment_follows_from_what_changed_since(self) -> None:
+        storage = self.make_storage()
+        history = storage.history
+        assert history.past_pages("2001-01-01") == {}
+        with write_as(Author("remember", "main", why='says "depth": 3')):
+            first = storage.pages.write("memory/a.md", "one")
+            storage.pages.write('memory/"b" ü.md', "1")
+            storage.pages.write("memory/a.md", "two")
+            storage.pages.remove("memory/a.md")
+        for moment in ("2001-01-01", *(change.at for change in history.changes())):
+            assert history.past_pages(moment) == find_past_pages(history.changes(), moment)
+        assert history.past_pages("2001-01-01")["memory/a.md"] == (ABSENT, "", first, ABSENT)
 
     def test_a_change_is_named_by_the_beginning_of_its_id_if_no_other_begins_so(self) -> None:
         storage = self.make_storage()

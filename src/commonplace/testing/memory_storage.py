@@ -41,8 +41,10 @@ from ..storage.history import (
     Change,
     ChooseVersions,
     Line,
+    PastPage,
     Versions,
     current_write,
+    find_past_pages,
     format_line,
     keep_since,
     oldest_that_fits,
@@ -237,6 +239,9 @@ class MemoryHistory:
 
     def changes(self, path: str | None = None) -> list[Change]:
         return [change for change, _ in self._select(path)]
+
+    def past_pages(self, moment: str) -> dict[str, PastPage]:
+        return find_past_pages(self.changes(), moment)
 
     def page_sizes(self) -> list[tuple[Change, int]]:
         return [(change, -1 if data is None else len(data)) for change, data in self._select(None)]

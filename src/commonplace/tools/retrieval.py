@@ -45,6 +45,7 @@ _HIT = Answer(
     at=Maybe(str),
     author=Maybe(str),
     superseded_by=Maybe(_SUCCESSOR),
+    as_of=Maybe(str),
 )
 # Limits of a read that does not say how many lines.
 _MAX_LINES = 120
@@ -65,6 +66,7 @@ def memory_search(
     until: Annotated[str | None, "Only up to this day."] = None,
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
+    as_of: Annotated[str | None, "What memory held at the end of this day: 2026-03-01, 2026-03, last week."] = None,
 ) -> Annotated[
     Reply,
     Answer(results=[_HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),
@@ -75,7 +77,7 @@ def memory_search(
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path)
+    filters = home.filters(**named, source=source, path=path, as_of=as_of)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 
@@ -101,9 +103,22 @@ def memory_get(
     path: Annotated[str, "The page, as a search result names it."],
     from_: Annotated[int, "The first line to read, counted from 1."] = 1,
     lines: Annotated[int | None, "How many lines to read.", AtLeast(1)] = None,
-) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int))]:
+    as_of: Annotated[str | None, "Read the page as it was at the end of this day."] = None,
+) -> Annotated[Reply, Answer(path=str, text=str, from_=int, to=int, next=Maybe(int), as_of=Maybe(str))]:
     """Read lines of a page that search may return. Long pages come in parts: `next` is the line to go on from."""
+    if as_of:
+        return page_lines_then(home, path, from_, lines, as_of)
     return page_lines(home, _read_page(home, path), from_, lines)
+
+
+def page_lines_then(home: Home, path: str, from_: int, lines: int | None, as_of: str) -> Reply:
+    """Return some lines of a page as it was at the end of a day or at a time, as memory_get answers."""
+    from ..maintenance.timeline import read_page_as_of
+
+    path = _check_readable(home, path)
+    shown = read_page_as_of(home, path, as_of).removesuffix("\n").split("\n")
+    selected = _select_lines(shown, max(1, from_), lines)
+    return {"path": path, **selected, "text": show_hidden(selected["text"]), "as_of": as_of}
 
 
 def page_lines(home: Home, page: Page, from_: int, lines: int | None) -> Reply:
@@ -147,7 +162,13 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "citation": hit.citation,
         "scope": str(hit.scope),
     }
-    known: dict[str, Any] = {"key": hit.key, "tags": list(hit.tags), "at": hit.at, "author": show_hidden(hit.author)}
+    known: dict[str, Any] = {
+        "key": hit.key,
+        "tags": list(hit.tags),
+        "at": hit.at,
+        "author": show_hidden(hit.author),
+        "as_of": hit.as_of,
+    }
     if hit.superseded_by:
         known["superseded_by"] = successor_row(hit.superseded_by)
     return row | {name: value for name, value in known.items() if value}

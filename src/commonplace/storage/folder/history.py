@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -34,8 +35,10 @@ from ..history import (
     Change,
     ChooseVersions,
     Line,
+    PastPage,
     Versions,
     as_text,
+    describe_past_page,
     find_version,
     format_line,
     id_in_slot,
@@ -57,6 +60,9 @@ SLOTS = 256  # files
 _TAIL_BYTES = 1 << 16  # of a file, where a page that was written recently is found
 _EDITOR_OPEN_TIME = timedelta(minutes=10)  # for which an editor may have had a page open before it saved
 _OUTSIDE = Author(tool="")
+# A line up to what was stored: its beginning, the time, the page, and the other fields of the change.
+_LINE_START = re.compile(rb'\n(\{"id":"[^"]*","at":"([^"]*)","path":("(?:[^"\\]|\\.)*"),.*?)"depth":')
+_NOTHING_STORED = b'"depth":0,"span":null,"data":""}'
 
 
 class _SlotCache(NamedTuple):
@@ -81,6 +87,7 @@ class FolderHistory:
         self._retention = retention or Retention()
         self._slot_bytes = slot_bytes(self._retention)
         self._slot_caches: dict[str, _SlotCache] = {}
+        self._past_pages: tuple[object, dict[str, PastPage]] = (None, {})  # of one moment, and of which files
 
     def record_outside_edit(self, path: str, data: bytes | None, saved: float | None = None) -> Change | None:
         """Record what the page holds if it differs from the latest version: another program changed it."""
@@ -131,6 +138,20 @@ class FolderHistory:
             return [line.change for line in self._lines(path)]
         every = (line.change for slot in self._slots() for line in parse_lines(self._raw(slot)))
         return sorted(every, key=lambda change: change.at)
+
+    def past_pages(self, moment: str) -> dict[str, PastPage]:
+        """Return what each page that changed after a moment was then. Only the start of each line is parsed."""
+        slots = self._slots()
+        source = (moment, *self._stat_slots(slots))
+        if self._past_pages[0] != source:
+            found = [page for slot in slots for page in _find_past_pages(self._raw(slot), moment.encode())]
+            self._past_pages = (source, dict(found))
+        return self._past_pages[1]
+
+    def _stat_slots(self, slots: Iterable[str]) -> Iterator[tuple[int, int]]:
+        for slot in slots:
+            info = os.lstat(self._file(slot))
+            yield info.st_ino, info.st_size
 
     def page_sizes(self) -> list[tuple[Change, int]]:
         every = (each for slot in self._slots() for each in replay_sizes(parse_lines(self._raw(slot))))
@@ -315,6 +336,29 @@ def _group_by_page(lines: Iterable[Line]) -> dict[str, list[Line]]:
     for line in lines:
         pages.setdefault(line.change.path, []).append(line)
     return pages
+
+
+def _find_past_pages(raw: bytes, moment: bytes) -> Iterator[tuple[str, PastPage]]:
+    """Yield what each page of a slot that changed after a moment was then."""
+    before: dict[bytes, bytes] = {}
+    after: dict[bytes, bytes] = {}
+    latest: dict[bytes, bytes] = {}
+    for start, at, path in _LINE_START.findall(raw):
+        if at <= moment:
+            before[path] = start
+        else:
+            after.setdefault(path, start)
+            latest[path] = start
+    for path, start in after.items():
+        later = _parse_start(start)
+        last = _parse_start(latest[path])
+        if later and last:
+            yield later.path, describe_past_page(_parse_start(before.get(path, b"")), later, last.version)
+
+
+def _parse_start(start: bytes) -> Change | None:
+    line = parse_line(start + _NOTHING_STORED) if start else None
+    return line.change if line else None
 
 
 def _path_field(path: str) -> bytes:

@@ -20,7 +20,9 @@ from ..history import (
     Change,
     ChooseVersions,
     Line,
+    PastPage,
     Versions,
+    describe_past_page,
     find_version,
     keep_since,
     make_line,
@@ -54,6 +56,19 @@ INSERT_NEXT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE_COLUM
   SELECT %(tenant)s, next.seq, {", ".join(f"%({name})s" for name in _LINE_FIELDS)} FROM next"""
 INSERT_LINE = f"""INSERT INTO commonplace.history (tenant, seq, {LINE_COLUMNS})
   VALUES (%(tenant)s, %(seq)s, {", ".join(f"%({name})s" for name in _LINE_FIELDS)})"""
+
+# For each page that changed after a moment: its last version, the first change after it, and the last one before.
+_PAST_PAGES = f"""
+  SELECT latest.version, later.*, earlier.* FROM (
+    SELECT path, min(seq) AS first, max(seq) AS last FROM commonplace.history
+    WHERE tenant = %(tenant)s AND at > %(moment)s GROUP BY path) AS changed
+  JOIN LATERAL (SELECT version FROM commonplace.history
+    WHERE tenant = %(tenant)s AND path = changed.path AND seq = changed.last) AS latest ON true
+  JOIN LATERAL (SELECT {_CHANGE_COLUMNS} FROM commonplace.history
+    WHERE tenant = %(tenant)s AND path = changed.path AND seq = changed.first) AS later ON true
+  LEFT JOIN LATERAL (SELECT {_CHANGE_COLUMNS} FROM commonplace.history
+    WHERE tenant = %(tenant)s AND path = changed.path AND at <= %(moment)s ORDER BY seq DESC LIMIT 1) AS earlier
+  ON true"""
 
 
 def new_change_id() -> str:
@@ -147,6 +162,16 @@ class PostgresHistory:
         if path is not None:
             return [Change(*row) for row in self._query(_CHANGE_COLUMNS, "path = %s ORDER BY seq", path)]
         return [Change(*row) for row in self._query(_CHANGE_COLUMNS, "true ORDER BY at, seq")]
+
+    def past_pages(self, moment: str) -> dict[str, PastPage]:
+        values = {"tenant": self._database.tenant, "moment": moment}
+        rows = self._database.fetch_all(_PAST_PAGES, values, timeout_ms=_LONG_TIMEOUT_MS)
+        width = len(Change._fields)
+        changes = ((Change(*row[1 : width + 1]), row[0], row[width + 1 :]) for row in rows)
+        return {
+            later.path: describe_past_page(Change(*before) if before[0] else None, later, latest)
+            for later, latest, before in changes
+        }
 
     def page_sizes(self) -> list[tuple[Change, int]]:
         lines = map(parse_line, self._query(LINE_COLUMNS, "true ORDER BY seq"))

@@ -37,7 +37,7 @@ class PostgresRenderer:
         self.values: Values = {}
         self._prefix = prefix
 
-    def add_value(self, value: str | int) -> str:
+    def add_value(self, value: str | int | Sequence[str]) -> str:
         name = f"{self._prefix}{len(self.values)}"
         self.values[name] = value
         return f"%({name})s"
@@ -53,6 +53,9 @@ class PostgresRenderer:
 
     def render_path(self, pattern: str) -> str:
         return f"passages.path ~ {self.add_value(f'^(?:{compile_glob(pattern).pattern})$')}"
+
+    def render_other_paths(self, paths: Sequence[str]) -> str:
+        return f"passages.path NOT IN (SELECT unnest({self.add_value(list(paths))}::text[]))"
 
 
 def lexeme_prefix(tenant: str, index_key: str) -> str:

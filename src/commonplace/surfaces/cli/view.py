@@ -58,6 +58,7 @@ _MIN_SHOWN_HITS = 3
 @click.option("--source", help="Only memory, session or extra.")
 @click.option("--path", help="Only pages in this folder, or that match this pattern.")
 @click.option("--author", help="Only what this agent wrote; or outside, import, person, token.")
+@click.option("--as-of", metavar="DAY", help="What memory held at the end of this day, from history.")
 @click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
 @click.option("--everyone", is_flag=True, help="Search what belongs to other agents, too.")
 @click.option("--explain", is_flag=True, help="Show how each hit got its score.")
@@ -183,13 +184,14 @@ def _explain_search(found: SearchResult) -> None:
 @global_options
 def show_command(path: str, first: int | None, lines: int | None, when: str | None, everyone: bool) -> None:
     """Show a page of memory, or the lines of a citation like memory/world/people.md#L3-L5."""
-    if when:
-        _show_as_of(path, when, everyone=everyone)
-        return
     if citation := parse_citation(path):
         path = citation.path
         first = citation.first
         lines = citation.last - first + 1
+        when = when or citation.as_of
+    if when:
+        _show_as_of(path, when, first, lines, everyone=everyone)
+        return
     arguments: dict[str, Any] = {"path": path, "from": first, "lines": lines}
     memory = open_memory()
     if page := _read_unsearched_page(memory.home, path, everyone=everyone):
@@ -221,10 +223,13 @@ def _read_unsearched_page(home: Home, path: str, *, everyone: bool) -> Page | No
     return home.storage.pages.read(path)
 
 
-def _show_as_of(path: str, when: str, *, everyone: bool) -> None:
+def _show_as_of(path: str, when: str, first: int | None, lines: int | None, *, everyone: bool) -> None:
     from ...maintenance.timeline import read_page_as_of
 
     text = read_page_as_of(open_memory().home, path, when, everyone=everyone)
+    if first or lines:
+        start = max(0, (first or 1) - 1)
+        text = "\n".join(text.removesuffix("\n").split("\n")[start : start + lines if lines else None])
     print_reply({"path": path, "as_of": when, "text": text}, text.removesuffix("\n"))
 
 

@@ -49,6 +49,7 @@ _HIT = object_of(
     at=TEXT,
     author=TEXT,
     superseded_by=_SUCCESSOR,
+    as_of=TEXT,
     why={"type": "object", "additionalProperties": NUMBER},
 )
 _FOUND = object_of(
@@ -103,6 +104,7 @@ _PARAMETERS = [
         "Only pages in this folder, or that match this pattern.",
     ),
     Parameter("author", _NAME, "Only what this agent wrote; or outside, import, person, token."),
+    Parameter("as_of", _DAYS, "What memory held at the end of this day."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 
@@ -120,6 +122,7 @@ def search_pages(request: ApiRequest) -> dict[str, Any]:
         source=parameters.get("source"),
         path=parameters.get("path"),
         author=parameters.get("author"),
+        as_of=parameters.get("as_of"),
     )
     viewer = _view_as(request, parameters.get("agent_filter"))
     with without_recalls():  # looking around does not count as recalling

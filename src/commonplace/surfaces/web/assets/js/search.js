@@ -21,7 +21,7 @@ import {
   useTitle,
 } from "./ui.js";
 
-const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source"];
+const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source", "as_of"];
 const SCOPES = ["agent", "shared", "world", "global", "channel", "skill", "extra"];
 const REASONS = {
   words: "words of the question",
@@ -115,6 +115,7 @@ function Filters({ filters, asked }) {
       ${typed("since", "From", "date")}
       ${typed("until", "Until", "date")}
       ${choice("source", "Source", ["memory", "session", "extra"])}
+      ${typed("as_of", "As of", "date")}
     </div>
   </div>`;
 }
@@ -172,7 +173,7 @@ function Hit({ hit }) {
   const me = useMe();
   const owner = otherOwner(hit, me);
   return html`<li class="hit">
-    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to })} onClick=${owner ? () => me.become(owner) : undefined}>${titleOf(hit)}</a>
+    <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to, at: hit.as_of })} onClick=${owner ? () => me.become(owner) : undefined}>${titleOf(hit)}</a>
     <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>

@@ -1,0 +1,23 @@
+"""Searches as of a day, once more on a memory in PostgreSQL."""
+
+from __future__ import annotations
+
+import inspect
+
+import pytest
+
+from ..search import test_as_of as on_files
+from ..search.test_as_of import memory  # noqa: F401  a fixture of these tests
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def place(url: str) -> str:
+    """The address of an empty memory."""
+    return url
+
+
+for name, test in inspect.getmembers(on_files, inspect.isfunction):
+    if name.startswith("test_") and {"memory", "place"} & set(inspect.signature(test).parameters):
+        globals()[name] = test
