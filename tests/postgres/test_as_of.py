@@ -18,6 +18,10 @@ def place(url: str) -> str:
     return url
 
 
-for name, test in inspect.getmembers(on_files, inspect.isfunction):
-    if name.startswith("test_") and {"memory", "place"} & set(inspect.signature(test).parameters):
-        globals()[name] = test
+def _needs_memory(test: object) -> bool:
+    return inspect.isfunction(test) and bool({"memory", "place"} & set(inspect.signature(test).parameters))
+
+
+globals().update(
+    {name: test for name, test in vars(on_files).items() if name.startswith("test_") and _needs_memory(test)}
+)

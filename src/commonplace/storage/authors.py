@@ -159,7 +159,7 @@ class Authors:
         with suppress(CommonplaceError, OSError):
             every = self._history.versions(path)
             versions = [each for each in every if each[0].at <= moment] or every[:1]
-            page = _blame_last(versions[-_BOUNDS.versions :])
+            page = _blame_last(versions)
         return page
 
     def _blame(self, path: str) -> _Page:
@@ -184,7 +184,7 @@ def _blame_last(versions: Versions) -> _Page:
         return _Page()
     blanks = frozenset(number for number, line in enumerate(split_lines(text), start=1) if not line.strip())
     path = versions[-1][0].path if versions else ""
-    return _Page(_without_programs(path, blame(versions, _BOUNDS), versions), blanks)
+    return _Page(_without_programs(path, blame(versions, _SEARCH_BOUNDS), versions), blanks)
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:
