@@ -205,3 +205,16 @@ def test_the_command_line_searches_and_shows_what_was_there(home: Path, clock: F
     assert run("show", f"memory/world/kite.md#L3@{BETWEEN}") == "The kite is red.\n"
     wrong = CliRunner().invoke(cli, ["--home", str(home), "search", "--as-of", "soon", "kite"])
     assert isinstance(wrong.exception, InvalidArgument)
+
+
+def test_a_fact_is_not_replaced_by_what_came_later(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "The deploy port is 8080."})
+    clock.now = MARCH
+    memory.call("remember", {"content": "The deploy port is 9090."})
+    newer, older = memory.search("what is the deploy port")
+    assert "9090" in newer.text
+    assert older.superseded_by
+    (then,) = memory.search("what is the deploy port", as_of=BETWEEN)
+    assert "8080" in then.text
+    assert then.superseded_by is None
+    assert [hit.as_of for hit in memory.search("what is the deploy port", as_of=AFTER)] == [AFTER, AFTER]
