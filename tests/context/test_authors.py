@@ -91,3 +91,36 @@ def test_days_and_the_map_keep_to_what_a_person_wrote(memory: Memory, home: Path
         assert words in made.text
     days = next(section for section in made.receipt["sections"] if section["title"] == "Recent Days")
     assert "person" in days["cut"][0]["reason"]
+
+
+def test_what_a_person_wrote_on_a_very_long_day_is_shown(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "Logs, says the agent. " * 6000})
+    (page,) = (home / "agents/main/memory/daily").glob("*.md")
+    page.write_text(page.read_text() + "## 12:00\n\nScones at noon, says a person.\n\n")
+    memory.call("remember", {"content": "More logs, says the agent. " * 6000})
+    page.write_text(page.read_text() + "## 17:00\n\nScones at five, says a person.\n")
+    for budget in (None, 900):
+        text = memory.context(budget=budget, only_approved=True).text
+        assert "Scones at noon, says a person." in text
+        assert "Scones at five, says a person." in text
+        assert "says the agent" not in text
+    (hit,) = memory.search("scones at five", limit=1)
+    assert hit.author == "outside"
+
+
+def test_notes_of_agents_take_no_place_from_those_of_a_person(memory: Memory, home: Path) -> None:
+    folder = home / "agents/main/memory/working"
+    folder.mkdir(parents=True)
+    (folder / "kettle.md").write_text("Descale it, says a person.\n")
+    memory.context(only_approved=True)
+    for number in range(70):
+        memory.call("write_memory", {"key": f"note-{number}", "content": "Says the agent."})
+    made = memory.context(only_approved=True)
+    assert "Descale it, says a person." in made.text
+    assert "Says the agent." not in made.text
+
+
+def test_pages_of_agents_take_no_place_in_the_map_from_those_of_a_person(memory: Memory, home: Path) -> None:
+    for number in range(200):
+        memory.call("update_world", {"topic": f"a-{number:03}", "content": "Says the agent."})
+    assert "- tea: " in memory.context(budget=400, only_approved=True).text

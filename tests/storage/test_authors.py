@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from commonplace.storage.authors import Bounds, LineOrigin, blame, split_lines
-from commonplace.storage.history import ABSENT, APPROVE, Change, Versions, version_of
+from commonplace.storage.history import ABSENT, APPROVE, Change, Line, Versions, make_line, version_of
 
 MANY = Bounds(1000, 1_000_000)
 
@@ -23,8 +23,19 @@ def history(*versions: tuple[str, str | None], tool: str = "remember") -> Versio
     return made
 
 
+def stored(versions: Versions) -> list[Line]:
+    """Return versions as lines of a history: deltas, wherever a version follows the one that it was made to."""
+    lines: list[Line] = []
+    last: bytes | None = None
+    for change, data in versions:
+        is_next = bool(lines) and change.before == lines[-1].change.version
+        lines.append(make_line(change, last, data, lines[-1].depth if is_next else -1))
+        last = data
+    return lines
+
+
 def authors(versions: Versions, bounds: Bounds = MANY) -> list[str]:
-    return [origin.change.agent or "outside" if origin.change else "?" for origin in blame(versions, bounds)]
+    return [origin.change.agent or "outside" if origin.change else "?" for origin in blame(stored(versions), bounds)]
 
 
 def test_a_line_keeps_its_author_while_others_write_around_it() -> None:
@@ -39,9 +50,9 @@ def test_a_page_that_was_removed_and_made_again_is_its_new_authors() -> None:
 
 def test_lines_older_than_the_bounds_name_nobody() -> None:
     made = history(("ann", "1\n"), ("ben", "1\n2\n"), ("cid", "1\n2\n3\n"), ("dan", "1\n2\n3\n4\n"))
-    assert authors(made, Bounds(2, 1000)) == ["?", "?", "?", "dan"]
-    assert authors(made, Bounds(1000, 15)) == ["?", "?", "?", "dan"]
-    assert authors(made, Bounds(1000, 1)) == ["?", "?", "?", "?"]
+    assert authors(made, Bounds(2, 1000)) == ["?", "?", "cid", "dan"]
+    assert authors(made, Bounds(1000, 4)) == ["?", "?", "cid", "dan"]
+    assert authors(made, Bounds(1000, 1)) == ["?", "?", "?", "dan"]
 
 
 def test_lines_from_a_version_that_history_lost_name_nobody() -> None:
@@ -53,9 +64,9 @@ def test_lines_from_a_version_that_history_lost_name_nobody() -> None:
 def test_an_approval_covers_the_lines_that_are_there_and_a_person_approves_what_they_write() -> None:
     made = history(("ann", "1\n"), ("ann", "1\n"), ("ann", "1\n2\n"), ("", "1\n2\n3\n"), ("ann", "1\n2\n3\n4\n"))
     made[1] = (made[1][0]._replace(tool=APPROVE), made[1][1])
-    assert [origin.is_approved for origin in blame(made, MANY)] == [True, False, True, False]
+    assert [origin.is_approved for origin in blame(stored(made), MANY)] == [True, False, True, False]
     made[-1] = (made[-1][0]._replace(origin="person"), made[-1][1])
-    assert blame(made, MANY)[-1] == LineOrigin(made[-1][0], is_approved=True)
+    assert blame(stored(made), MANY)[-1] == LineOrigin(made[-1][0], is_approved=True)
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=6), min_size=1, max_size=6), st.integers(1, 5))
@@ -63,7 +74,47 @@ def test_every_line_has_one_origin_whose_version_holds_it(pages: list[list[str]]
     texts = ["".join(f"{line}\n" for line in lines) for lines in pages]
     made = history(*((str(number), text) for number, text in enumerate(texts)))
     for bounds in (MANY, Bounds(count, 1000)):
-        origins = blame(made, bounds)
+        origins = blame(stored(made), bounds)
         assert len(origins) == len(split_lines(texts[-1]))
         for line, origin in zip(split_lines(texts[-1]), origins, strict=True):
             assert origin.change is None or line in split_lines(texts[int(origin.change.agent)])
+
+
+LINES = st.lists(st.sampled_from(["", "a", "ab", "b", "é"]), max_size=5)
+TEXTS = st.builds(lambda lines, end: "\n".join(lines) + end, LINES, st.sampled_from(["", "\n"]))
+
+
+@given(st.lists(TEXTS, min_size=1, max_size=6))
+def test_deltas_and_whole_versions_say_the_same(texts: list[str]) -> None:
+    made = history(*((str(number), text) for number, text in enumerate(texts)))
+    whole = [make_line(change, None, data, -1) for change, data in made]
+    assert blame(stored(made), MANY) == blame(whole, MANY)
+    assert len(blame(whole, MANY)) == len(split_lines(texts[-1]))
+
+
+def test_a_line_that_begins_like_its_new_neighbour_keeps_its_author() -> None:
+    made = history(
+        ("ann", "- buy milk\n"), ("", "- bake bread\n- buy milk\n"), ("ben", "- bake bread\n- b\n- buy milk\n")
+    )
+    assert authors(made) == ["outside", "ben", "ann"]
+
+
+def test_a_damaged_delta_spoils_only_what_depends_on_it() -> None:
+    made = history(*((name, "".join(f"line {number}\n" for number in range(at + 1))) for at, name in enumerate("abcd")))
+    lines = stored(made)
+    lines[2] = lines[2]._replace(data=make_line(made[2][0], None, b"something else\n", -1).data)
+    assert blame(lines, MANY) == []
+    whole = [*lines, make_line(made[3][0]._replace(id="e", before="x"), None, made[3][1], -1)]
+    origins = blame(whole, MANY)
+    assert [origin.change.agent if origin.change else "?" for origin in origins] == ["a", "b", "?", "?"]
+
+
+def test_the_lines_of_a_large_page_are_told_apart() -> None:
+    text = "".join(f"line {number} of what an agent wrote\n" for number in range(20_000))
+    versions = [("ann", text)]
+    for name in ("ben", "", "cid"):
+        text += f"by {name or 'a person'}\n"
+        versions.append((name, text))
+    found = authors(history(*versions), Bounds(1000, 2_000_000))
+    assert found[-3:] == ["ben", "outside", "cid"]
+    assert found[:-3] == ["ann"] * 20_000

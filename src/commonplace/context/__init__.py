@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from ..framing import estimate_tokens, show_hidden
 from ..home import Home
 from ..schema import BOOLEAN, TEXT, Schema, check
 from ..storage.authors import Provenance
-from .budget import FittedSection, Section, fit_sections
-from .items import NOT_APPROVED, Item, Source, Span
+from .approval import keep_approved
+from .budget import FittedSection, fit_sections
+from .items import Source, Span
 from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
@@ -58,37 +57,13 @@ def assemble(
     request = ContextRequest(user, channel, query, only_approved, limit)
     sections = [*make_sections(home, request)]
     if only_approved:
-        sections = _keep_approved(home, sections)
+        sections = keep_approved(home, sections)
     fitted = fit_sections(sections, budget)
     shown = [source for each in fitted if not each.section.is_map for source in each.sources]
     home.record_recall(source.path for source in shown if source.first)
     whole = "\n\n".join(each.text for each in fitted if each.text)
     text = f"{whole}\n" if whole else ""
     return Context(text, _make_receipt(home, fitted, text, budget))
-
-
-def _keep_approved(home: Home, sections: Sequence[Section]) -> list[Section]:
-    """Return sections without what no person wrote or approved."""
-    spans = [*dict.fromkeys(span for section in sections for item in section.items for span in item.spans())]
-    # Pages that are not searched may have changed unnoticed.
-    home.storage.pages.record_outside_edits(dict.fromkeys(path for path, _, _ in spans))
-    origins = dict(zip(spans, home.authors.find(spans), strict=True))
-
-    def is_approved(span: Span) -> bool:
-        return origins[span].is_approved
-
-    chosen: list[Section] = []
-    for section in sections:
-        items: list[Item] = []
-        left_out = [*section.left_out]
-        for item in section.items:
-            rest = item.keep_approved(is_approved)
-            if rest != item:
-                left_out.append(item.leave_out(NOT_APPROVED))
-            if rest:
-                items.append(rest)
-        chosen.append(replace(section, items=items, left_out=tuple(left_out)))
-    return chosen
 
 
 def _make_receipt(home: Home, fitted: list[FittedSection], text: str, budget: int | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import islice
 from typing import NamedTuple
@@ -11,9 +11,10 @@ from typing import NamedTuple
 from ..errors import CommonplaceError
 from ..formats.structure import BLOCK_LEVEL, DAY_HEADING_PATTERN, ENTRY_LEVEL, FOOTER_START, find_marks
 from ..home import Home
+from .approval import check_approval
 from .budget import Section
 from .entries import DayItem, Entry
-from .items import NOT_APPROVED, Cut, Span
+from .items import NOT_APPROVED, Cut
 
 TITLE = "Recent Days"
 _PLAIN_TOKENS = 3000  # what days may take where there is no budget
@@ -22,12 +23,13 @@ _CHARACTERS_PER_TOKEN = 12  # more than any text has
 _MAX_DAYS = 400
 _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others are read
 _DAY_TOKENS = 120.0  # what it takes in any case
-_APPROVED_CHARACTERS = 200_000  # of a page in which entries that a person wrote are looked for; no larger one is blamed
+_WHOLE_CHARACTERS = 200_000  # of a page that is looked at as a whole for entries that a person wrote
 _LONG_SHARE = 1 / 4  # of what is looked at: what an entry that is longer than all of it counts for
 _DAY_HEADING = re.compile(rf"{DAY_HEADING_PATTERN}\s*")
 _ENTRY_LEVELS = (ENTRY_LEVEL, BLOCK_LEVEL)
 _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
 _ENTRY_START = re.compile(rf"^{'#' * ENTRY_LEVEL} ", re.MULTILINE)
+_LINE_END = re.compile(r"\n")
 _DIGITS = re.compile(r"\d+")
 
 
@@ -65,14 +67,7 @@ def recent_days(home: Home, limit: int | None, *, only_approved: bool = False) -
 
 def _keep_approved(home: Home, item: DayItem) -> tuple[DayItem | None, list[Cut]]:
     """Return a day without the entries that no person wrote or approved, which must not use up the room of others."""
-    spans = [*item.spans()]
-    home.storage.pages.record_outside_edits([item.path])
-    origins = dict(zip(spans, home.authors.find(spans), strict=True))
-
-    def is_approved(span: Span) -> bool:
-        return origins[span].is_approved
-
-    rest = item.keep_approved(is_approved)
+    rest = item.keep_approved(check_approval(home, item.spans()))
     return rest, [] if rest == item else [item.leave_out(NOT_APPROVED)]
 
 
@@ -104,7 +99,14 @@ def _read_day(
         warnings.append(f"skipped: {error}")
         return None
     most = int(room) * _CHARACTERS_PER_TOKEN
-    spans = _choose_spans(text, max(most, _APPROVED_CHARACTERS) if only_approved else most)
+    if not only_approved:
+        spans = _choose_spans(text, most)
+    elif len(text) <= _WHOLE_CHARACTERS:
+        spans = [_Span(0, len(text))]
+    else:
+        home.storage.pages.record_outside_edits([path])
+        spans = _find_approved_spans(text, home.authors.find_approved_lines(path), most)
+    spans = spans or _choose_spans(text, most)  # so that the receipt names the day
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
     entries = [entry for span in spans for entry in _parse_entries(text, span, most)]
     return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
@@ -140,6 +142,23 @@ def _choose_spans(text: str, most: int) -> list[_Span]:
             spans.append(_Span(start, end))
             left -= end - start
         end = start
+    return spans[::-1]
+
+
+def _find_approved_spans(text: str, ranges: Sequence[tuple[int, int]], most: int) -> list[_Span]:
+    """Return the newest entries of a long page in which there are lines of these ranges."""
+    offsets = [0, *(match.end() for match in _LINE_END.finditer(text))]
+    spans: list[_Span] = []
+    left = most
+    for first, last in reversed(ranges):
+        if left <= 0 or (spans and offsets[first - 1] >= spans[-1].start):
+            continue
+        start = text.rfind(_ENTRY, 0, offsets[first - 1] + len(_ENTRY) - 1) + 1
+        next_start = text.find(_ENTRY, offsets[last - 1]) + 1 or len(text)
+        end = min(next_start, spans[-1].start) if spans else next_start
+        beyond = max(0, end - start - most)
+        spans.append(_Span(start, end - beyond, beyond))
+        left -= end - start - beyond
     return spans[::-1]
 
 

@@ -19,6 +19,7 @@ from ..home import Home
 from ..storage.layout import stem
 from ..storage.names import is_plain
 from ..storage.records import INJECTED, channel_name, record_at
+from .approval import choose_approved, whole_page
 from .budget import Section
 from .days import list_days
 from .items import OVER_BUDGET, Cut, IsApproved, Part, Source, Span
@@ -407,13 +408,9 @@ class _MapReader:
 
     def _choose(self, paths: Iterable[str]) -> list[str]:
         """Return the paths that may be named: all, or those of which a person wrote or approved everything."""
-        chosen = [*paths]
         if not self._only_approved:
-            return chosen
-        chosen = chosen[: self._most_texts]
-        self._pages.record_outside_edits(chosen)
-        origins = self._home.authors.find([(path, 1, 1_000_000_000) for path in chosen])
-        return [path for path, origin in zip(chosen, origins, strict=True) if origin.is_approved]
+            return [*paths]
+        return choose_approved(self._home, ((path, whole_page(path)) for path in paths), self._most_texts)
 
     def _group(self, title: str, named: Sequence[Named]) -> Group:
         return Group(title, tuple(named)).trim(self._most_names)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import islice
 from typing import NamedTuple
 
 from .. import directive
@@ -21,6 +22,7 @@ from ..home import Home
 from ..instructions import Rule, read_rule
 from ..model import Hit, Record, Viewer
 from ..storage.records import INJECTED, read_record, read_text
+from .approval import choose_approved
 from .budget import Section
 from .days import recent_days
 from .items import CALLER, NOT_APPROVED, Cut, RulesItem, Source, TextItem
@@ -187,8 +189,15 @@ def working_notes(home: Home, request: ContextRequest) -> Section | None:
     records = [record for record in found if record.path not in fixed and record.text.strip()]
     records.sort(key=_newest_first)
     most = _MAX_PLAIN_NOTES if request.limit is None else max(_MAX_PLAIN_NOTES, request.limit // 5)
-    items = [_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records[:most])]
-    left_out = tuple(Cut(record.path, 0, f"older than the newest {most} notes") for record in records[most:])
+    made = (_list_item(home, record, request, rank=(number, "")) for number, record in enumerate(records))
+    if request.only_approved:
+        items = choose_approved(home, ((item, span) for item in made for span in item.spans()), most)
+    else:
+        items = [*islice(made, most)]
+    shown = {item.path for item in items}
+    older = f"older than the newest {most} notes"
+    reason = f"{NOT_APPROVED}, or it is {older}" if request.only_approved else older
+    left_out = tuple(Cut(record.path, 0, reason) for record in records if record.path not in shown)
     if not items and not warnings:
         return None
     return Section("Working Notes", 55, items, floor_tokens=30, weight=2, left_out=left_out, warnings=warnings)

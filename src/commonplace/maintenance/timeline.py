@@ -329,14 +329,14 @@ class BlameLine(NamedTuple):
 def blame_page(home: Home, path: str, *, everyone: bool = False) -> list[BlameLine]:
     """Return the lines of a page as it is now; PageNotFound when it was removed. Sessions come without secrets."""
     path = require_history(home, path, everyone=everyone)
-    versions = home.storage.history.versions(path)
-    if not versions or versions[-1][1] is None:
+    history = home.storage.history.lines(path, _BLAME_BOUNDS.versions)
+    if not history or history[-1].change.version == ABSENT:
         raise PageNotFound(path)
     place = home.layout.place(path)
     is_session = place is not None and place.kind == "session"
-    lines = split_lines(as_text(versions[-1][1]))
+    lines = split_lines(as_text(home.storage.history.read_version(path, history[-1].change.version)))
     texts = render_lines(lines) if is_session else lines
-    numbered = enumerate(zip(texts, blame(versions, _BLAME_BOUNDS), strict=True), start=1)
+    numbered = enumerate(zip(texts, blame(history, _BLAME_BOUNDS), strict=True), start=1)
     return [_make_line(number, text, origin) for number, (text, origin) in numbered]
 
 

@@ -1,7 +1,8 @@
 """Who wrote each line of a page: blame, and for what search returns a cache of it.
 
-Blame compares the versions of a page one after another. A line that was there before the first version that is read has
-no known author. Work is bounded: of a long history only the newest versions are compared.
+Blame follows the changes of a page one after another. A line that was there before the first change that is read has no
+known author. Only the lines around a change are compared, so a large page costs little more than a small one; of a long
+history only the newest changes are followed.
 """
 
 from __future__ import annotations
@@ -12,18 +13,17 @@ from typing import NamedTuple
 
 from ..errors import CommonplaceError
 from .base import HistoryStore, Pages
-from .history import ABSENT, APPROVE, Change, Versions, as_text, kind_of_origin
+from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
 from .merge import matching_blocks
 
 _PERSON = "person"
-_MAX_PAGE_CHARACTERS = 200_000  # of a page that is compared with its earlier versions
 _MAX_CACHED_PAGES = 2000
 _JOIN = "; "
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 
 
 class Bounds(NamedTuple):
-    """How many of the newest versions are compared, and how many bytes in all."""
+    """How many of the newest changes are followed, and how many bytes of what they replaced and wrote are compared."""
 
     versions: int
     size: int
@@ -37,7 +37,7 @@ class LineOrigin(NamedTuple):
 
 
 UNKNOWN = LineOrigin(None)
-_SEARCH_BOUNDS = Bounds(versions=200, size=8_000_000)
+_SEARCH_BOUNDS = Bounds(versions=5000, size=16_000_000)
 
 
 def split_lines(text: str) -> list[str]:
@@ -45,22 +45,23 @@ def split_lines(text: str) -> list[str]:
     return text.removesuffix("\n").split("\n") if text else []
 
 
-def blame(versions: Versions, bounds: Bounds) -> list[LineOrigin]:
-    """Return the origin of every line of the last version."""
-    start = _find_start(versions, bounds)
-    lines: list[str] = []
+def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
+    """Return the origin of every line of the last version; of none, if it cannot be decoded."""
+    edits = read_edits(lines)
+    if not edits or edits[-1].change != lines[-1].change:
+        return []
+    start = _find_start(edits, bounds)
+    text = bytearray()
     origins: list[LineOrigin] = []
-    before = ABSENT
-    for change, data in versions[start:]:
-        # After a gap, what is new may be from a change that history no longer holds.
-        is_next = change.before == before and (start == 0 or before != ABSENT)
-        new_lines = split_lines(as_text(data))
-        own = LineOrigin(change, is_by_person(change)) if is_next else UNKNOWN
-        origins = _carry_over(lines, new_lines, origins, own)
-        if change.tool == APPROVE and kind_of_origin(change.origin) != "import":
+    for number, edit in enumerate(edits):
+        if number < start:
+            text[edit.start : edit.end] = edit.data
+            continue
+        if number == start:
+            origins = [UNKNOWN] * _count_lines(text)
+        _follow(edit, text, origins)
+        if edit.change.tool == APPROVE and kind_of_origin(edit.change.origin) != "import":
             origins = [origin._replace(is_approved=True) for origin in origins]
-        lines = new_lines
-        before = change.version
     return origins
 
 
@@ -70,16 +71,38 @@ def is_by_person(change: Change) -> bool:
     return kind == _PERSON or (not change.tool and kind != "import")
 
 
-def _find_start(versions: Versions, bounds: Bounds) -> int:
-    """Return the first of the newest versions that are within the bounds; the last one always is."""
+def _find_start(edits: Sequence[Edit], bounds: Bounds) -> int:
+    """Return the first of the newest edits that are within the bounds; the last one always is."""
     size = 0
-    start = len(versions)
-    while start and len(versions) - start < bounds.versions:
-        size += len(versions[start - 1][1] or b"")
-        if size > bounds.size and start < len(versions):
+    start = len(edits)
+    while start and len(edits) - start < bounds.versions:
+        edit = edits[start - 1]
+        size += edit.end - edit.start + len(edit.data)
+        if size > bounds.size and start < len(edits):
             break
         start -= 1
     return start
+
+
+def _follow(edit: Edit, text: bytearray, origins: list[LineOrigin]) -> None:
+    """Make an edit, in the text and in the origins of its lines. Lines that were there before keep theirs."""
+    # After a gap, what is new may be from a change that history no longer holds.
+    own = LineOrigin(edit.change, is_by_person(edit.change)) if edit.is_next else UNKNOWN
+    start = text.rfind(b"\n", 0, edit.start) + 1
+    end = text.find(b"\n", edit.end) + 1 or len(text)
+    old = bytes(text[start:end])
+    new = old[: edit.start - start] + edit.data + old[edit.end - start :]
+    first = len(origins) - _count_lines(text, start)
+    old_lines = split_lines(as_text(old))
+    last = first + len(old_lines)
+    origins[first:last] = _carry_over(old_lines, split_lines(as_text(new)), origins[first:last], own)
+    text[edit.start : edit.end] = edit.data
+
+
+def _count_lines(text: bytearray, start: int = 0) -> int:
+    """Return how many lines begin at `start`, which is where a line begins, or after it."""
+    is_open = len(text) > start and not text.endswith(b"\n")
+    return text.count(b"\n", start) + is_open
 
 
 def _carry_over(lines: list[str], new_lines: list[str], origins: list[LineOrigin], own: LineOrigin) -> list[LineOrigin]:
@@ -139,6 +162,23 @@ class Authors:
             return [Provenance() for _ in spans]
         return [self._find(span, stamps.get(span[0], "")) for span in spans]
 
+    def find_approved_lines(self, path: str) -> list[tuple[int, int]]:
+        """Return the first and the last line of every stretch of a page that a person wrote or approved."""
+        try:
+            stamp = self._history.stamps([path]).get(path, "")
+        except (CommonplaceError, OSError):
+            stamp = ""
+        ranges: list[tuple[int, int]] = []
+        page = self._open(path, stamp) if stamp else _Page()
+        for number, origin in enumerate(page.origins, start=1):
+            if not origin.is_approved or number in page.blanks:
+                continue
+            if ranges and ranges[-1][1] == number - 1:
+                ranges[-1] = (ranges[-1][0], number)
+            else:
+                ranges.append((number, number))
+        return ranges
+
     def _find(self, span: Span, stamp: str) -> Provenance:
         return _find_in(self._open(span[0], stamp), span) if stamp else Provenance()
 
@@ -164,17 +204,16 @@ class Authors:
 
     def _blame(self, path: str) -> _Page:
         page = self._pages.read(path)
-        lines = split_lines(page.text)
-        if len(page.text) > _MAX_PAGE_CHARACTERS:  # all its lines have one origin, blank ones too
-            return _Page(_fill([UNKNOWN] * len(lines), self._history.changes(path)))
-        blanks = frozenset(number for number, line in enumerate(lines, start=1) if not line.strip())
-        versions = self._history.versions(path, _SEARCH_BOUNDS.versions)
-        if not versions or versions[-1][0].version != page.version:  # changed since, and not recorded yet
+        lines = self._history.lines(path, _SEARCH_BOUNDS.versions)
+        if not lines or lines[-1].change.version != page.version:  # changed since, and not recorded yet
             return _Page()
-        origins = blame(versions, _SEARCH_BOUNDS)
+        origins = blame(lines, _SEARCH_BOUNDS)
         if UNKNOWN in origins:
             origins = _fill(origins, self._history.changes(path))
-        return _Page(_without_programs(path, origins, versions), blanks)
+        if path.endswith(".jsonl"):
+            origins = _without_programs(origins)
+        numbered = enumerate(split_lines(page.text), start=1)
+        return _Page(origins, frozenset(number for number, line in numbered if not line or line.isspace()))
 
 
 def _blame_last(versions: Versions) -> _Page:
@@ -203,10 +242,8 @@ def _fill(origins: list[LineOrigin], changes: list[Change]) -> list[LineOrigin]:
     return [first if origin == UNKNOWN else origin for origin in origins]
 
 
-def _without_programs(path: str, origins: list[LineOrigin], versions: Versions) -> list[LineOrigin]:
+def _without_programs(origins: list[LineOrigin]) -> list[LineOrigin]:
     """Forget who wrote lines of a session outside of history: sessions grow without it, by what agents say."""
-    if not path.endswith(".jsonl") or not versions:
-        return origins
     return [UNKNOWN if origin.change and not origin.change.tool else origin for origin in origins]
 
 

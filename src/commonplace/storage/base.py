@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from ..model import Page
 from ..settings import INTERNAL_FOLDERS, Settings
-from .history import ABSENT, Author, Change, ChooseVersions, PastPage, Versions
+from .history import ABSENT, Author, Change, ChooseVersions, Line, PastPage, Versions
 
 if TYPE_CHECKING:
     from ..errors import CommonplaceError
@@ -188,6 +188,10 @@ class HistoryStore(Protocol):
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
         """Return every readable version of a page, or only the newest so many; oldest first."""
+        ...
+
+    def lines(self, path: str, newest: int) -> list[Line]:
+        """Return the newest so many changes of a page as they are stored, and those before that they are deltas of."""
         ...
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:

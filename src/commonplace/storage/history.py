@@ -22,6 +22,7 @@ from ..errors import NotFound
 ABSENT = ""  # the version of a page that is not there
 MAX_DELTA_DEPTH = 50  # lines to replay for a version
 _MAX_DELTA_RATIO = 0.5  # of the page: if more than this changed, the version is stored whole
+_MAX_EDIT_BYTES = 64_000_000  # of edits that are held in memory at once
 _COMPARED_BYTES = 1 << 16  # at once, when two versions are compared
 
 
@@ -167,6 +168,16 @@ class Line(NamedTuple):
     data: str
 
 
+class Edit(NamedTuple):
+    """A change as the bytes that it replaced. `is_next`: whether history holds the version that it was made to."""
+
+    change: Change
+    start: int
+    end: int
+    data: bytes
+    is_next: bool
+
+
 @lru_cache(maxsize=8)  # one write asks several times for the same two versions
 def version_of(data: bytes | None) -> str:
     """Return the version that names these bytes."""
@@ -251,6 +262,71 @@ def replay(lines: Iterable[Line]) -> Iterator[tuple[Change, bytes | None]]:
             last = None
 
 
+def read_edits(lines: Sequence[Line]) -> list[Edit]:
+    """Return what each change replaced, in order; without those that cannot be decoded any more.
+
+    The first edit is made to an empty text. Of versions that were stored as deltas only the last is compared with its
+    hash; if that is wrong, all of them are.
+    """
+    newest = _decompress_newest(lines)
+    edits, text = _decode_edits(newest, is_checked=False)
+    if edits and _version_after(edits[-1].change, text) != edits[-1].change.version:
+        edits, _ = _decode_edits(newest, is_checked=True)
+    return edits
+
+
+def _decompress_newest(lines: Sequence[Line]) -> list[tuple[Line, bytes | None]]:
+    """Return the newest lines with what they store, as many as fit into memory; the first of them is stored whole."""
+    chosen: list[tuple[Line, bytes | None]] = []
+    size = 0
+    for line in reversed(lines):
+        if size > _MAX_EDIT_BYTES and chosen[-1][0].span is None:
+            break
+        data = _decompress(line.data)
+        size += len(data or b"")
+        chosen.append((line, data))
+    return chosen[::-1]
+
+
+def _decode_edits(lines: Iterable[tuple[Line, bytes | None]], *, is_checked: bool) -> tuple[list[Edit], bytearray]:
+    """Return the edits, and the text after them."""
+    edits: list[Edit] = []
+    text = bytearray()
+    before = ABSENT
+    is_readable = True  # whether the text is what the next delta was made of
+    for line, data in lines:
+        edit = _decode_edit(line, data, text, before) if is_readable or line.span is None else None
+        is_readable = edit is not None
+        if edit is None:
+            continue
+        replaced = text[edit.start : edit.end]
+        text[edit.start : edit.end] = edit.data
+        if is_checked and _version_after(line.change, text) != line.change.version:
+            text[edit.start : edit.start + len(edit.data)] = replaced
+            is_readable = False
+            continue
+        edits.append(edit)
+        before = line.change.version
+    return edits, text
+
+
+def _version_after(change: Change, text: bytearray) -> str:
+    return version_of(None if change.version == ABSENT else bytes(text))
+
+
+def _decode_edit(line: Line, data: bytes | None, text: bytearray, before: str) -> Edit | None:
+    """Return what a line replaced in the text before it; None if it cannot be decoded."""
+    is_next = line.change.before == before
+    if line.change.version == ABSENT:
+        return Edit(line.change, 0, len(text), b"", is_next)
+    if data is None:
+        return None
+    if line.span is None:
+        return Edit(line.change, *_find_difference(bytes(text), data), is_next)
+    start, end = line.span
+    return Edit(line.change, start, end, data, is_next) if 0 <= start <= end <= len(text) else None
+
+
 def replay_sizes(lines: Iterable[Line]) -> Iterator[tuple[Change, int]]:
     """Yield changes of any pages with the page's size in bytes; -1 when it was absent or cannot be decoded."""
     sizes: dict[str, int] = {}
@@ -331,11 +407,8 @@ def _needed_lines(lines: list[Line], version: str) -> list[Line]:
 def _decode(line: Line, before: bytes | None) -> bytes | None:
     if line.change.version == ABSENT:
         return None
-    try:
-        data = zlib.decompress(base64.b64decode(line.data))
-    except (ValueError, zlib.error):
-        return None
-    if line.span is None:
+    data = _decompress(line.data)
+    if data is None or line.span is None:
         return data
     return None if before is None else before[: line.span[0]] + data + before[line.span[1] :]
 
@@ -343,11 +416,17 @@ def _decode(line: Line, before: bytes | None) -> bytes | None:
 def _decode_size(line: Line, before: int) -> int:
     if line.change.version == ABSENT or (line.span and before < 0):
         return -1
-    try:
-        own = len(zlib.decompress(base64.b64decode(line.data)))
-    except (ValueError, zlib.error):
+    data = _decompress(line.data)
+    if data is None:
         return -1
-    return own if line.span is None else before - (line.span[1] - line.span[0]) + own
+    return len(data) if line.span is None else before - (line.span[1] - line.span[0]) + len(data)
+
+
+def _decompress(data: str) -> bytes | None:
+    try:
+        return zlib.decompress(base64.b64decode(data))
+    except (ValueError, zlib.error):
+        return None
 
 
 def _compress(data: bytes) -> str:

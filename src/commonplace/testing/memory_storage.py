@@ -47,6 +47,7 @@ from ..storage.history import (
     find_past_pages,
     format_line,
     keep_since,
+    make_line,
     oldest_that_fits,
     parse_lines,
     rebuild_lines,
@@ -259,6 +260,9 @@ class MemoryHistory:
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
         return self._select(path)[-newest:] if newest else self._select(path)
+
+    def lines(self, path: str, newest: int) -> list[Line]:
+        return [make_line(change, None, data, -1) for change, data in self.versions(path, newest)]
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         lengths = {path: len(self._select(path)) for path in paths}

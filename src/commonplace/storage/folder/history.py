@@ -171,12 +171,15 @@ class FolderHistory:
         lines = self._lines(path)
         return list(replay(lines)) if newest is None else list(replay(newest_lines(lines, newest)))[-newest:]
 
+    def lines(self, path: str, newest: int) -> list[Line]:
+        return newest_lines(self._lines(path), newest)
+
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         """Return what tells whether a page's slot has grown. The cache of heads is the writers': it is not touched."""
         stamps: dict[str, str] = {}
         for path in paths:
             with suppress(OSError):
-                info = os.stat(self._file(slot_of(path)))
+                info = os.lstat(self._file(slot_of(path)))
                 stamps[path] = f"{info.st_ino}:{info.st_size}"
         return stamps
 

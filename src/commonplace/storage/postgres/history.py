@@ -193,10 +193,12 @@ class PostgresHistory:
     def versions(self, path: str, newest: int | None = None) -> Versions:
         if newest is None:
             return list(replay(parse_line(row) for row in self._query(LINE_COLUMNS, "path = %s ORDER BY seq", path)))
+        return list(replay(self.lines(path, newest)))[-newest:]
+
+    def lines(self, path: str, newest: int) -> list[Line]:
         limit = newest + MAX_DELTA_DEPTH + 1
         rows = self._query(LINE_COLUMNS, f"path = %s ORDER BY seq DESC LIMIT {limit}", path)
-        lines = [parse_line(row) for row in reversed(rows)]
-        return list(replay(newest_lines(lines, newest)))[-newest:]
+        return newest_lines([parse_line(row) for row in reversed(rows)], newest)
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
         condition = "path = ANY(%s) GROUP BY path"
