@@ -14,7 +14,7 @@ from commonplace.home import Home
 from commonplace.settings import DIRECTIVE_BLOCKS
 from commonplace.testing import FrozenClock
 from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
-from commonplace.toolsets import TOOLS, name_tools
+from commonplace.toolsets import READERS, TOOLS, name_tools
 
 MAX_TOKENS = 180
 SELECTIONS = [chosen for size in range(1, 6) for chosen in combinations(TOOLSETS, size)]
@@ -151,3 +151,29 @@ def test_a_handle_calls_what_it_was_opened_for_first(home: Path, clock: FrozenCl
 
 def test_a_home_opened_without_tools_names_the_everyday_ones(home: Path) -> None:
     assert Home(str(home)).default_directive() == directive.render(name_tools(EVERYDAY))
+
+
+def test_the_table_of_readers_is_that_of_the_tools() -> None:
+    found = {name: tuple(plain for plain, tool in load(name).tools.items() if tool.reads_only) for name in TOOLSETS}
+    assert {name: tools for name, tools in found.items() if tools} == READERS
+
+
+@pytest.mark.parametrize("toolsets", [*SELECTIONS, EVERYDAY], ids="-".join)
+def test_a_caller_who_may_only_read_is_told_of_no_tool_that_writes(home: Path, toolsets: tuple[str, ...]) -> None:
+    (home / "commonplace.yaml").write_text("directive:\n  blocks: [categories, storage]\n")
+    memory = Memory(home, toolsets=toolsets)
+    tools = name_tools(toolsets)
+    writers = {tool.name for tool in tools if not tool.reads_only}
+    shown = words_of(str(memory.context(reads_only=True)))
+    readers = [tool for tool in tools if tool.reads_only]
+    assert not shown & writers
+    assert {tool.name for tool in readers} <= shown
+    said = directive.introduce_server(readers)
+    assert not words_of(said) & writers
+    assert not readers or "change nothing" in said
+
+
+def test_a_server_is_introduced_by_the_tools_it_serves() -> None:
+    every = {tool.name for tool in name_tools(EVERYDAY)}
+    assert every <= words_of(directive.introduce_server(name_tools(EVERYDAY)))
+    assert not every & words_of(directive.introduce_server(name_tools(("registry",))))

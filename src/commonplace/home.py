@@ -24,7 +24,7 @@ from .storage.names import encode_name, require_valid_name
 from .storage.readings import Reading, ReadingLog, Readings, forget_readings, list_paths
 from .storage.records import Channels, Globals, RecordFolder
 from .storage.skills import Skills
-from .toolsets import EVERYDAY, name_tools
+from .toolsets import EVERYDAY, ToolName, name_tools
 from .trust import Trust, require_owner
 from .user_config import ProviderChoice, choose_provider, is_self_contained, state_folder
 from .user_config import load as load_config
@@ -195,16 +195,23 @@ class Home:
         is_available = {"retrieval": self.search_settings.enabled, "journal": self.has_memory}
         return frozenset(name for name, is_on in is_available.items() if not is_on)
 
-    def default_directive(self) -> str:
-        """Return the default directive for the tools that the agent is given, with the blocks that settings choose."""
-        tools = name_tools(self.toolsets, self.unavailable_toolsets)
-        return directive.render(tools, self.settings.directive.blocks)
+    def default_directive(self, *, reads_only: bool = False) -> str:
+        """Return the default directive for the tools that the agent is given, with the blocks that settings choose.
 
-    def brief_directive(self) -> str:
+        `reads_only`: it is for a caller who may call only those that write nothing.
+        """
+        tools = self._list_tools(reads_only=reads_only)
+        return directive.render(tools, self.settings.directive.blocks, reads_only=reads_only)
+
+    def brief_directive(self, *, reads_only: bool = False) -> str:
         """Return the default directive in a few lines, for a context with little room; empty if blocks belong to it."""
         if self.settings.directive.blocks:
             return ""
-        return directive.render_brief(name_tools(self.toolsets, self.unavailable_toolsets))
+        return directive.render_brief(self._list_tools(reads_only=reads_only), reads_only=reads_only)
+
+    def _list_tools(self, *, reads_only: bool) -> list[ToolName]:
+        tools = name_tools(self.toolsets, self.unavailable_toolsets)
+        return [tool for tool in tools if tool.reads_only or not reads_only]
 
     def write_default_directive(self) -> None:
         """Write the default directive into a new home, where it can be written, if any agent has memory.

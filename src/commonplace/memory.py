@@ -134,19 +134,27 @@ class Memory:
         query: str | None = None,
         *,
         only_approved: bool = False,
+        reads_only: bool = False,
         session: str = "",
     ) -> Context:
         """Return what a model should read first: `str()` is the text, `.receipt` says what went in and what was cut.
 
         With `only_approved` it has nothing but what a person wrote or approved: in the web page, in a file, or with
-        `commonplace proposals`. `session` names the conversation that gets it where many share this handle, so that
-        `recall_for` does not repeat it.
+        `commonplace proposals`. With `reads_only` it is for a model that may call only tools which write nothing, and
+        the default directive names no others. `session` names the conversation that gets it where many share this
+        handle, so that `recall_for` does not repeat it.
         """
         from .context import assemble
         from .context.given import note_context
 
         context = assemble(
-            self.home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved
+            self.home,
+            user=user,
+            channel=channel,
+            budget=budget,
+            query=query,
+            only_approved=only_approved,
+            reads_only=reads_only,
         )
         note_context(self.home, context.receipt, session)
         self._conversation(session).give(context.text)

@@ -17,6 +17,13 @@ TOOLS = {
     "registry": ("MemoryTool",),
 }
 TOOLSETS = tuple(TOOLS)
+# Those that write nothing: what a caller gets who may only read.
+READERS = {
+    "retrieval": ("memory_search", "memory_get"),
+    "notes": ("memory_read", "memory_search"),
+    "working": ("search_memory",),
+    "journal": ("recall",),
+}
 # A selection of tools, not a toolset: enough for everything, and no two tools for one thing.
 EVERYDAY_NAME = "everyday"
 EVERYDAY = (EVERYDAY_NAME,)  # what an agent is given by default
@@ -30,6 +37,10 @@ class ToolName(NamedTuple):
     plain: str
     name: str
     keeper: str
+
+    @property
+    def reads_only(self) -> bool:
+        return self.plain in READERS.get(self.toolset, ())
 
 
 def name_tools(toolsets: Iterable[str], unavailable: Collection[str] = ()) -> list[ToolName]:

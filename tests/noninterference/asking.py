@@ -78,6 +78,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
             *(Http("history", {"what": what}) for what in whats),
         ],
         "GET /v1/history/{id}": _history(kept),
+        "GET /v1/blame/{path}": _pages("blame"),
         "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
         "GET /v1/health": [Http("health")],
         "GET /v1/tools": [Http("tools")],

@@ -302,3 +302,13 @@ def test_a_reply_says_whether_anything_fits(memory: Memory, query: str, verdict:
     for text in ("The staging database is on port 5433.", "Bob lives in Lisbon.", "The deploy day is Friday."):
         memory.call("remember", {"content": text})
     assert search(memory, query)["verdict"] == verdict
+
+
+def test_a_search_may_keep_to_one_author(memory: Memory, home: Path) -> None:
+    memory.call("remember", {"content": "The samovar is brass."})
+    (home / "memory").mkdir(exist_ok=True)
+    (home / "memory/samovar.md").write_text("The samovar leaks.\n")
+    found = memory.call("memory_search", {"query": "samovar", "author": "outside"})["results"]
+    assert [row["path"] for row in found] == ["memory/samovar.md"]
+    found = memory.call("memory_search", {"query": "samovar", "author": "main"})["results"]
+    assert ["brass" in row["text"] for row in found] == [True]

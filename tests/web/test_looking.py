@@ -394,3 +394,22 @@ def test_a_slash_and_escape_leave_the_question_alone(look: Look) -> None:
     page.keyboard.press("/")
     expect(field).to_be_focused()
     expect(field).to_have_value("and/or")
+
+
+def test_who_wrote_it_is_told_on_hits_in_the_history_and_line_by_line(look: Look, home: Path) -> None:
+    page = look.go("#/search?q=never+change+a+reading&source=memory")
+    expect(page.locator(".hit .author").first).to_have_text("by main (update_world)")
+    page.get_by_role("button", name="Filters").click()
+    page.get_by_label("Author").fill("outside")
+    page.get_by_label("Author").press("Enter")
+    expect(page).to_have_url(re.compile("author=outside"))
+    expect(page.locator(".hit")).to_have_count(0)
+    (home / "memory/world/lighthouse.md").write_text("# Lighthouse\n\nWhite, says a person.\n")
+    page = look.go("#/page/memory/world/lighthouse.md?source=1")
+    page.get_by_label("Who wrote each line").check()
+    expect(page.locator(".line-author").first).to_contain_text("outside")
+    page = look.go("#/page/memory/world/alarms.md?source=1&authors=1")
+    expect(page.locator(".line-author").first).to_contain_text("main (update_world)")
+    page = look.go("#/page/memory/world/lighthouse.md?history=1")
+    expect(page.locator(".change .author").first).to_have_text("by outside")
+    assert look.errors == []

@@ -50,6 +50,7 @@ class ContextRequest(NamedTuple):
     query: str | None = None
     only_approved: bool = False
     limit: int | None = None
+    reads_only: bool = False  # whether the reader may call only tools that write nothing
 
 
 def handoff(home: Home, request: ContextRequest) -> Section:
@@ -77,7 +78,7 @@ def _shorten_name(name: str) -> str:
     return name if len(name) <= _LONG_NAME_CHARACTERS else f"{name[:_LONG_NAME_CHARACTERS]}…"
 
 
-def directives(home: Home, _: ContextRequest) -> Section:
+def directives(home: Home, request: ContextRequest) -> Section:
     """Return the standing instructions that people keep: the home's, then the agent's, by file name."""
     items: list[RulesItem] = []
     warnings: list[str] = []
@@ -89,7 +90,7 @@ def directives(home: Home, _: ContextRequest) -> Section:
             rule = read_rule(home, path, text)
             waiting += bool(rule.proposal)
             if rule.text.strip():
-                items.append(_rules_item(home, rule))
+                items.append(_rules_item(home, rule, reads_only=request.reads_only))
     intro = "\n\n".join([DATA_RULE, *waiting_line(waiting, "directive")])
     has_brief = all(item.brief for item in items)
     return Section(
@@ -105,20 +106,20 @@ def directives(home: Home, _: ContextRequest) -> Section:
     )
 
 
-def _rules_item(home: Home, rule: Rule) -> RulesItem:
+def _rules_item(home: Home, rule: Rule, *, reads_only: bool) -> RulesItem:
     """Return a rule in force; in place of a default that nobody edited, the one for the tools at hand."""
     first = len(rule.text) - len(rule.text.lstrip("\n")) + 1
     if not directive.is_default(rule.text):
         return RulesItem(rule.text.strip("\n"), rule.path, first, is_current=not rule.proposal)
     last = first + rule.text.strip("\n").count("\n")
     return RulesItem(
-        home.default_directive().strip("\n"),
+        home.default_directive(reads_only=reads_only).strip("\n"),
         rule.path,
         first,
         is_current=False,
         is_own=True,
         last_page_line=last,
-        brief=home.brief_directive().strip("\n"),
+        brief=home.brief_directive(reads_only=reads_only).strip("\n"),
     )
 
 

@@ -7,6 +7,7 @@ user's own process and needs none.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextvars import ContextVar
 from threading import Lock
 
 from ..errors import CommonplaceError, Refused
@@ -16,9 +17,11 @@ from ..storage.backends import backend_of
 from ..storage.base import TokenStore
 from ..storage.tokens import Grant, parse_tenant, verify_token
 from ..trust import open_trusted_tokens
-from .sessions import Caller, ServerOptions
+from .sessions import UNRESTRICTED, Caller, ServerOptions
 
 GRANT = "commonplace.grant"  # the key in an ASGI scope under which a request carries its grant
+# The same for code that an SDK calls without the request. Without a request, a caller is the user's own process.
+CURRENT_GRANT: ContextVar[Grant] = ContextVar("grant", default=UNRESTRICTED)
 MAX_OPEN_STORES = 64
 
 

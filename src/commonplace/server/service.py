@@ -15,6 +15,7 @@ from ..formats.timestamps import format_timestamp
 from ..home import Home, utc_now
 from ..memory import Memory
 from ..model import Clock
+from ..storage.layout import MAIN
 from ..storage.tokens import Call, Grant, Outcome
 from ..tools import catalog, schemas
 from .auth import Authenticator, TokenStores
@@ -83,6 +84,13 @@ class MemoryService:
         if memory is None:
             memory = await anyio.to_thread.run_sync(self.memories.open, caller, abandon_on_cancel=True)
         return memory
+
+    def unavailable_toolsets(self) -> frozenset[str]:
+        """Return the toolsets that the settings of this server's own memory switch off, as far as it is open."""
+        options = self.options
+        caller = Caller(options.home, options.flags.get("agent") or options.defaults.get("agent") or MAIN)
+        memory = self.memories.find_open(caller)
+        return memory.home.unavailable_toolsets if memory else frozenset()
 
     async def record_call(
         self,

@@ -197,9 +197,10 @@ class Authors:
     def _blame_as_of(self, path: str, moment: str) -> _Page:
         page = _Page()
         with suppress(CommonplaceError, OSError):
-            every = self._history.versions(path)
-            versions = [each for each in every if each[0].at <= moment] or every[:1]
-            page = _blame_last(versions)
+            every = self._history.lines(path, _SEARCH_BOUNDS.versions)
+            lines = [line for line in every if line.change.at <= moment] or every[:1]
+            if lines:
+                page = _blame_last(lines, as_text(self._history.read_version(path, lines[-1].change.version)))
         return page
 
     def _blame(self, path: str) -> _Page:
@@ -207,23 +208,19 @@ class Authors:
         lines = self._history.lines(path, _SEARCH_BOUNDS.versions)
         if not lines or lines[-1].change.version != page.version:  # changed since, and not recorded yet
             return _Page()
-        origins = blame(lines, _SEARCH_BOUNDS)
-        if UNKNOWN in origins:
-            origins = _fill(origins, self._history.changes(path))
-        if path.endswith(".jsonl"):
-            origins = _without_programs(origins)
-        numbered = enumerate(split_lines(page.text), start=1)
-        return _Page(origins, frozenset(number for number, line in numbered if not line or line.isspace()))
+        known = _blame_last(lines, page.text)
+        if UNKNOWN in known.origins and not path.endswith(".jsonl"):
+            known = known._replace(origins=_fill(known.origins, self._history.changes(path)))
+        return known
 
 
-def _blame_last(versions: Versions) -> _Page:
-    """Return the origins of the lines of the last version."""
-    text = as_text(versions[-1][1]) if versions else ""
-    if len(text) > _MAX_PAGE_CHARACTERS:
-        return _Page()
-    blanks = frozenset(number for number, line in enumerate(split_lines(text), start=1) if not line.strip())
-    path = versions[-1][0].path if versions else ""
-    return _Page(_without_programs(path, blame(versions, _SEARCH_BOUNDS), versions), blanks)
+def _blame_last(lines: Sequence[Line], text: str) -> _Page:
+    """Return the origins of the lines of the last version, which is `text`."""
+    origins = blame(lines, _SEARCH_BOUNDS)
+    if lines[-1].change.path.endswith(".jsonl"):
+        origins = _without_programs(origins)
+    numbered = enumerate(split_lines(text), start=1)
+    return _Page(origins, frozenset(number for number, line in numbered if not line or line.isspace()))
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:
@@ -233,7 +230,7 @@ def _find_in(page: _Page, span: Span) -> Provenance:
     return _summarize(written) if written else Provenance()
 
 
-def _fill(origins: list[LineOrigin], changes: list[Change]) -> list[LineOrigin]:
+def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[LineOrigin]:
     """Name the author of all changes for lines that are older than what was compared, if there is only one."""
     is_whole = bool(changes) and changes[0].before == ABSENT
     if not is_whole or len({change.by for change in changes}) > 1:

@@ -66,6 +66,7 @@ def memory_search(
     until: Annotated[str | None, "Only up to this day."] = None,
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
+    author: Annotated[str | None, "Only what this agent wrote; or outside, import, person, token."] = None,
     as_of: Annotated[str | None, "What memory held at the end of this day: 2026-03-01, 2026-03, last week."] = None,
 ) -> Annotated[
     Reply,
@@ -77,7 +78,7 @@ def memory_search(
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path, as_of=as_of)
+    filters = home.filters(**named, source=source, path=path, author=author, as_of=as_of)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 

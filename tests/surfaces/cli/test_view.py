@@ -85,8 +85,9 @@ def test_days_are_understood_in_words(own: Shell) -> None:
 
 def test_hits_are_shown_with_their_place_their_score_and_their_text(asked: Shell) -> None:
     lines = asked.ok("search", BY_WORDS, "--scope", "world").splitlines()
-    place, _, score = lines[0].rpartition("  ")
+    place, score, author = lines[0].split("  ")
     assert place == f"{WORLD}#L1-L1"
+    assert author == "outside"
     assert 0 < float(score) <= 1
     assert lines[1] == "  Our cat sleeps in the pets."
     assert asked.ok("show", place).strip() == lines[1].strip()

@@ -426,3 +426,22 @@ async def test_settings_that_change_while_it_serves_hold_for_the_next_request(tm
             await client.call_tool("recall", {})
         (tmp_path / "commonplace.yaml").unlink()
         assert not (await client.call_tool("memory_search", {"query": "tea"})).is_error
+
+
+async def test_the_instructions_name_the_tools_that_are_served(tmp_path: Path) -> None:
+    async with served(tmp_path, "legacy", toolsets=("notes",)) as client:
+        assert "memory_write" in str(client.instructions)
+        assert "remember" not in str(client.instructions)
+
+
+async def test_a_context_may_keep_to_what_a_person_wrote(tmp_path: Path) -> None:
+    Memory(tmp_path).call("reflect", {"content": "Tea, says the agent."})
+    (tmp_path / "MEMORY.md").write_text("Coffee, says a person.\n")
+    async with served(tmp_path) as client:
+        read = await client.read_resource("commonplace://context?only_approved=true")
+        prompt = await client.get_prompt("recall", {"only_approved": "true"})
+        with pytest.raises(MCPError, match="only_approved"):
+            await client.read_resource("commonplace://context?only_approved=maybe")
+    for text in (read.contents[0].text, prompt.messages[0].content.text):
+        assert "says a person" in text
+        assert "says the agent" not in text

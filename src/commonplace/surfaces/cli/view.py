@@ -78,7 +78,7 @@ def search_command(
     if explain:
         _explain_search(_search(arguments, given, keyword=keyword, everyone=everyone))
         return
-    if keyword or everyone or "author" in given:
+    if keyword or everyone:
         from ...tools.retrieval import search_reply
 
         reply = search_reply(_search(arguments, given, keyword=keyword, everyone=everyone))
@@ -129,7 +129,8 @@ def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
 def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
     """Print a hit, what it replaced below it, and what replaced it."""
     newer = hit.get("superseded_by")
-    print_text(f"{hit['citation']}  {hit['score']:.2f}", fg="cyan")
+    author = f"  {hit['author']}" if hit.get("author") else ""
+    print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
     print_text(lines.removesuffix("\n") if older or newer else lines, dim=bool(newer))
     for each in older:

@@ -30,7 +30,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ...errors import CommonplaceError
 from ...schema import TEXT, closed_object, object_of, plain_text
-from ...server.auth import GRANT, Authenticator
+from ...server.auth import CURRENT_GRANT, GRANT, Authenticator
 from ...storage.tokens import Grant, hash_secret
 from . import HOMES_PATH, LOOPBACK, MCP_PATH, METRICS_PATH, SESSION_PATH, is_probe
 from .dispatch import Dispatcher, make_response, parse_body
@@ -158,6 +158,7 @@ class AuthMiddleware:
         if grant is None:
             return missing_token().to_response()
         scope[GRANT] = grant
+        CURRENT_GRANT.set(grant)
         if grant.token:  # so that an MCP session can be used only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
         return None

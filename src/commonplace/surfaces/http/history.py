@@ -7,13 +7,13 @@ from typing import Any
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...maintenance import timeline
-from ...schema import BOOLEAN, TEXT, array, closed_object, integer, object_of, one_of
+from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of
 from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
 from ...storage.history import Change
 from ...storage.merge import diff_lines
 from .endpoints import MAX_PATH_CHARACTERS, MOMENT, PAGE, ApiRequest, Endpoint, Parameter, ResponseSpec
-from .page_access import is_session, refuse_session, require_writable
+from .page_access import is_session, refuse_session, require_writable, resolve_page
 
 DEFAULT_LIMIT = 100
 CONTEXT_LINES = 3  # shown before and after a change
@@ -115,6 +115,19 @@ def _context_lines(lines: list[str], after_change: int, before_change: int) -> H
     ]
 
 
+def get_blame(request: ApiRequest) -> dict[str, Any]:
+    path = request.parameters["path"]
+    resolve_page(request.home, path)
+    rows: list[dict[str, Any]] = []
+    for line in timeline.blame_page(request.home, path):
+        if rows and rows[-1]["change"] == line.change:
+            rows[-1]["to"] = line.number
+        else:
+            known = {"author": line.author, "at": line.at, "change": line.change, "reason": line.why}
+            rows.append({"from": line.number, "to": line.number, **known})
+    return {"path": path, "lines": rows}
+
+
 def undo_changes(request: ApiRequest) -> dict[str, Any]:
     """Undo changes and all that the same calls changed, as far as the caller may see them."""
     home = request.home
@@ -187,6 +200,7 @@ _LIST = [
     Parameter("limit", integer(1, 1000), "How many at most; default: 100."),
     Parameter("before", _ID, "Continue after this change."),
 ]
+_BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, "change": TEXT, "reason": TEXT})
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
 ENDPOINTS = [
     Endpoint(
@@ -207,6 +221,16 @@ ENDPOINTS = [
         tag="history",
         parameters=[Parameter("id", _ID, "The id of a change.", "path", required=True)],
         responses={200: ResponseSpec("A change.", _ONE)},
+        problems=[404],
+    ),
+    Endpoint(
+        "GET",
+        "/v1/blame/{path}",
+        get_blame,
+        "Who wrote the lines of a page, from its first to its last. The author is empty where history does not know.",
+        tag="history",
+        parameters=[Parameter("path", PAGE, "The path of a page.", "path", required=True)],
+        responses={200: ResponseSpec("Authors.", object_of({"path": TEXT, "lines": array(_BLAME)}))},
         problems=[404],
     ),
     Endpoint(

@@ -186,6 +186,7 @@ def get_context(request: ApiRequest) -> dict[str, Any]:
             budget=parameters.get("budget"),
             query=parameters.get("query") or None,
             only_approved=parameters.get("only_approved", False),
+            reads_only=not request.grant.may_write,
             session=request.caller.session,
         )
     return {"text": context.text, "receipt": context.receipt}

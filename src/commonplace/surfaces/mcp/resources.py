@@ -1,8 +1,8 @@
 """Resources and prompts: what a person attaches to a conversation, or a client reads by itself; and subscriptions.
 
-commonplace://page/{+path}                           one page, as it is
-commonplace://context{?user,channel,budget,query}    what a model should read first
-commonplace://receipt{?user,channel,budget,query}    what went into that, and what was cut
+commonplace://page/{+path}                                         one page, as it is
+commonplace://context{?user,channel,budget,query,only_approved}    what a model should read first
+commonplace://receipt{?user,channel,budget,query,only_approved}    what went into that, and what was cut
 
 Clients that subscribe are notified of changed pages, each of those that its agent may see.
 """
@@ -35,6 +35,7 @@ from ...schema import TEXT, Schema, check, closed_object
 from ...server.notifications import HomeWatchers
 from ...server.service import format_cursor, parse_cursor
 from ...server.sessions import Caller
+from ...storage.tokens import Grant
 from ...tools.retrieval import whole_page
 
 SCHEME = "commonplace"
@@ -52,7 +53,9 @@ _MARKDOWN = "text/markdown"
 _JSON = "application/json"
 _JSON_LINES = "application/x-ndjson"
 _BUDGET: Schema = {"type": "string", "pattern": "^[0-9]{0,12}$", "description": "use a whole number of tokens"}
-_CONTEXT_SCHEMA = closed_object(user=TEXT, channel=TEXT, budget=_BUDGET, query=TEXT)
+_FLAG: Schema = {"type": "string", "enum": ["true", "false", ""]}
+_CONTEXT_SCHEMA = closed_object(user=TEXT, channel=TEXT, budget=_BUDGET, query=TEXT, only_approved=_FLAG)
+_CONTEXT_PARAMETERS = f"{{?{','.join(_CONTEXT_SCHEMA['properties'])}}}"
 TEMPLATES = [
     types.ResourceTemplate(
         name="page",
@@ -63,14 +66,15 @@ TEMPLATES = [
     types.ResourceTemplate(
         name="context",
         title="Memory for a prompt",
-        uri_template=f"{CONTEXT}{{?user,channel,budget,query}}",
-        description="What a model should read first: for a user, in a channel, within some tokens, on a question.",
+        uri_template=f"{CONTEXT}{_CONTEXT_PARAMETERS}",
+        description="What a model should read first: for a user, in a channel, within some tokens, on a question. "
+        "With only_approved=true, nothing but what a person wrote or approved.",
         mime_type=_MARKDOWN,
     ),
     types.ResourceTemplate(
         name="receipt",
         title="Receipt of the prompt memory",
-        uri_template=f"{RECEIPT}{{?user,channel,budget,query}}",
+        uri_template=f"{RECEIPT}{_CONTEXT_PARAMETERS}",
         description="What went into the context for the same request, what was cut, and why.",
         mime_type=_JSON,
     ),
@@ -85,6 +89,7 @@ RECALL = types.Prompt(
         types.PromptArgument(name="topic", description="What to recall; left out: what matters always."),
         types.PromptArgument(name="channel", description="The channel the conversation is in."),
         types.PromptArgument(name="budget", description="How many tokens it may take."),
+        types.PromptArgument(name="only_approved", description="true: only what a person wrote or approved."),
     ],
 )
 PROMPTS = [RECALL]
@@ -140,7 +145,7 @@ def _media_type(path: str) -> str:
     return _JSON_LINES if path.endswith(".jsonl") else "text/plain"
 
 
-def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourceContents:
+def read_resource(memory: Memory, caller: Caller, grant: Grant, uri: str) -> types.TextResourceContents:
     path = parse_page_uri(uri)
     if path is not None:
         text = _read_page(memory, caller, path)
@@ -151,7 +156,7 @@ def read_resource(memory: Memory, caller: Caller, uri: str) -> types.TextResourc
         raise PageNotFound(uri) from error
     if f"{address.scheme}://{address.netloc}" not in (CONTEXT, RECEIPT) or address.path not in ("", "/"):
         raise PageNotFound(uri)
-    context = build_context(memory, caller, dict(parse_qsl(address.query)))
+    context = build_context(memory, caller, grant, dict(parse_qsl(address.query)))
     if address.netloc == "context":
         return types.TextResourceContents(uri=uri, mime_type=_MARKDOWN, text=context.text)
     text = json.dumps(context.receipt, ensure_ascii=False, indent=2)
@@ -164,7 +169,7 @@ def _read_page(memory: Memory, caller: Caller, path: str) -> str:
     return fit_page(whole_page(memory.home, path, caller.session), name_call)
 
 
-def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> prompt_context.Context:
+def build_context(memory: Memory, caller: Caller, grant: Grant, arguments: dict[str, Any]) -> prompt_context.Context:
     """Return the context for some arguments; user and channel are the caller's own unless they are given."""
     check(_CONTEXT_SCHEMA, arguments, "the context")
     budget = arguments.get("budget")
@@ -173,16 +178,20 @@ def build_context(memory: Memory, caller: Caller, arguments: dict[str, Any]) -> 
         channel=caller.choose("channel", arguments.get("channel")),
         budget=int(budget) if budget else None,
         query=arguments.get("query") or None,
+        only_approved=arguments.get("only_approved") == "true",
+        reads_only=not grant.may_write,
         session=caller.session,
     )
 
 
-def get_prompt(memory: Memory, caller: Caller, name: str, arguments: dict[str, str]) -> types.GetPromptResult:
+def get_prompt(
+    memory: Memory, caller: Caller, grant: Grant, name: str, arguments: dict[str, str]
+) -> types.GetPromptResult:
     if name != RECALL.name:
         raise InvalidArgument(f"there is no prompt {name!r}: there is {RECALL.name}")
     topic = arguments.get("topic", "").strip()
     context_arguments = {"query": topic, **{key: value for key, value in arguments.items() if key != "topic"}}
-    context = build_context(memory, caller, context_arguments).text
+    context = build_context(memory, caller, grant, context_arguments).text
     about = f"about {quote_line(topic)}" if topic else "so far"
     text = introduce(f"This is what your memory holds {about}.", context)
     message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))

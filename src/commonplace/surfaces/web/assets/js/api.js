@@ -78,6 +78,8 @@ export const post = (path, body, signal) => ask("POST", path, { body, signal });
 
 export const page = (path, at, signal) => get(`pages/${pathOf(path)}`, { at }, signal);
 
+export const blame = (path, signal) => get(`blame/${pathOf(path)}`, {}, signal);
+
 // Write a page that is still what was read (`version`), or that is not there yet (no version).
 export async function savePage(path, text, version) {
   const headers = version ? { "If-Match": `"${version}"` } : { "If-None-Match": "*" };

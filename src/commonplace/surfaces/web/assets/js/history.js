@@ -81,7 +81,7 @@ function Change({ change, showPath, onDone }) {
   return html`<details class="change" onToggle=${(event) => setOpen(event.target.open)}>
     <summary><span class="change-what">
       <${Chip} kind=${change.kind} /> ${showPath && html`<strong class="path">${change.path}</strong>`}
-      <span>${change.tool || "by hand"}${change.agent && ` by ${change.agent}`}</span></span>
+      <span class="author">by ${change.by}</span></span>
       <span class="muted"><${When} at=${change.at} /></span></summary>
     ${change.reason && html`<p class="muted">${change.reason}</p>`}
     ${open && html`<${Inside} change=${change} showPath=${showPath} onDone=${onDone} />`}

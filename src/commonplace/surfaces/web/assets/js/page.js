@@ -1,7 +1,7 @@
 // A page: read it, see its source, edit it, see what it was. It follows what others write to it meanwhile.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
-import { page as read, removePage } from "./api.js";
+import { blame, page as read, removePage } from "./api.js";
 import { draftOf } from "./draft.js";
 import { Edit } from "./edit.js";
 import { PageHistory } from "./history.js";
@@ -51,7 +51,7 @@ export function Page({ route }) {
       ]} />`
     }
     ${view === "read" && html`<${Reading} page=${data} params=${params} />`}
-    ${view === "source" && html`<${Source} text=${data.text} params=${params} />`}
+    ${view === "source" && html`<${SourceWithAuthors} page=${data} at=${at} params=${params} />`}
     ${view === "history" && html`<${PageHistory} path=${path} now=${data} onChanged=${again} />`}
   </article>`;
 }
@@ -178,9 +178,30 @@ function show(body, text, from, until) {
   });
 }
 
-export function Source({ text, params }) {
+// The source, and on demand who wrote each of its lines.
+function SourceWithAuthors({ page, at, params }) {
+  const [open, setOpen] = useState(params.has("authors"));
+  const { data, problem, again } = useAsked(
+    (signal) => (open && !at ? blame(page.path, signal) : null),
+    [page.path, page.version, open],
+  );
+  return html`${!at && html`<p class="row"><label class="check"><input type="checkbox" checked=${open} onChange=${(event) => setOpen(event.target.checked)} /> Who wrote each line</label></p>`}
+    <${Trouble} problem=${open ? problem : null} again=${again} />
+    <${Source} text=${page.text} params=${params} authors=${(open && data?.lines) || null} />`;
+}
+
+// Shown once for the lines of one change that stand together.
+function LineAuthor({ row }) {
+  if (!row) return html`<span class="line-author"></span>`;
+  const title = [row.author || "older than its history", row.at, row.reason].filter(Boolean).join(", ");
+  return html`<span class="line-author" title=${title}>${row.author || "?"}
+    ${row.at && html` <${When} at=${row.at} />`}</span>`;
+}
+
+export function Source({ text, params, authors }) {
   const from = Number(params?.get("from")) || 0;
   const until = Number(params?.get("to")) || from;
+  const starts = authors && new Map(authors.map((row) => [row.from, row]));
   return html`<div class="source scroll" tabindex="0" role="region" aria-label="Source">
     ${text
       .replace(/\n$/, "")
@@ -188,6 +209,7 @@ export function Source({ text, params }) {
       .map(
         (line, index) =>
           html`<div class=${`line ${index + 1 >= from && index + 1 <= until ? "found" : ""}`}>
+            ${starts && html`<${LineAuthor} row=${starts.get(index + 1)} />`}
             <span class="line-number" aria-hidden="true">${index + 1}</span><code>${line || " "}</code></div>`,
       )}
   </div>`;

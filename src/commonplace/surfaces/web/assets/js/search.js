@@ -21,7 +21,7 @@ import {
   useTitle,
 } from "./ui.js";
 
-const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source", "as_of"];
+const FILTERS = ["scope", "agent_filter", "channel", "tag", "since", "until", "source", "author", "as_of"];
 const SCOPES = ["agent", "shared", "world", "global", "channel", "skill", "extra"];
 const REASONS = {
   words: "words of the question",
@@ -115,6 +115,7 @@ function Filters({ filters, asked }) {
       ${typed("since", "From", "date")}
       ${typed("until", "Until", "date")}
       ${choice("source", "Source", ["memory", "session", "extra"])}
+      ${typed("author", "Author", "text", "an agent, person, outside …")}
       ${typed("as_of", "As of", "date")}
     </div>
   </div>`;
@@ -176,7 +177,8 @@ function Hit({ hit }) {
     <a class="hit-title" href=${toPage(hit.path, { from: hit.from, to: hit.to, at: hit.as_of })} onClick=${owner ? () => me.become(owner) : undefined}>${titleOf(hit)}</a>
     <p class="hit-where"><span class="path">${hit.path}</span> ${hit.scope && html`<${Chip} kind=${hit.scope} />`}
       ${hit.source === "session" && html`<${Chip} kind="session" />`}
-      ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} /></p>
+      ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} />
+      ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
     <p class="hit-text" dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
     <${Why} hit=${hit} />
   </li>`;
