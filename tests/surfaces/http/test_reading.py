@@ -302,7 +302,7 @@ def test_a_token_for_one_agent_is_told_that_a_filter_hides_another(asked: Api, f
 def test_the_lines_of_a_page_come_with_their_authors(asked: Api, full: Path) -> None:
     asked.post("tools/update_world", topic="kettle", content="Copper.\nOld.")
     page = full / "memory/world/kettle.md"
-    page.write_text(page.read_text() + "Loud.\n")
+    page.write_text(page.read_text() + "\nLoud.\n")
     rows = asked.get("blame/memory/world/kettle.md")["lines"]
     assert [(row["from"], row["to"]) for row in rows] == [(1, 2), (3, 3)]
     assert "update_world" in rows[0]["author"]
