@@ -209,9 +209,10 @@ class Authors:
         if not lines or lines[-1].change.version != page.version:  # changed since, and not recorded yet
             return _Page()
         known = _blame_last(lines, page.text)
-        if UNKNOWN in known.origins and not path.endswith(".jsonl"):
-            known = known._replace(origins=_fill(known.origins, self._history.changes(path)))
-        return known
+        if UNKNOWN not in known.origins:
+            return known
+        origins = _fill(known.origins, self._history.changes(path))
+        return known._replace(origins=_without_programs(origins) if path.endswith(".jsonl") else origins)
 
 
 def _blame_last(lines: Sequence[Line], text: str) -> _Page:
@@ -239,7 +240,7 @@ def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[Line
     return [first if origin == UNKNOWN else origin for origin in origins]
 
 
-def _without_programs(origins: list[LineOrigin]) -> list[LineOrigin]:
+def _without_programs(origins: Sequence[LineOrigin]) -> list[LineOrigin]:
     """Forget who wrote lines of a session outside of history: sessions grow without it, by what agents say."""
     return [UNKNOWN if origin.change and not origin.change.tool else origin for origin in origins]
 
