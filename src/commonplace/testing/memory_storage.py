@@ -45,6 +45,7 @@ from ..storage.history import (
     Versions,
     current_write,
     find_past_pages,
+    find_version,
     format_line,
     keep_since,
     make_line,
@@ -251,17 +252,12 @@ class MemoryHistory:
         return require_one(name, [change for change in self.changes() if change.id.startswith(name)])
 
     def read_version(self, path: str, version: str) -> bytes | None:
-        if version == ABSENT:
-            return None
-        for change, data in self._select(path):
-            if change.version == version:
-                return data
-        raise NotFound(f"history does not hold this version of {path} any more")
+        return None if version == ABSENT else find_version(self.lines(path), version, path)
 
     def versions(self, path: str, newest: int | None = None) -> Versions:
         return self._select(path)[-newest:] if newest else self._select(path)
 
-    def lines(self, path: str, newest: int) -> list[Line]:
+    def lines(self, path: str, newest: int | None = None) -> list[Line]:
         return [make_line(change, None, data, -1) for change, data in self.versions(path, newest)]
 
     def stamps(self, paths: Sequence[str]) -> dict[str, str]:
