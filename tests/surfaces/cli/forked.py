@@ -10,14 +10,19 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from commonplace.surfaces.cli import COMMANDS
+
 PRELOADED = [
-    "commonplace.surfaces.cli",
+    *(f"commonplace.surfaces.cli.{module}" for module in sorted({module for module, _ in COMMANDS.values()})),
+    "commonplace.importers",
+    "commonplace.maintenance.doctor",
     "commonplace.memory",
     "commonplace.tools.journal",
     "commonplace.tools.notes",
     "commonplace.tools.registry",
     "commonplace.tools.retrieval",
     "commonplace.tools.working",
+    "commonplace.embedding.static",
     "commonplace.index.sqlite",
     "commonplace.index.sync",
     "commonplace.search.pipeline",

@@ -16,7 +16,7 @@ CHECKS = {"unread", "duplicate-notes", "index"}
 
 @pytest.fixture
 def used(tmp_path: Path) -> Shell:
-    shell = Shell(tmp_path)
+    shell = Shell(tmp_path)  # no copy: its index would be behind
     shell.ok("init")
     shell.ok("remember", "tea")
     shell.ok("write", "editor", "vim", "--tag", "tools")

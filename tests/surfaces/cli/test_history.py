@@ -9,16 +9,13 @@ import pytest
 from commonplace.home import Home
 from commonplace.tools import catalog
 
+from .conftest import ShellAfter
 from .shell import Shell
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    shell = Shell(tmp_path)
-    shell.ok("init")
-    shell.ok("world", "tea", "Green tea.")
-    shell.ok("world", "tea", "Black tea.")
-    return shell
+def shell(shell_after: ShellAfter) -> Shell:
+    return shell_after(("world", "tea", "Green tea."), ("world", "tea", "Black tea."))
 
 
 PAGE = "memory/world/tea.md"

@@ -18,6 +18,7 @@ from commonplace import Memory
 from commonplace.storage.file_locks import lock
 from commonplace.surfaces.install.capture import extract_turns, merge_turns
 
+from .conftest import ShellAfter
 from .shell import Shell
 
 KEY = "sk-ant-api03-" + "a1B2c3D4e5F6g7H8" * 6
@@ -69,11 +70,8 @@ TRANSCRIPTS = {
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    shell = Shell(tmp_path)
-    shell.ok("init")
-    shell.ok("reflect", "Ann drinks green tea.")
-    return shell
+def shell(shell_after: ShellAfter) -> Shell:
+    return shell_after(("reflect", "Ann drinks green tea."))
 
 
 def said(shell: Shell, name: str = "s-1") -> list[dict[str, str]]:

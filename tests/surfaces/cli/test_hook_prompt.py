@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from .conftest import ShellAfter
 from .shell import Shell
 
 TEA = "Ann prefers green tea, never coffee."
@@ -21,11 +22,8 @@ ASK_PORT = "which port has the staging database?"
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    shell = Shell(tmp_path)
-    shell.ok("init")
-    shell.ok("remember", TEA)
-    return shell
+def shell(shell_after: ShellAfter) -> Shell:
+    return shell_after(("remember", TEA))
 
 
 def hook(shell: Shell, moment: str, *options: str, **event: Any) -> str:
