@@ -9,7 +9,6 @@ import re
 import signal
 import socket
 import stat
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -26,13 +25,14 @@ from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
 
-from .mcp.test_process import COMMAND, TIMEOUT_SECONDS, run
+from .cli.forked import RunningCommand
+from .mcp.test_process import TIMEOUT_SECONDS, run
 
 TOKEN = "s3cret"
 
 
 class Server:
-    def __init__(self, process: subprocess.Popen[str], lines: list[str]) -> None:
+    def __init__(self, process: RunningCommand, lines: list[str]) -> None:
         self.process, self.lines = process, lines
         self.connections: list[http.client.HTTPConnection] = []
         self.port = int(lines[0].rsplit(":", 1)[1].partition("/")[0])
@@ -48,10 +48,9 @@ class Server:
 
 @contextmanager
 def server(home: Path, *options: str, command: str = "serve", told: int = 1, **environment: str) -> Iterator[Server]:
-    argv = [*COMMAND, "--home", str(home), command, "--port", "0", *options]
+    arguments = ["--home", str(home), command, "--port", "0", *options]
     variables = {**os.environ, "XDG_STATE_HOME": str(home.parent / "state"), **environment}
-    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=variables) as process:
-        assert process.stderr
+    with RunningCommand(arguments, variables) as process:
         started = Server(process, [process.stderr.readline() for _ in range(told)])
         try:
             yield started
@@ -104,7 +103,7 @@ def test_a_token_that_can_not_be_kept_is_told(tmp_path: Path) -> None:
     assert "set XDG_STATE_HOME to another folder" in done.stderr
 
 
-def wait_for(file: Path, process: subprocess.Popen[str]) -> str:
+def wait_for(file: Path, process: RunningCommand) -> str:
     """What another process writes into a file."""
     while not (file.exists() and file.read_text()):
         assert process.poll() is None

@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
-import sys
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
+
+from ..surfaces.cli.forked import RunningCommand
 
 BROWSERS = ("chromium-headless-shell", "chromium", "google-chrome")
 
@@ -23,16 +24,14 @@ def browser() -> str | None:
 @contextmanager
 def served(home: Path, *flags: str, command: str = "serve", opener: str = "") -> Iterator[str]:
     """The address of a server over a home, for as long as it is needed. `opener`: what `web` opens pages with."""
-    argv = [sys.executable, "-m", "commonplace", "--home", str(home), command, "--port", "0", *flags]
+    arguments = ["--home", str(home), command, "--port", "0", *flags]
     env = {name: value for name, value in os.environ.items() if not name.startswith("COMMONPLACE_")}
     env |= {"XDG_STATE_HOME": str(home.parent / "state")} | ({"BROWSER": opener} if opener else {})
-    with subprocess.Popen(argv, stderr=subprocess.PIPE, text=True, env=env) as process:
+    with RunningCommand(arguments, env) as process:
         try:
-            assert process.stderr
             yield _address(process.stderr)
         finally:
-            process.terminate()
-            process.wait(timeout=15)
+            process.send_signal(signal.SIGTERM)
 
 
 def _address(said: IO[str]) -> str:

@@ -7,8 +7,10 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
+from typing import Self
 
 from commonplace.surfaces.cli import COMMANDS
 
@@ -26,6 +28,7 @@ PRELOADED = [
     "commonplace.index.sqlite",
     "commonplace.index.sync",
     "commonplace.search.pipeline",
+    "commonplace.surfaces.application",
     "commonplace.context",
     "numpy",
     "yaml",
@@ -55,7 +58,56 @@ def run_command(
         return subprocess.CompletedProcess(arguments, process.exitcode, *printed)
 
 
-def _main(arguments: tuple[str, ...], folder: str, environment: dict[str, str], files: list[str]) -> None:
+class RunningCommand:
+    """A command that goes on, such as a server. It is used as `subprocess.Popen` is; only its errors can be read."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+        self.arguments = [*arguments]
+        receiver, sender = _processes.Pipe(duplex=False)
+        files = [os.devnull, os.devnull]
+        given = (tuple(arguments), os.getcwd(), dict(environment), files, sender)
+        self._process = _processes.Process(target=_main, args=given)
+        self._process.start()
+        sender.close()
+        self.stderr = open(os.dup(receiver.fileno()), encoding="utf-8")  # noqa: SIM115
+        receiver.close()
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid
+        return self._process.pid
+
+    def poll(self) -> int | None:
+        return self._process.exitcode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            os.kill(self.pid, number)
+
+    def wait(self, timeout: float = TIMEOUT_SECONDS) -> int:
+        self._process.join(timeout)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired(self.arguments, timeout)
+        return self._process.exitcode
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stderr.close()
+        self.wait()
+
+
+def _main(
+    arguments: tuple[str, ...],
+    folder: str,
+    environment: dict[str, str],
+    files: list[str],
+    errors: Connection | None = None,
+) -> None:
+    if errors:
+        os.dup2(errors.fileno(), 2)
+        errors.close()
     for number, path in enumerate(files):
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND if number else os.O_RDONLY
         descriptor = os.open(path, flags, 0o600)

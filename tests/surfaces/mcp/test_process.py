@@ -21,6 +21,8 @@ from mcp.client.streamable_http import streamable_http_client
 
 from commonplace import Memory
 
+from ..cli.forked import RunningCommand
+
 COMMAND = [sys.executable, "-m", "commonplace"]
 SHAKE = {"protocolVersion": "2024-11-05", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
 TIMEOUT_SECONDS = 60  # seconds: a busy machine takes some to import what a server needs
@@ -138,8 +140,8 @@ def test_lines_that_are_no_requests_stop_nothing(tmp_path: Path) -> None:
 @contextmanager
 def serving(home: Path, *options: str, **environment: str) -> Iterator[int]:
     """A server over HTTP on a free port."""
-    command = [*COMMAND, "--home", str(home), "serve", "--open", "--port", "0", *options]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **environment}) as server:
+    arguments = ["--home", str(home), "serve", "--open", "--port", "0", *options]
+    with RunningCommand(arguments, {**os.environ, **environment}) as server:
         try:
             yield _port(server.stderr)
         finally:
