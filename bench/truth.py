@@ -16,10 +16,11 @@ import shutil
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, NamedTuple
 
 from ruler import ask, mean, ranking_of, read_questions, unpack
@@ -27,6 +28,8 @@ from ruler import ask, mean, ranking_of, read_questions, unpack
 from commonplace import Memory
 from commonplace.formats.citations import parse_citation
 from commonplace.model import Hit
+from commonplace.search import pipeline
+from commonplace.tools import catalog
 
 ROOT = Path(__file__).parent.parent
 DATA = ROOT / "bench/data"
@@ -38,7 +41,6 @@ SEED = 18
 UNRELATED_PAIRS = 5000
 SENTENCE_WORDS = range(4, 31)
 QUERY_WORDS = 4
-TIMED_SENTENCES = 10_000
 TIMED_RUNS = 200
 Item = dict[str, Any]
 Place = tuple[str, int, int]  # path, first line, last line
@@ -81,6 +83,7 @@ def main() -> None:
     options.add_argument("--provider", default="static")
     options.add_argument("--half", choices=HALVES, help="only this half of the own set")
     options.add_argument("--misses", type=Path, help="write what is missed of the tune half to this file")
+    options.add_argument("--entries", type=int, default=10_000, help="size of the memory whose times are taken")
     options.add_argument("--show", action="store_true", help="print the false links")
     given = options.parse_args()
     if unknown := set(given.parts) - set(parts):
@@ -441,28 +444,54 @@ def successor_of(memory: Memory, text: str) -> str:
 
 
 def run_time(given: argparse.Namespace) -> None:
-    """Print the CPU time of a search and of a write in a memory of many sentences."""
+    """Print the CPU time of a search and of a write in a memory of many entries, and what of it versions cost."""
     texts = [text for group in own_sentences().values() for text in group]
     dice = random.Random(SEED)
+    many = [f"{dice.choice(texts)} {number}" for number in range(given.entries)]
+    asked = dice.sample(many, TIMED_RUNS)
     with tempfile.TemporaryDirectory() as folder:
-        many = [f"{dice.choice(texts)} {number}" for number in range(TIMED_SENTENCES)]
         write_days(Path(folder), many)
         memory = open_memory(Path(folder), "main", given.provider)
         memory.build_index()
-        asked = dice.sample(many, TIMED_RUNS)
-        search = time_calls(partial(memory.search, limit=LIMIT), asked)
-        write = time_calls(lambda text: memory.call("remember", {"content": f"{text} now"}), asked)
-    print(f"\nCPU time with {TIMED_SENTENCES} entries: {search:.2f} ms a search, {write:.2f} ms a write")
+        with record_time(pipeline, "_mark_versions") as marking:
+            searches = [cpu_time(memory.search, text, limit=LIMIT) for text in asked]
+        with record_time(catalog, "_describe_changes") as noticing:
+            writes = [cpu_time(memory.call, "remember", {"content": f"{text} now"}) for text in asked]
+    print(f"\nCPU time in ms, median (95th percentile), with {given.entries} entries")
+    for name, whole, part in (("a search", searches, marking), ("a write", writes, noticing)):
+        print(f"{name:10}{render_times(whole)}, of which versions {render_times(part)}")
 
 
-def time_calls(call: Callable[[str], object], texts: Iterable[str]) -> float:
-    """Return the median CPU time of a call in milliseconds."""
-    spans = []
-    for text in texts:
+@contextmanager
+def record_time(module: ModuleType, name: str) -> Iterator[list[float]]:
+    """Yield a list that gets the CPU time of every call of a function of a module meanwhile."""
+    spans: list[float] = []
+    function = getattr(module, name)
+
+    def measured(*values: Any, **options: Any) -> Any:
         started = time.process_time()
-        call(text)
-        spans.append(time.process_time() - started)
-    return 1000 * sorted(spans)[len(spans) // 2]
+        try:
+            return function(*values, **options)
+        finally:
+            spans.append(time.process_time() - started)
+
+    setattr(module, name, measured)
+    try:
+        yield spans
+    finally:
+        setattr(module, name, function)
+
+
+def cpu_time(call: Callable[..., object], *values: Any, **options: Any) -> float:
+    started = time.process_time()
+    call(*values, **options)
+    return time.process_time() - started
+
+
+def render_times(spans: list[float]) -> str:
+    ordered = sorted(spans)
+    median, high = (1000 * ordered[int(len(ordered) * part)] for part in (0.5, 0.95))
+    return f"{median:.2f} ({high:.2f})"
 
 
 # --- what all parts need ---
