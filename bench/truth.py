@@ -27,7 +27,7 @@ from ruler import ask, mean, ranking_of, read_questions, unpack
 
 from commonplace import Memory
 from commonplace.formats.citations import parse_citation
-from commonplace.model import Hit
+from commonplace.model import Hit, Successor
 from commonplace.search import pipeline
 from commonplace.tools import catalog
 
@@ -174,7 +174,7 @@ def judge_item(
     return Verdict(item, is_found, ranks[0] < ranks[1], is_noticed(reply, item["older"]), tuple(wrong))
 
 
-def note_at(places: dict[Place, tuple[str, str]], successor: Any) -> tuple[str, str] | None:
+def note_at(places: dict[Place, tuple[str, str]], successor: Successor) -> tuple[str, str] | None:
     return next((name for place, name in places.items() if overlaps(place, place_of(successor))), None)
 
 
@@ -515,12 +515,11 @@ def copy_home(source: Path, target: Path) -> Path:
     return target
 
 
-def mark_of(hit: Hit | None) -> Any:
-    """Return what a hit is superseded by, or None."""
-    return getattr(hit, "superseded_by", None)
+def mark_of(hit: Hit | None) -> Successor | None:
+    return hit.superseded_by if hit else None
 
 
-def place_of(lines: Any) -> Place:
+def place_of(lines: Hit | Successor) -> Place:
     return lines.path, lines.start, lines.end
 
 
@@ -528,7 +527,7 @@ def overlaps(one: Place, other: Place) -> bool:
     return one[0] == other[0] and one[1] <= other[2] and other[1] <= one[2]
 
 
-def covers(lines: Any, citation: str) -> bool:
+def covers(lines: Hit | Successor, citation: str) -> bool:
     cited = parse_citation(citation)
     return cited is not None and overlaps(place_of(lines), (cited.path, cited.first, cited.last))
 

@@ -38,58 +38,101 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | shut down | superseded | supersedes | obsolete | overruled | broke up | divorced | got engaged
             | got married | traded in | sold (?:my|our|the|his|her)""",
         "spanish": r"""
-            | ya no | en realidad | en vez de | en lugar de | cambi[oóée]\w* | cambiamos | cambiaron | cambiado
-            | mud[oóé]\w* | mudamos | mudado | movi[oóeé]\w* | movido | movimos | aplaz\w+ | pospuest\w+
-            | pospusi\w+ | reprogram\w+ | cancel[oóa]\w* | dej[éeoó] de | dejamos de | dejaron de | renombr\w+
-            | reemplaz\w+ | sustitu\w+ | migr[oóa]\w* | pas(?:ó|a|amos|aron) (?:a|de|del)
-            | sub(?:ió|e|ieron) (?:a|de) | baj(?:ó|a|aron) (?:a|de) | corrección | a partir de | desde hoy
-            | me equivoqué | adelant\w+ | se traslad\w+ | asumió | asume
-            | ahora (?:es|está|son|vive|vivo|trabaja|trabajo|uso|usamos|se|lo|la|el|en|a)""",
+            | ya no | en realidad | en vez de | en lugar de | cambi[oóée]\w* | cambiamos | cambiaron
+            | cambiado | mud[oóé]\w* | mudamos | mudado | movi[oóeé]\w* | movido | movimos | aplaz\w+
+            | pospuest\w+ | pospusi\w+ | reprogram\w+ | cancel[oóa]\w* | dej[éeoó] de | dejamos de
+            | dejaron de | renombr\w+ | reemplaz\w+ | sustitu\w+ | migr[oóa]\w*
+            | pas(?:ó|a|amos|aron) (?:a|de|del) | sub(?:ió|e|ieron) (?:a|de) | baj(?:ó|a|aron) (?:a|de)
+            | corrección | a partir de | desde hoy | me equivoqué | adelant\w+ | se traslad\w+ | asumió
+            | asume | ahora (?:es|está|son|vive|vivo|trabaja|trabajo|uso|usamos|se|lo|la|el|en|a)
+            | resulta que | rectific\w+ | perdón | más bien | retras\w+ | demor\w+ | se hizo cargo
+            | se encarga ahora | aument\w+ | subid[oa]s? | reduj\w+ | reducid\w+ | de ahora en adelante
+            | olvida\w* lo | error mío | estaba equivocad\w+ | anul\w+ | volv(?:imos|ió|í|ieron) a
+            | reasign\w+ | prorrog\w+ | ampli\w+ | solía\w* | abandon\w+ | renunci\w+ | ascend\w+
+            | se jubil\w+ | descart\w+ | obsolet\w+ | divorci\w+ | vendi\w+ | cambia (?:a|al|de|por)
+            | cambia\w* de (?:opinión|idea) | entregó | traspas\w+""",
         "french": r"""
             | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | en fait | au lieu d\w* | à la place
-            | désormais | dorénavant | chang(?:é|ée|és|ent|e|eons|ement) | a changé | déménag\w+ | déplac\w+
-            | report(?:é|ée|és|ées|ons|er) | repouss\w+ | avanc(?:é|ée|ons) | annul\w+ | remplac\w+ | renomm\w+
-            | migr(?:é|ée|ons|ation) | pass(?:e|é|ée|ons|ent) (?:à|au|aux|de|du|en) | correction
-            | à partir d\w+ | arrêté | a repris | reprend | maintenant (?:c'est|à|au|en|il|elle|on|nous|je)""",
+            | désormais | dorénavant | chang(?:é|ée|és|ent|e|eons|ement) | a changé | déménag\w+
+            | déplac\w+ | report(?:é|ée|és|ées|ons|er) | repouss\w+ | avanc(?:é|ée|ons) | annul\w+
+            | remplac\w+ | renomm\w+ | migr(?:é|ée|ons|ation)
+            | pass(?:e|é|ée|ons|ent) (?:à|au|aux|de|du|en) | correction | à partir d\w+ | arrêté
+            | a repris | reprend | maintenant (?:c'est|à|au|en|il|elle|on|nous|je) | erratum
+            | rectification | en réalité | il s'avère | plutôt que | et non | mais plutôt | retard\w*
+            | reprogramm\w+ | rebaptis\w+ | pris la relève | succèd\w+ | succédé | transmis\w*
+            | transfér\w+ | augment\w+ | baiss(?:é|ée|e|ent) | rédui\w+
+            | dès (?:maintenant|aujourd'hui|lundi) | oubli\w+ ce que | me suis tromp\w+ | mon erreur
+            | erreur de ma part | revenu\w* à | retour à | prolong\w+ | échang\w+ | abandonn\w+
+            | démissionn\w+ | promu\w* | retraite | renonc\w+ | obsolète\w* | divorc\w+ | vendu\w*
+            | remis\w* à""",
         "portuguese": r"""
             | já não | não (?:\w+ ){1,4}mais | na verdade | em vez de | no lugar de
-            | mud(?:ou|ei|amos|aram|ado|ada|ança) | troc(?:ou|ei|amos|aram|ado|ada) | alter(?:ou|ado|ada|amos)
-            | adi(?:ou|ado|ada|amos|aram) | remarc\w+ | cancel(?:ou|ado|ada|amos|aram|ei) | substitu\w+
-            | renome\w+ | migr(?:ou|amos|aram|ado) | pass(?:ou|amos|aram|a) (?:a|para|de|do|da|pra) | subiu
-            | caiu | correção | a partir de | parei de | paramos de | deixei de | deixou de | assumiu
-            | antecip\w+ | agora (?:é|está|fica|mora|moro|trabalha|trabalho|uso|usamos|são|o|a|em|no|na)""",
+            | mud(?:ou|ei|amos|aram|ado|ada|ança) | troc(?:ou|ei|amos|aram|ado|ada)
+            | alter(?:ou|ado|ada|amos) | adi(?:ou|ado|ada|amos|aram) | remarc\w+
+            | cancel(?:ou|ado|ada|amos|aram|ei) | substitu\w+ | renome\w+ | migr(?:ou|amos|aram|ado)
+            | pass(?:ou|amos|aram|a) (?:a|para|de|do|da|pra) | subiu | caiu | correção | a partir de
+            | parei de | paramos de | deixei de | deixou de | assumiu | antecip\w+
+            | agora (?:é|está|fica|mora|moro|trabalha|trabalho|uso|usamos|são|o|a|em|no|na) | errata
+            | acontece que | ao invés de | mas sim | e sim | atras\w+ | reagend\w+ | rebatiz\w+
+            | transfer\w+ | aument\w+ | reduzi\w+ | baix(?:ou|amos|aram) | de agora em diante | doravante
+            | esque[cç]\w* o que | me enganei | errei | erro meu | errad[oa]
+            | volt(?:ou|amos|ei|aram) (?:a|para|ao|à|pra) | prorrog\w+ | estend\w+ | costumava | parou de
+            | larg(?:uei|ou) | desisti\w* | abandon\w+ | demiti\w+ | promovid\w+ | aposent\w+
+            | obsolet\w+ | divorci\w+ | vend(?:i|eu|emos|eram) | entreg(?:ou|uei|amos)""",
         "german": r"""
-            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt | stattdessen | anstelle | neuerdings
-            | ab sofort | inzwischen | mittlerweile | geändert | gewechselt | wechselt | verschoben | verlegt
-            | vorgezogen | umgezogen | umbenannt | ersetzt | abgesagt | gestrichen | übernommen | übernimmt
-            | umgestellt | umgestiegen | steigen (?:\w+ ){0,4}um | stellen (?:\w+ ){0,4}um | migriert
-            | korrektur | doch nicht | doch am | doch erst | aufgehört | erhöht | gesenkt | gestiegen auf
-            | gesunken auf | heißt jetzt | ist jetzt | sind jetzt | ist nun
+            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | statt | anstatt | stattdessen | anstelle
+            | neuerdings | ab sofort | inzwischen | mittlerweile | geändert | gewechselt | wechselt
+            | verschoben | verlegt | vorgezogen | umgezogen | umbenannt | ersetzt | abgesagt | gestrichen
+            | übernommen | übernimmt | umgestellt | umgestiegen | steigen (?:\w+ ){0,4}um
+            | stellen (?:\w+ ){0,4}um | migriert | korrektur | doch nicht | doch am | doch erst
+            | aufgehört | erhöht | gesenkt | gestiegen auf | gesunken auf | heißt jetzt | ist jetzt
+            | sind jetzt | ist nun
             | jetzt (?:am|im|in|bei|auf|um|mit|bin|ist|sind|wohne|arbeite|nutzen|die|der|das)
-            | ziehen (?:\w+ ){0,3}um | zieht (?:\w+ ){0,3}um""",
+            | ziehen (?:\w+ ){0,3}um | zieht (?:\w+ ){0,3}um | berichtigung | stellt sich heraus
+            | stellte sich heraus | tatsächlich | sondern | verschiebt | verschieben | verzögert
+            | vertagt | abgelöst | löst (?:\w+ ){1,4}ab | übergeben | hochgesetzt | angehoben
+            | herabgesetzt | reduziert | gekürzt | verlängert | von nun an | ab jetzt
+            | seit (?:heute|gestern|montag|neuestem) | vergiss | vergesst | mein fehler | lag falsch
+            | war falsch | stimmte nicht | geirrt | vertan | zurückgesetzt | zurück zu | zurück auf
+            | getauscht | gekündigt | aufgegeben | befördert | in rente | verworfen | veraltet
+            | abgeschafft | abgeschaltet | geschieden | verkauft""",
         "russian": r"""
             | больше не | уже не | на самом деле | вместо | теперь | измени\w+ | поменя\w+ | смени\w+
             | переш\w+ | переход\w+ | перее\w+ | перен[её]с\w+ | перенос\w* | перенес\w+ | отложи\w+
             | отмени\w+ | замени\w+ | переименова\w+ | перевели | поправка | исправление | с сегодняшнего
-            | начиная с | перестал\w* | бросил\w* | повыси\w+ | снизи\w+ | выросл\w+ | передал\w* | забрал\w*
-            | сдвину\w+ | уволил\w* | подня\w+""",
+            | начиная с | перестал\w* | бросил\w* | повыси\w+ | снизи\w+ | выросл\w+ | передал\w*
+            | забрал\w* | сдвину\w+ | уволил\w* | подня\w+ | оказалось | оказывается | а не | сдвинул\w*
+            | задерж\w+ | мигр\w+ | увелич\w+ | уменьш\w+ | сократи\w+ | понизи\w+ | отныне
+            | с этого (?:дня|момента) | забудь\w* | ошиб\w+ | неправ\w* | верну\w+ к | вернул\w+
+            | обратно | продл\w+ | обменя\w+ | отказал\w+ | пенси\w+ | устарел\w* | расстал\w+
+            | развел\w+ | продал\w* | принял\w* дела""",
         "hindi": r"""
-            | अब | नहीं रहा | नहीं रही | नहीं रहे | बदल\S* | की जगह | के बजाय | बजाय | दरअसल | असल में | रद्द
-            | टल\S* | टाल\S* | स्थगित | शिफ्ट | छोड़\S* | बंद | बढ़\S* | घट\S* | आगे बढ़""",
+            | अब | नहीं रहा | नहीं रही | नहीं रहे | बदल\S* | की जगह | के बजाय | बजाय | दरअसल | असल में
+            | रद्द | टल\S* | टाल\S* | स्थगित | शिफ्ट | छोड़\S* | बंद | बढ़\S* | घट\S* | आगे बढ़ | सुधार
+            | पता चला | खिसक\S* | संभाल\S* | सौंप\S* | कम कर\S* | अब से | आज से | भूल जा\S* | वापस
+            | कैंसिल | इस्तीफ\S* | रिटायर | तलाक | बेच\S*""",
         "arabic": r"""
             | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | بدلا | بدلاً | بدل | الآن | الان | صار\w* | أصبح\w*
-            | اصبح\w* | تغي\w+ | غي[رّ]\w* | انتقل\w* | نقل\w* | تأجل\w* | أجل\w* | تأجيل | ألغ\w+ | إلغاء
-            | استبدل\w* | في الواقع | في الحقيقة | ابتداء\w* | من اليوم | توقف\w* | تصحيح | تحول\w* | ارتفع\w*
-            | انخفض\w* | تولى | تولت""",
+            | اصبح\w* | تغي\w+ | غي[رّ]\w* | انتقل\w* | نقل\w* | تأجل\w* | أجل\w* | تأجيل | ألغ\w+
+            | إلغاء | استبدل\w* | في الواقع | في الحقيقة | ابتداء\w* | من اليوم | توقف\w* | تصحيح
+            | تحول\w* | ارتفع\w* | انخفض\w* | تولى | تولت | خطأ | اخطأت | غلطت | اتضح | تبين | وليست
+            | تسلم\w* | استلم\w* | رفع\w* | زاد\w* | خفض\w* | من الآن | انس | رجع\w* | عاد إلى | مدد\w*
+            | تمديد | استقال\w* | تقاعد\w* | تخل\w+ | تأخر\w* | باع\w* | مكان""",
         "unspaced": r"""
-            | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到 | 改在 | 改用 | 改回 | 换成 | 换到
-            | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟 | 延期 | 提前到 | 调整为
-            | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名 | 改名 | 迁移 | 迁到 | 转到 | 转用 | 接手
-            | 接管 | 辞职 | 离职 | 从今天 | 戒了 | 停用 | 升到 | 降到 | 涨到 | 涨价 | 没有.{1,8}了
-            | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく | じゃなく | やめ
-            | 変更 | 変わ | 変え | 移動し | 引っ越 | 中止 | キャンセル | 代わりに | 実は | やっぱり | 今は
-            | 今後は | これからは | 現在は | になりました | になった | 切り替え | 移行 | 引き継 | 退職 | 転職
-            | 訂正 | 繰り上げ | 前倒し | に移り""",
+            | 不再 | 已经不 | 不是.{1,12}而是 | 其实 | 改成 | 改为 | 改到 | 改在 | 改用 | 改回 | 换成
+            | 换到 | 换了 | 变成 | 变更 | 更正 | 搬到 | 搬去 | 搬家 | 搬进 | 取消 | 推迟 | 延期 | 提前到
+            | 调整为 | 调到 | 替换 | 代替 | 取代 | 而不是 | 重命名 | 更名 | 改名 | 迁移 | 迁到 | 转到
+            | 转用 | 接手 | 接管 | 辞职 | 离职 | 从今天 | 戒了 | 停用 | 升到 | 降到 | 涨到 | 涨价
+            | 没有.{1,8}了 | 现在(?:是|在|用|住|叫|改|由|的|每) | もう.{0,14}(?:ない|ません) | ではなく
+            | じゃなく | やめ | 変更 | 変わ | 変え | 移動し | 引っ越 | 中止 | キャンセル | 代わりに
+            | 実は | やっぱり | 今は | 今後は | これからは | 現在は | になりました | になった | 切り替え
+            | 移行 | 引き継 | 退職 | 転職 | 訂正 | 繰り上げ | 前倒し | に移り | 纠正 | 记错 | 弄错 | 搞错
+            | 说错 | 写错 | 看错 | 结果发现 | 而非 | 延后 | 延迟 | 推后 | 改期 | 改叫 | 接任 | 交接
+            | 移交 | 上调 | 下调 | 提高到 | 降低到 | 减到 | 加到 | 增加到 | 从现在起 | 今后 | 我的错
+            | 延长 | 对调 | 放弃 | 升职 | 退休 | 作废 | 废弃 | 淘汰 | 离婚 | 卖了 | 卖掉 | 間違 | 誤り
+            | 勘違い | 実際は | というより | 延び | 遅れ | 早ま | 改称 | 置き換 | 値上げ | 値下げ
+            | 増やし | 減らし | 今後 | 今日から | 忘れて | 戻し | 戻り | 延長 | 交換し | 諦め | あきらめ
+            | 辞め | 昇進 | 定年 | 廃止 | 離婚 | 売却""",
     },
     "weak change": {  # may say so, if enough else is the same
         "english": r"""
@@ -130,23 +173,33 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | moved on from | moved away from | no more | can't stand | over it | decided against | phased out
             | decommissioned | shut down""",
         "spanish": r"""
-            | ya no | dej[éeoó] de | dejamos de | dejaron de | cancel[oóa]\w*""",
+            | ya no | dej[éeoó] de | dejamos de | dejaron de | cancel[oóa]\w* | al final no | abandon\w+
+            | renunci\w+ | descart\w+ | anul\w+ | cambi\w+ de (?:opinión|idea) | me cansé""",
         "french": r"""
-            | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | arrêté | annul\w+""",
+            | ne (?:\w+ ){1,2}plus | n'\w+ plus | n'\w+ \w+ plus | arrêté | annul\w+
+            | finalement (?:\w+ ){0,4}pas | finalement (?:\w+ )?n'\w+ pas | abandonn\w+ | renonc\w+
+            | changé d'avis | plus envie""",
         "portuguese": r"""
             | não (?:\w+ ){1,4}mais | já não | parei de | paramos de | deixei de | deixou de
-            | cancel(?:ou|ado|ada|amos|aram|ei)""",
+            | cancel(?:ou|ado|ada|amos|aram|ei) | desisti\w* | abandon\w+ | larg(?:uei|ou)
+            | mud(?:ei|ou|amos) de ideia | parou de | cansei""",
         "german": r"""
-            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | aufgehört | abgesagt | gestrichen""",
+            | nicht mehr | kein\w* (?:\w+ ){1,4}mehr | aufgehört | abgesagt | gestrichen | aufgegeben
+            | verworfen | gekündigt | doch nicht | doch kein\w* | abgeschafft | meinung geändert
+            | keine lust mehr""",
         "russian": r"""
-            | больше не | уже не | перестал\w* | бросил\w* | отмени\w+""",
+            | больше не | уже не | перестал\w* | бросил\w* | отмени\w+ | отказал\w+ | передумал\w*
+            | не буд\w+ больше | надоел\w* | разлюбил\w*""",
         "hindi": r"""
-            | अब (?:\S+ ){0,6}नहीं | नहीं रहा | नहीं रही | नहीं रहे | छोड़\S* | रद्द | बंद""",
+            | अब (?:\S+ ){0,6}नहीं | नहीं रहा | नहीं रही | नहीं रहे | छोड़\S* | रद्द | बंद | कैंसिल
+            | मन बदल\S* | नहीं करूँगा | नहीं करेंगे""",
         "arabic": r"""
-            | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | توقف\w* | ألغ\w+""",
+            | لم (?:أعد|يعد|تعد|نعد) | ما عاد\w* | توقف\w* | ألغ\w+ | تخل\w+ | إلغاء | غيرت رأي\w* | تركت
+            | استغن\w+""",
         "unspaced": r"""
-            | 不再 | 已经不 | 戒了 | 取消 | 停用 | 没有.{1,8}了 | もう.{0,14}(?:ない|ません) | やめ | 中止
-            | キャンセル""",
+            | 不再 | 已经不 | 戒了 | 取消 | 停用 | 没有.{1,8}了 | もう.{0,14}(?:ない|ません) | やめ
+            | 中止 | キャンセル | 放弃 | 作废 | 不打算 | 不想再 | 改变主意 | 腻了 | 諦め | あきらめ
+            | 辞め | 廃止 | 気が変わ | 飽き""",
     },
     "open": {  # something is not decided or not known
         "english": r"""
@@ -160,23 +213,33 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | no (?:\w+ )?yet""",
         "spanish": r"""
             | por decidir | pendiente | sin (?:decidir|definir|confirmar)
-            | no (?:hemos|está|se ha) (?:decid|defin)\w+ | aún no | todavía no""",
+            | no (?:hemos|está|se ha) (?:decid|defin)\w+ | aún no | todavía no
+            | no sabemos (?:si|aún|todavía) | no sé si | por (?:definir|confirmar|determinar)
+            | sin decisión | indecis\w+ | hay que (?:decidir|elegir) | dudamos | pregunta abierta""",
         "french": r"""
-            | à (?:décider|définir|confirmer) | pas encore | pas décidé | en suspens | reste à""",
+            | à (?:décider|définir|confirmer) | pas encore | pas décidé | en suspens | reste à
+            | on ne sait pas | indécis\w* | question ouverte | reste ouvert | il faut (?:décider|choisir)
+            | on hésite | j'hésite | incertain\w*""",
         "portuguese": r"""
-            | a (?:decidir|definir|confirmar) | ainda não | indefinid\w+ | pendente | em aberto""",
+            | a (?:decidir|definir|confirmar) | ainda não | indefinid\w+ | pendente | em aberto
+            | não sabemos | não sei se | sem decisão | indecis\w+ | em dúvida | pergunta em aberto""",
         "german": r"""
-            | noch offen | offen | noch nicht | unklar | ungeklärt | steht aus | in klärung""",
+            | noch offen | offen | noch nicht | unklar | ungeklärt | steht aus | in klärung
+            | unentschieden | offene frage | wissen (?:wir )?noch nicht | keine entscheidung
+            | müssen (?:\w+ ){0,4}entscheiden | zu klären | klären | unsicher""",
         "russian": r"""
             | не решил\w* | не решено | пока не | ещё не | еще не | неясно | непонятно | открыт\w* вопрос
-            | под вопросом""",
+            | под вопросом | вопрос открыт\w* | не определил\w* | не знаем | решаем | нужно решить
+            | надо решить | сомнева\w+ | не выбрал\w*""",
         "hindi": r"""
-            | तय नहीं | अभी तय | पता नहीं | बाकी है""",
+            | तय नहीं | अभी तय | पता नहीं | बाकी है | सोच रहे | फैसला नहीं | अनिश्चित | तय करना""",
         "arabic": r"""
-            | لم نقرر | لم يتقرر | لم يحدد | لم يتحدد | غير محدد | قيد | لم نحدد""",
+            | لم نقرر | لم يتقرر | لم يحدد | لم يتحدد | غير محدد | قيد | لم نحدد | لم يحسم | لا نعرف
+            | لا ندري | غير مؤكد | سؤال مفتوح | معلق | محتار\w*""",
         "unspaced": r"""
-            | 未定 | 待定 | 还没.{0,4}定 | 没决定 | 尚未 | 未决定 | 待确认 | 还不确定 | 不确定 | 検討中 | 未決
-            | まだ決ま | まだ決め | 保留 | まだわから | まだ未""",
+            | 未定 | 待定 | 还没.{0,4}定 | 没决定 | 尚未 | 未决定 | 待确认 | 还不确定 | 不确定 | 検討中
+            | 未決 | まだ決ま | まだ決め | 保留 | まだわから | まだ未 | 没想好 | 还在考虑 | 考虑中
+            | 待讨论 | 不知道 | 要不要 | 未確定 | 決めかね | 迷って | 悩んで""",
     },
     "decision": {  # something was decided
         "english": r"""
@@ -184,23 +247,29 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | we go with | we(?:'ll| will) (?:use|go|take|have|do) | final | finally | finali[sz]ed | confirmed
             | approved | will be | resolved | signed | booked | it's | set for | set to | is set""",
         "spanish": r"""
-            | decidi\w+ | acord\w+ | elegi\w+ | confirm\w+ | será | quedamos en | quedó""",
+            | decidi\w+ | acord\w+ | elegi\w+ | confirm\w+ | será | quedamos en | quedó | decidid\w+
+            | optamos | vamos con | resuelt\w+ | aprobad\w+ | va a ser""",
         "french": r"""
-            | décid\w+ | choisi\w* | convenu | retenu | ce sera | sera | confirm\w+ | validé\w*""",
+            | décid\w+ | choisi\w* | convenu | retenu | ce sera | sera | confirm\w+ | validé\w* | tranché
+            | c'est décidé | opté | approuvé\w* | réservé\w*""",
         "portuguese": r"""
-            | decidi\w+ | escolh\w+ | combin\w+ | confirm\w+ | será | vai ser | ficou | fechamos | fechado""",
+            | decidi\w+ | escolh\w+ | combin\w+ | confirm\w+ | será | vai ser | ficou | fechamos
+            | fechado | optamos | vamos de | resolvid\w+ | resolvemos | aprovad\w+ | definid\w+""",
         "german": r"""
             | entschieden | beschlossen | geeinigt | bestätigt | festgelegt | wird | steht fest | gebucht
-            | nehmen""",
+            | nehmen | geklärt | wir nehmen | fiel auf | genehmigt | abgestimmt | ausgewählt | gewählt""",
         "russian": r"""
-            | решили | решено | решил\w* | выбра\w+ | договорились | утверд\w+ | подтверд\w+ | будет""",
+            | решили | решено | решил\w* | выбра\w+ | договорились | утверд\w+ | подтверд\w+ | будет
+            | определил\w* | остановил\w+ на | согласова\w+ | одобр\w+ | заброниро\w+""",
         "hindi": r"""
-            | तय | फैसला | चुना | चुन | होगा | होगी""",
+            | तय | फैसला | चुना | चुन | होगा | होगी | तय हो | पक्का | करेंगे | बुक""",
         "arabic": r"""
-            | قرر\w* | تقرر | اخترنا | اتفق\w* | اعتمد\w* | تم اختيار | سيكون | ستكون | حدد\w*""",
+            | قرر\w* | تقرر | اخترنا | اتفق\w* | اعتمد\w* | تم اختيار | سيكون | ستكون | حدد\w* | استقر\w*
+            | تمت الموافقة | وافق\w* | سوف | حسم\w* | حجز\w*""",
         "unspaced": r"""
-            | 决定 | 定了 | 定在 | 定为 | 选了 | 选定 | 确定 | 敲定 | 同意 | 最终 | 采用 | 就用 | 決ま | 決め
-            | 決定 | 採用 | 選び | 選ん | することにし | にしました | にします""",
+            | 决定 | 定了 | 定在 | 定为 | 选了 | 选定 | 确定 | 敲定 | 同意 | 最终 | 采用 | 就用 | 決ま
+            | 決め | 決定 | 採用 | 選び | 選ん | することにし | にしました | にします | 选择了 | 定下
+            | 通过了 | 批准 | 就选 | 選択し | 予約し | 確定""",
     },
     "past": {  # a question about what was
         "english": r"""
@@ -231,6 +300,7 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | かつて""",
     },
 }
+_OTHER_SCRIPTS = ("russian", "hindi", "arabic")
 _SEPARATOR = re.compile(r"\s*\| |\s*\|\n\s*")
 
 
@@ -241,20 +311,21 @@ def has_cue(folded: str, cue: Cue) -> bool:
 
 def find_cue(folded: str, cue: Cue) -> str:
     """Return the phrase of a kind that a folded text has; empty if it has none."""
-    english, others, unspaced = _patterns(cue)
-    match = english.search(folded) or others.search(folded)
+    latin, others, unspaced = _patterns(cue)
+    match = latin.search(folded)
     if not match and not folded.isascii():
-        match = unspaced.search(folded)
+        match = others.search(folded) or unspaced.search(folded)
     return match[0] if match else ""
 
 
 @cache
 def _patterns(cue: Cue) -> tuple[re.Pattern[str], ...]:
-    tables = _PHRASES[cue]
-    english = _join(tables["english"])
-    others = "|".join(_join(table) for name, table in tables.items() if name not in ("english", "unspaced"))
-    spaced = [re.compile(rf"(?<!\w)(?:{phrases})(?!\w)") for phrases in (english, others)]
-    return (*spaced, re.compile(_join(tables["unspaced"])))
+    """Return a pattern for Latin script, one for other scripts with spaces and one for those without."""
+    tables = {name: _join(table) for name, table in _PHRASES[cue].items()}
+    latin = "|".join(tables[name] for name in tables if name not in (*_OTHER_SCRIPTS, "unspaced"))
+    others = "|".join(tables[name] for name in _OTHER_SCRIPTS)
+    spaced = [re.compile(rf"(?<!\w)(?:{phrases})(?!\w)") for phrases in (latin, others)]
+    return (*spaced, re.compile(tables["unspaced"]))
 
 
 def _join(table: str) -> str:
