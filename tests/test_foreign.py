@@ -326,3 +326,17 @@ def test_a_home_that_no_settings_describe_is_not_exported_but_imported(tmp_path:
     with pytest.raises(Refused, match="commonplace import"):
         export_to(Home(str(tmp_path / ".openclaw")), io.BytesIO())
     assert brought(tmp_path / "new", tmp_path / ".openclaw").added == ("agents/main/memory/MEMORY.md",)
+
+
+def test_a_number_in_quotes_is_read_as_a_number_with_a_warning(tmp_path: Path) -> None:
+    home = make_clawdbot(tmp_path / "home")
+    put(home, "openclaw.json", '{memorySearch: {maxResults: "3", minScore: "0.01"}}')
+    settings = Memory(home).home.settings
+    assert (settings.search.max_results, settings.search.min_score) == (3, 0.01)
+    assert any("maxResults is in quotes" in warning for warning in settings.warnings)
+
+
+def test_a_workspace_that_is_not_there_is_pointed_out(tmp_path: Path) -> None:
+    put(tmp_path, "duragent.yaml", "workspace: ./work\n")
+    assert "which is not there" in str(Memory(tmp_path).home.settings.warnings)
+    assert Memory(tmp_path).home.settings.warnings == ()

@@ -27,6 +27,7 @@ MAIN_AGENT = "main"
 _OPENCLAW_SIGNS = OPENCLAW_PAGES - {"AGENTS.md", "TOOLS.md"}  # which are found in many folders of code
 _OPENCLAW_MEMORY = frozenset({"MEMORY.md", "memory.md", "memory/"})
 _SEARCH_KEYS = ("enabled", "provider", "model", "extraPaths", "indexSessions", "maxResults", "minScore", "sessionKey")
+_NUMBER_KEYS = ("maxResults", "minScore")
 _MARKS = frozenset({FILE, ".agent", DURAGENT_FILE, DURAGENT_WORKSPACE, *OPENCLAW_FILES})
 _MAX_CONFIG_BYTES = 4 << 20
 
@@ -307,7 +308,13 @@ def _find_duragent(folder: str, config: Config) -> Located:
             problem = f"world_memory.path leads to {path}, which is not a folder inside of {root}"
             advice = f"move it there, or bring a copy of everything with `commonplace import {folder}`"
             raise SettingsError(problem, path=os.path.join(folder, config.file), advice=advice)
-    return Located(root, Settings(layout="duragent", workspace=inside or ".", world_path=world, config=config.file))
+    warnings: tuple[str, ...] = ()
+    if config.workspace and not os.path.isdir(workspace):
+        warnings = (f"{config.file} names the workspace {workspace}, which is not there: it is made now",)
+    return Located(
+        root,
+        Settings(layout="duragent", workspace=inside or ".", world_path=world, config=config.file, warnings=warnings),
+    )
 
 
 def _find_openclaw(folder: str, config: Config) -> Located:
@@ -373,7 +380,10 @@ def _read_search(
     fields: dict[str, Any] = {}
     paths = section.pop("extraPaths", None)
     provider = _text(section.pop("provider", ""))
-    for name, value in section.items():
+    for name, given in section.items():
+        value = _read_number(given) if name in _NUMBER_KEYS else given
+        if value is not given:
+            warnings.append(f"{file}: memorySearch.{name} is in quotes, and is read as the number {value}")
         try:
             fields |= settings.convert_value(f"memorySearch.{name}", value, folder)
         except InvalidArgument as error:
@@ -387,6 +397,18 @@ def _read_search(
         if provider not in ("", "auto"):
             fields["search.foreign_provider"] = provider
     return {field.removeprefix("search."): value for field, value in fields.items()}
+
+
+def _read_number(value: Any) -> Any:
+    """Return the number that a text holds, or the value as it is."""
+    if not isinstance(value, str):
+        return value
+    for convert in (int, float):
+        try:
+            return convert(value)
+        except ValueError:
+            continue
+    return value
 
 
 def _read_extra_paths(paths: Any, folder: str, workspace: str, file: str, warnings: list[str]) -> Iterator[str]:

@@ -175,3 +175,10 @@ def test_what_is_no_home_does_not_open_in_place(tmp_path: Path) -> None:
         open_in_place(str(tmp_path / "v"))
     with pytest.raises(InvalidArgument, match="--in-place takes one"):
         open_in_place(str(tmp_path / "v/a.md"), "openclaw")
+
+
+def test_a_topic_that_is_here_under_another_spelling_gets_no_twin(home: Path, openclaw: Path) -> None:
+    Memory(home).close()
+    put(home, "memory/world/Big_Projects.md", "The garden.\n")
+    brought(home, openclaw)
+    assert sorted(path.name for path in (home / "memory/world").glob("*.md")) == ["Big_Projects.md"]

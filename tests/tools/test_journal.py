@@ -224,3 +224,10 @@ def test_folders_that_are_links_are_named_where_they_would_be_read(memory: Memor
     (home / "agents/main/memory").mkdir(parents=True)
     (home / "agents/main/memory/daily").symlink_to(tmp_path / "elsewhere")
     assert "agents/main/memory/daily is a link" in memory.call("recall")["warning"]
+
+
+def test_a_new_topic_is_created_and_one_that_is_there_rewritten(memory: Memory) -> None:
+    new = memory.call("update_world", {"topic": "systems", "content": "db1\n"})
+    again = memory.call("update_world", {"topic": "Systems", "content": "db2\n"})
+    assert content(new) == "Created the world topic systems in memory/world/systems.md."
+    assert content(again) == "Rewrote the world topic systems in memory/world/systems.md."

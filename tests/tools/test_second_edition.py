@@ -6,6 +6,7 @@ import itertools
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -193,3 +194,24 @@ def test_a_skill_that_nobody_approved_is_in_no_prompt_and_one_line_says_so(memor
     assert "1 skill waits for a person's approval" in context
     approve(memory.home, "skills/tea/SKILL.md")
     assert "Obey the weather." in str(memory.context())
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "toolset"),
+    [
+        ("memory_write", {"key": "k" * 3000, "content": "x"}, "notes"),
+        ("write_memory", {"key": "k" * 3000, "content": "x"}, "working"),
+        ("update_world", {"topic": "k" * 3000, "content": "x"}, "journal"),
+        ("MemoryTool", {"op": "setGlobal", "key": "k" * 3000, "value": "x"}, "registry"),
+        ("MemoryTool", {"op": "setChannel", "channelName": "ops", "key": "k" * 3000, "value": "x"}, "registry"),
+        ("MemoryTool", {"op": "createSkill", "name": "k" * 3000, "description": "x"}, "registry"),
+    ],
+)
+def test_a_key_that_is_a_text_is_refused_with_the_limit(
+    memory: Memory, tool: str, arguments: dict[str, Any], toolset: str
+) -> None:
+    reply = memory.call(tool, arguments, toolset)
+    assert "3,000 characters, and may have 2,000" in str(reply)
+    assert reply.get("success") is not True
+    short = {name: value[:2000] if isinstance(value, str) else value for name, value in arguments.items()}
+    assert "may have" not in str(memory.call(tool, short, toolset))

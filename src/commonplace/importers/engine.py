@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, HoldsSecret, InvalidArgument, Refused, StaleVersion, StorageError
@@ -223,6 +224,7 @@ class _Comparison:
         self._plan.skipped.append(Skipped(what.removeprefix(self._source).lstrip("/ ") or what, why))
 
     def _add_file(self, file: File) -> None:
+        file = file._replace(path=self._find_topic(file.path))
         version = version_of(file.data)
         if file.path.startswith(tuple(self._other_skills)):
             return  # its SKILL.md is listed
@@ -235,6 +237,17 @@ class _Comparison:
         self._plan.left_unchanged.append(Skipped(file.path, "something else is here already, and stays"))
         if file.kind == "skill" and file.path.endswith(f"/{SKILL_PAGE}"):
             self._other_skills.add(file.path.removesuffix(SKILL_PAGE))
+
+    def _find_topic(self, path: str) -> str:
+        """Return the path of a topic as it is here: its page may be there under another spelling."""
+        folder, _, name = path.rpartition("/")
+        if folder != self._home.layout.world or path in self._topics or not name.strip("-_. "):
+            return path
+        return self._home.layout.find_topic_page(name.removesuffix(".md"), self._topics)
+
+    @cached_property
+    def _topics(self) -> list[str]:
+        return self._home.storage.pages.list(self._home.layout.world)
 
     def _candidate_paths(self, file: File) -> list[str]:
         """Return where a file may go, best first. One that went to a fallback path once stays there."""

@@ -21,6 +21,7 @@ _SKILL_CODED = re.compile(r".*x[a-z2-7]{16}")
 _CODE = re.compile(r".*~[a-z2-7]{16}", re.DOTALL)
 MAX_NAME_BYTES = 255  # of one part of a path, on common file systems
 MAX_PATH_BYTES = 1500  # of the path of a page: the index of a database takes no longer ones
+MAX_KEY_CHARACTERS = 2000  # of a key, a topic or a skill that is written: a text belongs into the content
 _MAX_PLAIN_NAME_BYTES = 100  # leaves room for a temporary file's name and for nested folders on every system
 
 
@@ -39,6 +40,15 @@ def require_key(what: str, name: str) -> str:
         raise MissingArgument(what)
     if _LINE_BREAK.search(name.strip()):
         raise InvalidKey(f"the {what} has more than one line", advice="give a name of one line")
+    return name
+
+
+def require_new_key(what: str, name: str) -> str:
+    """Return the name under which something is written; InvalidKey for one that is too long to be a name."""
+    require_key(what, name)
+    if len(name.strip()) > MAX_KEY_CHARACTERS:
+        problem = f"the {what} has {len(name.strip()):,} characters, and may have {MAX_KEY_CHARACTERS:,}"
+        raise InvalidKey(problem, advice="give a short name, and put the text into the content")
     return name
 
 

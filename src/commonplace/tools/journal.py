@@ -14,7 +14,7 @@ from ..framing.recall import RecallPage, name_read_call, render_recall
 from ..framing.skeleton import Kind
 from ..home import Home
 from ..schema import AtLeast
-from ..storage.names import topic_name
+from ..storage.names import require_new_key, topic_name
 from ..storage.readings import read_lines
 from ..storage.records import read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
@@ -81,8 +81,10 @@ def update_world(
     Recall it first: what others changed since stays, and lines of theirs that yours replaced come back in `conflict`.
     """
     path = home.find_topic_page(topic)
+    require_new_key("topic", topic)
+    done = "Rewrote" if home.storage.exists(path) else "Created"
     outcome = rewrite_page(home, path, content, "world")
-    return {"success": True, "content": f"Rewrote the world topic {topic_name(topic)} in {path}.", **outcome}
+    return {"success": True, "content": f"{done} the world topic {topic_name(topic)} in {path}.", **outcome}
 
 
 def _list_rewritten_pages(home: Home) -> list[str]:

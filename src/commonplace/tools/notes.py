@@ -12,7 +12,7 @@ from ..framing.limits import LIST_CHARACTERS, fit_rows
 from ..home import Home
 from ..model import Block
 from ..schema import Clamp
-from ..storage.names import require_key, require_valid_name
+from ..storage.names import require_key, require_new_key, require_valid_name
 from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
@@ -48,7 +48,7 @@ def memory_write(
 
     Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
     """
-    key = _check_key(key)
+    key = require_new_key("key", _check_key(key))
     labels = _drop_blank_tags(tags)
     summary = home.layout.curated_page(home.agent)
     path = summary if target == "summary" else home.layout.day_page(home.agent, home.today())

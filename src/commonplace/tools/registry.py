@@ -19,7 +19,7 @@ from ..home import Home
 from ..model import Json, Record, Skill
 from ..schema import one_of
 from ..search.words import QueryWords
-from ..storage.names import require_key
+from ..storage.names import require_new_key
 from ..storage.records import INJECTED
 from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
 
@@ -43,7 +43,7 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
     """keep a memory for all channels, or replace it"""
-    before = home.globals.get(require_key("key", key))
+    before = home.globals.get(require_new_key("key", key))
     home.globals.put(key, value, category, _parse_tags(tags))
     return with_warning({"success": True}, _warn_of_lost_injection(before, category))
 
@@ -80,7 +80,7 @@ def setChannel(
 ) -> SuccessReply:
     """keep a memory of one channel, or replace it"""
     folder = home.channels.folder(channelName)
-    before = folder.get(require_key("key", key))
+    before = folder.get(require_new_key("key", key))
     folder.put(key, value, category, _parse_tags(tags))
     return with_warning({"success": True}, _warn_of_lost_injection(before, category))
 
@@ -131,7 +131,7 @@ def createSkill(
     instructions: Annotated[str, "Rules to follow whenever the skill is used; shown in every prompt."] = "",
 ) -> SuccessReply:
     """make a skill; for one that exists only the description changes"""
-    home.skills.create(require_key("name", name), description, initialStructure or {}, owner, instructions)
+    home.skills.create(require_new_key("name", name), description, initialStructure or {}, owner, instructions)
     return {"success": True}
 
 

@@ -16,7 +16,7 @@ from ..model import Filters, Json, Record
 from ..schema import Clamp
 from ..search.words import QueryWords
 from ..storage.layout import stem
-from ..storage.names import require_key
+from ..storage.names import require_new_key
 from ..storage.records import read_record, read_text
 from .define import Answer, Maybe, Reply, Tool, toolset, with_warning
 
@@ -63,7 +63,7 @@ def write_memory(
     mode: Annotated[Literal["replace", "append"], "Replace the note, or add to its end."] = "replace",
 ) -> Annotated[Reply, Answer(status=str, key=str, mode=str, bytes_written=int)]:
     """Write a working note that lasts across tasks, under a key of your choice."""
-    key = require_key("key", _require_text("key", key))
+    key = require_new_key("key", _require_text("key", key))
     content = _require_text("content", content)
     _refuse_reserved(key)
     record = home.working.change(home.working.path(key), key, _text_change(mode, content))

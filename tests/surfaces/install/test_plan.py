@@ -657,3 +657,31 @@ def test_the_hooks_that_show_the_context_know_which_tools_the_client_is_given() 
     for hook in ("session-start", "prompt"):
         assert plan.hook_command(wanted, hook, "claude-code", "linux").endswith(" --tools notes,journal")
     assert "--tools" not in plan.hook_command(wanted, "session-end", "claude-code", "linux")
+
+
+def test_a_file_that_people_share_names_the_command_where_the_shell_finds_it(tmp_path: Path) -> None:
+    script = tmp_path / "bin/commonplace"
+    script.parent.mkdir()
+    script.write_text("#!/bin/sh\n")
+    script.chmod(0o755)
+    assert plan.find_command([str(script)], str(script.parent)) == ["commonplace"]
+    assert plan.find_command([str(script)], str(tmp_path)) == []
+    assert plan.find_command(["/usr/bin/python3", "-m", "commonplace"]) == []
+    where = Where("linux", str(tmp_path), {}, str(tmp_path / "project"))
+    request = plan.InstallRequest([str(script)], shared_program=["commonplace"])
+    client = CLIENTS["claude-code"]
+    commands = {
+        scope: str(plan.plan_edits(client, scope, where, request)[config_file(client, scope, where)])
+        for scope in ("user", "project")
+    }
+    assert "'command': 'commonplace'" in commands["project"]
+    assert f"'command': '{script}'" in commands["user"]
+
+
+def test_install_without_what_the_server_needs_fails_and_says_what_to_run(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("commonplace.surfaces.cli.setup.find_spec", lambda _: None)
+    done = click.testing.CliRunner().invoke(cli, ["install", "cursor", "--no-hooks"])
+    assert done.exit_code == 1
+    assert "run pip install 'commonplace[mcp]'" in done.stderr

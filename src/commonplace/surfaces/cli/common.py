@@ -143,6 +143,7 @@ def open_memory(*, to_write: bool = False) -> Memory:
     note_new_agent(memory.home)
     keep_readings(memory.home)
     warn_untrusted(memory.home)
+    warn_about_settings(memory.home)
     return memory
 
 
@@ -155,6 +156,7 @@ def open_existing_home(toolsets: Sequence[str] = EVERYDAY) -> Home:
     home.write_default_directive()
     keep_readings(home)
     warn_untrusted(home)
+    warn_about_settings(home)
     return home
 
 
@@ -166,6 +168,12 @@ def open_home() -> Home:
     if home_exists(home):
         keep_readings(opened)
     return opened
+
+
+def warn_about_settings(home: Home) -> None:
+    """Say what was read otherwise than it is written in the settings, or in the files of another system."""
+    for warning in home.settings.warnings:
+        warn(warning)
 
 
 def keep_readings(home: Home, session: str = "") -> None:

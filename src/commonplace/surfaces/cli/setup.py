@@ -161,6 +161,10 @@ def install_command(client: str | None, scope: str | None, file: str | None, **c
     if known.hooks and chosen["hooks"] and not only_print:
         _index_sessions(home)
     _warn_about(home)
+    if find_spec("mcp") is None:
+        warn("the client cannot start the server yet: run pip install 'commonplace[mcp]'")
+        if not only_print:
+            click.get_current_context().exit(1)
 
 
 def _index_sessions(home: str) -> None:
@@ -256,13 +260,15 @@ def _request(client: Client, scope: str, home: str, where: Where, chosen: dict[s
     """Collect what to install. A project's file names no home if the client finds it: others check out elsewhere."""
     finds_home = scope == "project" and client.starts_in_project and home == os.path.join(where.project, FOLDER)
     agent = agent_name()
+    program = plan.find_program(sys.executable, sys.argv[0])
     return plan.InstallRequest(
-        plan.find_program(sys.executable, sys.argv[0]),
+        program,
         "" if finds_home and not get_options().get("home") else home,
         "" if agent == MAIN else agent,
         ",".join(parse_toolsets(chosen["tools"])) if chosen["tools"] else "",
         chosen["budget"],
         chosen["hooks"],
+        plan.find_command(program),
     )
 
 
@@ -296,5 +302,3 @@ def _warn_about(home: str) -> None:
         )
     if not home_exists(home):
         warn(f"there is no memory at {home} yet: run `commonplace init`, or let the first tool call make it")
-    if find_spec("mcp") is None:
-        warn("the server needs more than is installed: run pip install 'commonplace[mcp]'")

@@ -366,6 +366,7 @@ def status_command() -> None:
     def print_status() -> None:
         print_table(["", ""], rows)
         for warning in status["warnings"]:
-            warn(warning)
+            if warning not in memory.home.settings.warnings:  # which were reported when it was opened
+                warn(warning)
 
     print_reply(status, print_status)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
@@ -36,7 +37,10 @@ EditsByFile = dict[str, tuple[str, list[Edit]]]  # by path: the form of the file
 
 
 class InstallRequest(NamedTuple):
-    """What to install. `program` is the command that starts this program, with an absolute path if possible."""
+    """What to install. `program` is the command that starts this program, with an absolute path if possible.
+
+    `shared_program` is for files that people share: by its name alone, where every machine finds it so.
+    """
 
     program: Sequence[str]
     home: str = ""  # absolute; empty if the client starts in the project and finds it there
@@ -44,6 +48,7 @@ class InstallRequest(NamedTuple):
     tools: str = ""
     budget: int | None = None
     hooks: bool = True
+    shared_program: Sequence[str] = ()
 
     @property
     def options(self) -> list[str]:
@@ -66,7 +71,7 @@ class FileChange(NamedTuple):
 
 def plan_edits(client: Client, scope: str, where: Where, request: InstallRequest, file: str = "") -> EditsByFile:
     """Return what should be in which file."""
-    command, *rest = request.program
+    command, *rest = (request.shared_program if scope == "project" else ()) or request.program
     tools = ["--tools", request.tools] if request.tools else []
     answers = [] if client.structured else ["--answers", "text"]
     entry = client.shape(command, [*rest, "mcp", *request.options, *tools, *answers])
@@ -106,6 +111,13 @@ def find_program(executable: str, argv0: str) -> list[str]:
     if os.path.basename(script) in ("commonplace", "cpl") and os.access(script, os.X_OK):
         return [script]
     return [executable, "-m", "commonplace"]
+
+
+def find_command(program: Sequence[str], search_path: str | None = None) -> list[str]:
+    """Return the name of the command, if the shell finds this program by it; else nothing."""
+    name = os.path.basename(program[0]).removesuffix(".exe")
+    found = shutil.which(name, path=search_path) if len(program) == 1 else None
+    return [name] if found and os.path.realpath(found) == os.path.realpath(program[0]) else []
 
 
 def plan_installation(by_file: EditsByFile, *, ignore_existing: bool = False) -> list[FileChange]:
