@@ -63,3 +63,45 @@ def test_a_reply_has_a_few_words_of_a_long_text_and_at_most_three(memory: Memory
     reply = memory.call("update_world", {"topic": "ports", "content": new + "Note: " + "long " * 499 + "short"})
     assert len(reply["supersedes"]) == 3
     assert all(len(notice["text"]) < 250 for notice in reply["supersedes"])
+
+
+def _say(memory: Memory, text: str) -> list[str]:
+    """Remember a text and return what the reply says it replaces."""
+    return [notice["text"] for notice in memory.call("remember", {"content": text}).get("supersedes", ())]
+
+
+def test_a_newer_value_of_a_fact_names_the_older_one_on_another_page(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "release", "content": "The launch is on 12 November.\n"})
+    assert _say(memory, "The launch is on 26 November.") == ["The launch is on 12 November."]
+
+
+def test_a_retraction_names_what_it_takes_back(memory: Memory) -> None:
+    _say(memory, "We use Redis for sessions.")
+    assert _say(memory, "We no longer use Redis for sessions.") == ["We use Redis for sessions."]
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("I like tea.", "I like coffee."),
+        ("Ran 5 km today.", "Ran 7 km today."),
+        ("Anna lives in Berlin.", "Ben lives in Berlin."),
+        ("The launch is on 12 November.", "The launch is on 12 November."),
+    ],
+)
+def test_what_is_true_beside_the_other_replaces_nothing(memory: Memory, first: str, second: str) -> None:
+    _say(memory, first)
+    assert _say(memory, second) == []
+
+
+def test_another_value_under_the_same_key_elsewhere_contradicts(memory: Memory) -> None:
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "editor", "value": "vim"})
+    reply = memory.call("memory_write", {"key": "editor", "content": "emacs"})
+    assert [notice["text"] for notice in reply["contradicts"]] == ["vim"]
+    assert "supersedes" not in reply
+
+
+def test_what_other_agents_keep_to_themselves_is_in_no_reply(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    Memory(home, agent="other").call("remember", {"content": "The launch is on 12 November."})
+    assert _say(Memory(home, agent="main"), "The launch is on 26 November.") == []

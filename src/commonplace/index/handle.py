@@ -104,6 +104,10 @@ class IndexHandle(Protocol):
         """Catch up with the pages, all of them or those below a folder, and return what `answer` makes of the index."""
         ...
 
+    def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
+        """Return what `answer` makes of the index as it is, without catching up; None if it cannot be used now."""
+        ...
+
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written."""
         ...
@@ -166,6 +170,11 @@ class SqliteIndexHandle:
                         return answer(self._catch_up(self._open(), below))
                 self._replace(error)
                 return answer(self._catch_up(self._open(), below))
+
+    def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
+        with self._lock, suppress(sqlite3.Error):
+            return answer(self._open())
+        return None
 
     def update(self, paths: Iterable[str]) -> None:
         """Index pages that were just written. A failure costs nothing: the next sweep sees them."""

@@ -1,27 +1,36 @@
 """What a write replaces or contradicts, so that the agent can act in the same turn: `supersedes` and `contradicts`.
 
-A value under the same key is replaced by the next one, and a line of a page by the line that takes its place. Nothing
-is deleted by this: history has every earlier version.
+A value under the same key is replaced by the next one, a line of a page by the line that takes its place, and a fact
+by its newer version elsewhere (`facts/versions.py`), among what the writer may see. Nothing is deleted by this.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ..formats import blocks
+from ..facts.statements import CHANGES, Statement, hash_key, lookup_keys, split_statements
+from ..facts.versions import Link, judge
+from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line, parse_record
 from ..framing import quote_line
 from ..home import Home
-from ..model import Block, Record
+from ..index.base import Candidate, Index
+from ..model import EVERYTHING, Block, Hit, Record, Viewer
+from ..search.bm25 import weigh_terms
 from ..storage.history import PageEdit
 from .define import Reply
 
 _MAX_NOTICES = 3  # of each kind in one reply
 _MAX_TEXT_CHARACTERS = 200  # of a text that is replaced
 _MAX_COMPARED_CHARACTERS = 64_000  # of a page whose lines are compared
+_MAX_ADDED_CHARACTERS = 8_000  # of an edit whose statements are compared with all others
+_MAX_STATEMENTS = 12
+_MAX_CANDIDATES = 30
+_MAX_WORD_CANDIDATES = 10
+_MAX_LOOKUP_WORDS = 6
 _MIN_SHARED_WORDS = 0.5  # of the words of two lines, if one takes the place of the other
 _WORD = re.compile(r"\w+")
 
@@ -48,14 +57,125 @@ class Notice(NamedTuple):
 def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     """Return what a reply says about the edits of a call: nothing where nothing was replaced or contradicted."""
     replaced = [notice for edit in edits for notice in _find_replaced(home, edit)]
-    notices = list(dict.fromkeys(replaced))[:_MAX_NOTICES]
-    return {"supersedes": [notice.as_reply() for notice in notices]} if notices else {}
+    written = [_Written(edit.path, statement) for edit in edits for statement in _new_statements(home, edit)]
+    keyed = [key for edit in edits for key in _new_keys(home, edit)]
+    contradicted: list[Notice] = []
+    if (written or keyed) and home.search_settings.enabled:
+        viewer = home.visibility.viewer()
+        older, others = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed)) or ([], [])
+        replaced += older
+        contradicted += others
+    fields = {"supersedes": replaced, "contradicts": contradicted}
+    return {name: _fit(notices) for name, notices in fields.items() if notices}
+
+
+def _fit(notices: Iterable[Notice]) -> list[Reply]:
+    """Return the first notices, each text once."""
+    by_text = {(notice.text, notice.citation.partition("#")[0]): notice for notice in reversed([*notices])}
+    return [notice.as_reply() for notice in [*by_text.values()][::-1][:_MAX_NOTICES]]
+
+
+class _Written(NamedTuple):
+    """A statement that was just written, and the page that it is on."""
+
+    path: str
+    statement: Statement
+
+
+class _KeyedValue(NamedTuple):
+    """A value that was just stored under a key."""
+
+    path: str
+    key: str
+    text: str
+
+
+def _new_statements(home: Home, edit: PageEdit) -> list[Statement]:
+    """Return the statements that an edit adds to a page of text; none where it writes very much at once."""
+    place = home.layout.place(edit.path)
+    if not place or place.kind not in ("page", "record", "activity"):
+        return []
+    text = edit.after
+    if edit.before and text.startswith(edit.before):
+        text = text[len(edit.before) :]
+    known = set(edit.before.split("\n"))
+    added = "\n".join("" if line in known else line for line in frontmatter.split(text)[1].split("\n"))
+    return split_statements(added)[:_MAX_STATEMENTS] if len(added) <= _MAX_ADDED_CHARACTERS else []
+
+
+def _new_keys(home: Home, edit: PageEdit) -> list[_KeyedValue]:
+    """Return the values that an edit stores under keys."""
+    place = home.layout.place(edit.path)
+    if not place or len(edit.after) > _MAX_COMPARED_CHARACTERS:
+        return []
+    if place.kind == "record":
+        record = parse_record(edit.after, Record(place.name, "", path=edit.path))
+        return [_KeyedValue(edit.path, record.key, record.text)]
+    known = {block.content for block in blocks.parse(edit.before)} if place.kind == "page" else set()
+    stored = blocks.parse(edit.after) if place.kind == "page" else []
+    return [_KeyedValue(edit.path, block.key, block.content) for block in stored if block.content not in known]
+
+
+def _compare_with_index(
+    index: Index, viewer: Viewer, written: Sequence[_Written], keyed: Sequence[_KeyedValue]
+) -> tuple[list[Notice], list[Notice]]:
+    """Return the older versions of what was written, and other values under the same keys."""
+    keys = dict.fromkeys(key for each in written for key in lookup_keys(each.statement))
+    keys |= dict.fromkeys(hash_key(value.key) for value in keyed)
+    if not keys:
+        return [], []
+    with index.read_transaction():
+        found = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
+        related = [*found, *_find_by_words(index, viewer, written, {candidate.number for candidate in found})]
+    return _find_older(related, written), _find_other_values(found, keyed)
+
+
+def _find_by_words(
+    index: Index, viewer: Viewer, written: Sequence[_Written], known: Collection[int]
+) -> list[Candidate]:
+    """Return the passages that have most words of the statements that say that something changed."""
+    changes = " ".join(each.statement.text for each in written if not CHANGES.isdisjoint(each.statement.cues))
+    terms = weigh_terms(index, changes, viewer) if changes else None
+    lookup = {word: terms.weights[word] for word in terms.lookup[:_MAX_LOOKUP_WORDS]} if terms else {}
+    numbers = index.match_terms(lookup, viewer, EVERYTHING, _MAX_WORD_CANDIDATES) if lookup else []
+    return index.load_candidates([number for number in numbers if number not in known])
+
+
+def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) -> list[Notice]:
+    """Return the statements elsewhere that a new statement is a newer version of."""
+    notices: list[Notice] = []
+    for candidate in candidates:
+        hit = candidate.hit
+        for older in split_statements(hit.text, is_turn=hit.source == "session"):
+            for each in written:
+                link = judge(older, each.statement, is_same_place=hit.path == each.path)
+                if link:
+                    notices.append(_notice(hit, older, link))
+    return notices
+
+
+def _notice(hit: Hit, statement: Statement, link: Link) -> Notice:
+    is_turn = hit.source == "session"
+    line = hit.start if is_turn else hit.start + statement.first_line
+    return Notice(f"{hit.path}#L{line}", statement.text, link.kind, link.reason)
+
+
+def _find_other_values(candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
+    """Return what somebody else, or another channel, keeps under the same key: it disagrees and is not replaced."""
+    notices: list[Notice] = []
+    for value in keyed:
+        own_text = " ".join(value.text.split())
+        for hit in (candidate.hit for candidate in candidates if candidate.hit.key == value.key):
+            if hit.path != value.path and own_text not in " ".join(hit.text.split()):
+                notices.append(Notice(hit.citation, hit.text, "same-key", f"{hit.scope} has {value.key}, too"))
+    return notices
 
 
 def _find_replaced(home: Home, edit: PageEdit) -> Iterator[Notice]:
     """Yield what an edit replaces on its own page."""
     place = home.layout.place(edit.path)
-    if not place or not edit.before or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
+    is_append = edit.after.startswith(edit.before)
+    if not place or is_append or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
         return
     if place.kind == "record":
         yield from _compare_records(edit, place.name)

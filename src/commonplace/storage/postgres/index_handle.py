@@ -51,6 +51,11 @@ class PostgresIndexHandle:
         """Catch up with the pages and return what `answer` makes of the index."""
         return answer(self._catch_up(report_progress))
 
+    def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
+        with suppress(StorageError):
+            return answer(self._index)
+        return None
+
     def update(self, paths: Iterable[str]) -> None:
         """Index what was just written, unless another process does or writes come too fast.
 
@@ -212,6 +217,9 @@ class ReplicaIndexHandle:
             return self._primary.query(answer, below)
         note = f"the replica for searches did not answer ({self._failure}): the database itself did"
         return self._primary.query(lambda view: answer(replace(view, warnings=(*view.warnings, note))), below)
+
+    def peek(self, answer: Callable[[Index], Answer]) -> Answer | None:
+        return self._primary.peek(answer)
 
     def _ask_replica(self, answer: Callable[[IndexView], Answer]) -> Answer:
         """Run in one transaction, so that all statements reach the same server where several share a name."""
