@@ -148,8 +148,9 @@ def test_a_damaged_index_stops_no_write_no_read_and_no_search(
     "damage",
     [
         "DELETE FROM words_data",
-        "UPDATE passages SET body = x'ff00ff'",
-        "UPDATE passages SET around = CAST(x'ff00ff' AS TEXT)",
+        "UPDATE passage_terms SET terms = x'ff00ff'",
+        "UPDATE passage_terms SET lexemes = CAST(x'ff00ff' AS TEXT)",
+        "DELETE FROM passage_terms",
         "UPDATE vectors SET row = row + 9999",
         "UPDATE vectors SET row = 'x'",
         "UPDATE passages SET length = 'x'",

@@ -274,12 +274,17 @@ def said(index: SqliteIndex, tiny: TinyEmbedder) -> dict[str, list[Any]]:
         "passages": sorted(
             rows(
                 "SELECT path, first, last, text, lead, key, tags, at, ifnull(day, 0), kind, scope, who, source,"
-                " passages.length, hash, body, around"
-                " FROM passages JOIN owners ON owners.id = owner"
+                " passages.length, hash, terms"
+                " FROM passages JOIN owners ON owners.id = owner JOIN passage_terms ON passage_terms.id = passages.id"
             )
         ),
         "found": [
-            sorted(rows("SELECT path, first FROM words JOIN passages ON id = words.rowid WHERE words MATCH ?", [word]))
+            sorted(
+                rows(
+                    "SELECT path, first FROM words JOIN passages ON id = words.rowid WHERE words MATCH owner || ?",
+                    [f"b{word}"],
+                )
+            )
             for word in ("tea", "oolong", "none", "water", "ann", "kitchen")
         ],
         "owners": sorted(rows("SELECT scope, who, passages, length FROM owners WHERE passages OR length")),

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
 import json
+import sys
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import numpy  # noqa: F401  counting depends on whether it is loaded
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,12 +16,13 @@ from commonplace import InvalidArgument, Memory
 from commonplace.errors import NotAvailable
 from commonplace.index.base import CONTEXT_WEIGHT, Candidate
 from commonplace.index.stemmer import stem
+from commonplace.index.terms import list_lexemes, pack_terms, words_of
 from commonplace.index.tokenizer import fold, tokenize_passage, tokenize_query
 from commonplace.model import Hit, Scope
-from commonplace.search.bm25 import QueryTerms, Term, WordPair, bm25_score
+from commonplace.search.bm25 import QueryTerms, Term, bm25_scores
 from commonplace.testing import FrozenClock
 
-SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "绿", "绿茶"]), max_size=12)
+SOME = st.lists(st.sampled_from(["tea", "te", "ea", "a", "green", "teas", "7b", "绿", "绿茶"]), max_size=12)
 
 
 @pytest.mark.parametrize(
@@ -153,21 +157,39 @@ def test_what_a_passage_holds_is_counted_word_by_word(inside: list[str], beside:
     pairs = list(pairwise(asked))
     question = QueryTerms(
         weights,
-        tuple(Term((word,), (f" {word} ",), weight) for word, weight in weights.items()),
+        tuple(Term((word,), weight) for word, weight in weights.items()),
         10.0,
         4.0,
         (),
         (),
-        tuple(WordPair((one,), (other,), (f" {one}  {other} ",)) for one, other in pairs),
+        tuple((pair,) for pair in pairs),
         "english",
     )
-    passage = Candidate(1, Hit("p", 1, 1, "", 0.0, Scope("shared")), "page", spaced(inside), spaced(beside), 4, None)
+    passage = Candidate(1, Hit("p", 1, 1, "", 0.0, Scope("shared")), "page", pack_terms(inside, beside), 4, None)
     times = {word: inside.count(word) + CONTEXT_WEIGHT * beside.count(word) for word in asked}
     share = sum(weight * times[word] * 1.8 / (times[word] + 0.8) for word, weight in weights.items()) / 10
     side_by_side = [pair in set(pairwise(inside)) for pair in pairs]
-    assert bm25_score(question, passage) == pytest.approx((share, sum(side_by_side) / max(1, len(pairs))))
+    assert bm25_scores(question, [passage]) == [pytest.approx((share, sum(side_by_side) / max(1, len(pairs))))]
 
 
-def spaced(some: list[str]) -> str:
-    """Words as a candidate holds them."""
-    return f" {'  '.join(some)} "
+@given(st.lists(st.tuples(SOME, SOME), min_size=1, max_size=6), st.lists(SOME.filter(bool), min_size=1, max_size=5))
+def test_words_are_counted_alike_with_numpy_and_without(
+    passages: list[tuple[list[str], list[str]]], asked: list[list[str]]
+) -> None:
+    terms = tuple(Term(tuple(dict.fromkeys(forms)), 1.7 + at) for at, forms in enumerate(asked))
+    pairs = tuple(tuple(pairwise(forms)) for forms in asked if len(forms) > 1)
+    question = QueryTerms({}, terms, 7.0, 3.0, (), (), pairs, "english")
+    hit = Hit("p", 1, 1, "", 0.0, Scope("shared"))
+    candidates = [
+        Candidate(number, hit, "page", pack_terms(*passage), 1 + number, None)
+        for number, passage in enumerate(passages)
+    ]
+    with_numpy = bm25_scores(question, candidates)
+    with patch.dict(sys.modules):
+        sys.modules.pop("numpy")
+        assert bm25_scores(question, candidates) == with_numpy
+
+
+@given(SOME, SOME)
+def test_the_words_that_a_passage_is_looked_up_by_can_be_read_back(inside: list[str], beside: list[str]) -> None:
+    assert words_of(" ".join(list_lexemes(12, inside, beside))) == {*inside, *beside}

@@ -17,6 +17,7 @@ from ..facts.statements import fact_keys, hash_key
 from ..formats.passages import NEIGHBOUR_TURNS, embedding_text
 from ..formats.timestamps import parse_day
 from ..model import EVERYTHING, Filters, Hit, Passage, Record, Scope, Source, Viewer
+from .terms import check_terms
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -50,13 +51,12 @@ def weighted_length(inside: int, around: int) -> int:
 
 
 class Candidate(NamedTuple):
-    """A passage that may answer, with the indexed words in it and around it."""
+    """A passage that may answer, with the indexed words in it and around it, packed as in `terms.py`."""
 
     number: int
     hit: Hit
     kind: str
-    words: str  # each with a space on either side: a word is counted as " word "
-    around: str
+    terms: bytes
     length: int
     day: int | None
 
@@ -367,12 +367,12 @@ def _newest(candidate: Candidate) -> tuple[int, str, int]:
 
 
 def candidate_of(row: tuple[Any, ...]) -> Candidate:
-    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, body, around = row
-    if not (isinstance(text, str) and isinstance(body, str) and isinstance(around, str)):
+    number, path, first, last, text, key, tags, at, day, kind, scope, who, source, length, terms = row
+    if not isinstance(text, str):
         raise TypeError("a passage is text")
     parsed_tags = () if tags == "[]" else tuple(json.loads(tags))
     hit = Hit(path, first, last, text, 0.0, Scope(scope, who), source, key, parsed_tags, at)
-    return Candidate(number, hit, kind, f" {body} ", f" {around} ", length, day)
+    return Candidate(number, hit, kind, check_terms(terms), length, day)
 
 
 def record_row(record: Record) -> tuple[str, ...]:

@@ -33,12 +33,20 @@ from .base import (
     sort_newest_first,
     weighted_length,
 )
+from .terms import AROUND, BODY, list_lexemes, make_lexeme, pack_terms, words_of
 from .tokenizer import tokenize_passage
 from .vector_spaces import TABLES, VectorSpaces
-from .visibility import matches, owner_condition, passage_condition, placeholders, render_sqlite
+from .visibility import (
+    filter_condition,
+    matches,
+    owner_condition,
+    passage_condition,
+    placeholders,
+    render_sqlite,
+    visible_owners,
+)
 
-SCHEMA_VERSION = 7
-_FTS_COLUMNS = ("body", "around")
+SCHEMA_VERSION = 8
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -54,23 +62,23 @@ CREATE TABLE IF NOT EXISTS passages(
   id INTEGER PRIMARY KEY AUTOINCREMENT, path TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
   text TEXT NOT NULL, lead TEXT NOT NULL, key TEXT NOT NULL, tags TEXT NOT NULL, at TEXT NOT NULL, day INTEGER,
   kind TEXT NOT NULL, owner INTEGER NOT NULL, source TEXT NOT NULL, length INTEGER NOT NULL, hash BLOB NOT NULL,
-  digest BLOB NOT NULL, body TEXT NOT NULL, around TEXT NOT NULL);
+  digest BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS passage_terms(id INTEGER PRIMARY KEY, terms BLOB NOT NULL, lexemes TEXT NOT NULL);
 CREATE INDEX IF NOT EXISTS passages_of_page ON passages(path, first);
 CREATE INDEX IF NOT EXISTS passages_by_content ON passages(owner, hash);
-CREATE INDEX IF NOT EXISTS passages_by_day ON passages(day);
-CREATE INDEX IF NOT EXISTS passage_lengths ON passages(id, length);
+CREATE INDEX IF NOT EXISTS passages_by_day ON passages(owner, day, hash);
+CREATE INDEX IF NOT EXISTS passage_facts ON passages(id, length, day, source);
 CREATE TABLE IF NOT EXISTS records(
   path TEXT PRIMARY KEY, key TEXT NOT NULL, value TEXT NOT NULL, category TEXT NOT NULL, tags TEXT NOT NULL,
   created_at TEXT NOT NULL, updated_at TEXT NOT NULL, scope TEXT NOT NULL, who TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS facts(
   key INTEGER NOT NULL, passage INTEGER NOT NULL, PRIMARY KEY(key, passage)) WITHOUT ROWID;
 CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5(
-  body, around, content = 'passages', content_rowid = 'id', columnsize = 0,
-  tokenize = "unicode61 remove_diacritics 0 categories 'L* N* M* So Co'");
+  lexemes, content = 'passage_terms', content_rowid = 'id', columnsize = 0, detail = none, tokenize = 'ascii');
 """
 _IS_QUESTION = " OR ".join(f"earlier.text GLOB '{start}*'" for start in USER_STARTS).join("()")
 _COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source, passages.length,
-    body, around"""
+    terms"""
 
 
 FileId = tuple[int, int]  # device and inode
@@ -141,12 +149,14 @@ class SqliteIndex(VectorSpaces):
         FTS5's own ranking would take ten times as long, and its weights would reveal words of pages that the viewer
         may not see.
         """
-        sql, values = self._match_sql(viewer, filters)
+        owners = self._owners_with(weights, visible_owners(self._db, viewer, filters))
+        sql, values = _match_sql(filters)
         per_word = BM25_K1 * BM25_B / self.corpus_stats((), viewer).average_length
         scores: dict[int, float] = {}
-        for word, weight in weights.items():
-            body, around = (self._rows(sql, (f'{column} : "{word}"', *values)) for column in _FTS_COLUMNS)
-            for rows, times in _split_by_column(body, around):
+        for word, having in owners.items():
+            weight = weights[word]
+            body, around = (self._rows(sql, (_match(having, place, word), *values)) for place in (BODY, AROUND))
+            for rows, times in _split_by_place(body, around):
                 gain = weight * times
                 shortest = times + BM25_K1 * (1 - BM25_B)
                 for number, length in rows:
@@ -155,20 +165,15 @@ class SqliteIndex(VectorSpaces):
         best = sorted((-score, number) for number, score in scores.items() if score >= min_score)
         return [number for _, number in best[:limit]]
 
-    def _match_sql(self, viewer: Viewer, filters: Filters) -> tuple[str, Sequence[Any]]:
-        """Return the statement for the passages with a word that the viewer may see and that pass the filters, and
-        their lengths."""
-        if filters == EVERYTHING and self._sees_all(viewer):
-            sql = """
-                SELECT passages.id, passages.length
-                FROM words CROSS JOIN passages INDEXED BY passage_lengths ON passages.id = words.rowid
-                WHERE words MATCH ?"""
-            return sql, ()
-        condition, values = render_sqlite(passage_condition(viewer, filters))
+    def _owners_with(self, words: Iterable[str], owners: Sequence[int]) -> dict[str, list[int]]:
+        """Return which of these owners have passages with each word."""
+        known: dict[str, list[int]] = {word: [] for word in words}
         sql = f"""
-            SELECT passages.id, passages.length FROM words CROSS JOIN passages ON passages.id = words.rowid
-            WHERE words MATCH ? AND {condition}"""
-        return sql, values
+            SELECT word, owner FROM frequencies WHERE word IN ({placeholders([*known])})
+            AND owner IN ({",".join(map(str, owners))})"""
+        for word, owner in self._rows(sql, [*known]):
+            known[word].append(owner)
+        return {word: having for word, having in known.items() if having}
 
     def _sees_all(self, viewer: Viewer) -> bool:
         condition, values = render_sqlite(owner_condition(viewer))
@@ -184,6 +189,7 @@ class SqliteIndex(VectorSpaces):
     def load_candidates(self, numbers: Sequence[int]) -> list[Candidate]:
         sql = f"""
             SELECT {_COLUMNS} FROM passages CROSS JOIN owners ON owners.id = owner
+            LEFT JOIN passage_terms ON passage_terms.id = passages.id
             WHERE passages.id IN ({placeholders(numbers)})"""
         return _read_rows(candidate_of, self._rows(sql, numbers)) if numbers else []
 
@@ -265,16 +271,19 @@ class SqliteIndex(VectorSpaces):
         self._db.execute("DELETE FROM records WHERE path = ?", (path,))
 
     def _remove(self, numbers: Sequence[int]) -> None:
-        sql = "SELECT owner, length, body, around, kind, key, text FROM passages WHERE id = ?"
-        delete_sql = "INSERT INTO words(words, rowid, body, around) VALUES('delete', ?, ?, ?)"
+        sql = """
+            SELECT owner, length, lexemes, kind, key, text FROM passages CROSS JOIN passage_terms USING(id)
+            WHERE id = ?"""
+        delete_sql = "INSERT INTO words(words, rowid, lexemes) VALUES('delete', ?, ?)"
         for number in numbers:
-            row = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, None, "", "", "")
-            owner, length, body, around, *about = row
-            if not (isinstance(body, str) and isinstance(around, str) and isinstance(length, int)):
+            row = self._db.execute(sql, (number,)).fetchone() or (0, 0, None, "", "", "")
+            owner, length, lexemes, *about = row
+            if not (isinstance(lexemes, str) and isinstance(length, int)):
                 raise sqlite3.DatabaseError("the words of a passage are not there")
-            self._count(owner, length, {*body.split(), *around.split()}, -1)
-            self._db.execute(delete_sql, (number, body, around))
+            self._count(owner, length, words_of(lexemes), -1)
+            self._db.execute(delete_sql, (number, lexemes))
             self._db.execute("DELETE FROM passages WHERE id = ?", (number,))
+            self._db.execute("DELETE FROM passage_terms WHERE id = ?", (number,))
             keys = [(key, number) for key in passage_fact_keys(*about)]
             self._db.executemany("DELETE FROM facts WHERE key = ? AND passage = ?", keys)
 
@@ -306,11 +315,12 @@ class SqliteIndex(VectorSpaces):
         for digest, passage in passages:
             words = tokenize_passage(f"{passage.hint} {passage.text}", passage.around)
             length = weighted_length(words.body_length, words.around_length)
-            # with a space on either side of each word: see `Candidate`
-            columns = ("  ".join(words.body), "  ".join(words.around))
-            row = (*passage_row(entry, owner, passage, length), digest, *columns)
+            lexemes = " ".join(list_lexemes(owner, words.body, words.around))
+            row = (*passage_row(entry, owner, passage, length), digest)
             number = self._db.execute(f"INSERT INTO passages VALUES(NULL{', ?' * len(row)})", row).lastrowid
-            self._db.execute("INSERT INTO words(rowid, body, around) VALUES(?, ?, ?)", (number, *columns))
+            terms = pack_terms(words.body, words.around)
+            self._db.execute("INSERT INTO passage_terms VALUES(?, ?, ?)", (number, terms, lexemes))
+            self._db.execute("INSERT INTO words(rowid, lexemes) VALUES(?, ?)", (number, lexemes))
             self._count(owner, length, {*words.body, *words.around}, 1)
             keys = [(key, number) for key in passage_fact_keys(entry.kind, passage.key, passage.text)]
             self._db.executemany("INSERT OR IGNORE INTO facts VALUES(?, ?)", keys)
@@ -351,7 +361,26 @@ def _read_rows(read: Callable[[tuple[Any, ...]], Value], rows: list[tuple[Any, .
         raise sqlite3.DatabaseError(f"a row makes no sense ({error})") from error
 
 
-def _split_by_column(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
+def _match_sql(filters: Filters) -> tuple[str, Sequence[Any]]:
+    """Return the statement for the passages with some lexemes that pass the filters, and their lengths.
+
+    The index has what most filters need: the rows of passages, with their texts, are far apart.
+    """
+    condition = filter_condition(filters)
+    passes, values = render_sqlite(condition) if condition else ("true", [])
+    sql = f"""
+        SELECT passages.id, passages.length
+        FROM words CROSS JOIN passages INDEXED BY passage_facts ON passages.id = words.rowid
+        WHERE words MATCH ? AND {passes}"""
+    return sql, values
+
+
+def _match(owners: Iterable[int], place: str, word: str) -> str:
+    """Return the FTS5 query for the passages of these owners with a word."""
+    return " OR ".join(f'"{make_lexeme(owner, place, word)}"' for owner in owners)
+
+
+def _split_by_place(body: _Rows, around: _Rows) -> Iterable[tuple[Iterable[tuple[Any, ...]], float]]:
     """Split the passages with a word into those with it in the text, around it, or both; with the weight of each."""
     if not around:
         return ((body, 1.0),)

@@ -17,6 +17,7 @@ _MAX_EXACT_ROWS = 8_000  # more are first filtered by the signs of their dimensi
 _ROWS_PER_HIT = 20  # that pass the filter, for each one asked for
 _MIN_FILTERED_ROWS = 2_500
 _MAX_FILTERS = 4  # one for each set of visible owners; the least recently used are dropped
+_MAX_EXACT_SETS = 4  # likewise
 
 
 def row_type(dims: int) -> np.dtype[Any]:
@@ -51,6 +52,7 @@ class VectorFile:
         self.count = 0
         self._exact_rows: Array = np.zeros((0, dims), np.float32)
         self._owners: Array = np.zeros(0, np.int32)  # of each row, in an array of their own that is fast to scan
+        self._exact_sets: OrderedDict[bytes, Array] = OrderedDict()  # rows with floats, by their owners
         self._filters: OrderedDict[bytes, _SignFilter] = OrderedDict()  # by the owners whose rows they hold
 
     def write(self, start: int, rows: Array) -> None:
@@ -99,7 +101,7 @@ class VectorFile:
         else:
             candidates = self._find_rows(owners)
             if len(candidates) <= _MAX_EXACT_ROWS:
-                cosines = self._scan(query, candidates)
+                cosines = self._scan(query, owners, candidates)
             else:
                 candidates = self._filter_rows(query, owners, candidates, limit)
                 cosines = self.cosines(query, candidates)
@@ -129,10 +131,11 @@ class VectorFile:
         is_visible[owners] = True
         return np.flatnonzero(is_visible[row_owners])
 
-    def _scan(self, query: Array, numbers: Array) -> Array:
-        """Return the cosine of each of these rows, computed with floats. A file of few rows is kept in memory so."""
+    def _scan(self, query: Array, owners: Array, numbers: Array) -> Array:
+        """Return the cosine of each of these owners' rows, computed with floats. A file of few rows is kept in memory
+        so; of a larger one, the rows of those owners who were last asked for."""
         if self.count > _MAX_EXACT_ROWS:
-            exact: Array = np.vecdot(_as_vectors(self._rows.take(numbers)), query)
+            exact: Array = np.vecdot(self._load_exact(owners, numbers), query)
             return exact
         start = len(self._exact_rows)
         if start > self.count:
@@ -144,6 +147,19 @@ class VectorFile:
         # Not `@`: for so few vectors, starting BLAS threads takes longer than they save.
         cosines: Array = np.vecdot(self._exact_rows, query)
         return cosines[numbers]
+
+    def _load_exact(self, owners: Array, numbers: Array) -> Array:
+        """Return these owners' rows with floats. Only rows that were added since the last time are converted."""
+        key = np.sort(owners).tobytes()
+        known = self._exact_sets.pop(key, self._exact_rows[:0])
+        if len(known) > len(numbers):
+            known = known[:0]
+        if len(known) < len(numbers):
+            known = np.concatenate([known, _as_vectors(self._rows.take(numbers[len(known) :]))])
+        self._exact_sets[key] = known
+        while len(self._exact_sets) > _MAX_EXACT_SETS:
+            self._exact_sets.popitem(last=False)
+        return known
 
     def _filter_rows(self, query: Array, owners: Array, numbers: Array, limit: int) -> Array:
         """Return those of these owners' rows that are worth comparing, by a filter that holds no other rows."""

@@ -229,7 +229,8 @@ class VectorSpaces:
                 row_limit *= 4  # many rows were of texts that are gone
 
     def _visible_rows(self, space: int, file: VectorFile, condition: str, values: Sequence[str | int]) -> Any:
-        sql = f"SELECT DISTINCT row FROM passages JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
+        # CROSS JOIN as below. Where days are asked for, SQLite finds their passages by the index of days.
+        sql = f"SELECT DISTINCT row FROM passages CROSS JOIN vectors USING(owner, hash) WHERE space = ? AND {condition}"
         return _check_rows(file, [row for (row,) in self._db.execute(sql, (space, *values))])
 
     def _passages_of(

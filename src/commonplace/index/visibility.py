@@ -101,14 +101,24 @@ def owner_condition(viewer: Viewer) -> Condition:
 
 def passage_condition(viewer: Viewer, filters: Filters) -> Condition:
     """Return the condition on passages that the viewer may see and that pass the filters."""
-    conditions: list[Condition] = [OwnerMeets(_requested_owners(viewer, filters))]
+    return AllOf((OwnerMeets(_requested_owners(viewer, filters)), *_filter_conditions(filters)))
+
+
+def filter_condition(filters: Filters) -> Condition | None:
+    """Return the condition on passages of the owners that the filters name; None where any will do."""
+    conditions = tuple(_filter_conditions(filters))
+    return AllOf(conditions) if conditions else None
+
+
+def _filter_conditions(filters: Filters) -> list[Condition]:
+    conditions: list[Condition] = []
     conditions += [HasTag(tag) for tag in filters.tags]
     conditions += [DayIs(">=", filters.since)] if filters.since is not None else []
     conditions += [DayIs("<=", filters.until)] if filters.until is not None else []
     conditions += [SourceIs(filters.source)] if filters.source else []
     conditions += [AnyOf(tuple(map(PathMatches, filters.paths)))] if filters.paths else []
     conditions += [_was_there(filters.past)] if filters.past else []
-    return AllOf(tuple(conditions))
+    return conditions
 
 
 def _was_there(past: PastPages) -> Condition:

@@ -7,13 +7,16 @@ contains have little weight and are not looked up: they only count in candidates
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Sequence
-from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate, chain, pairwise, starmap
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..index.base import BM25_B, BM25_K1, CONTEXT_WEIGHT, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
+from ..index.terms import encode_term
 from ..index.tokenizer import QueryWord, query_language, tokenize_query
 from ..model import Query, Viewer
+from .term_counts import Bigram, count_plainly, count_with_numpy
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -27,19 +30,13 @@ _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first w
 
 
 class Term(NamedTuple):
-    """A word of a query: the forms it is indexed under, these as they are counted in `Candidate.words`, its weight."""
+    """A word of a query: the forms it is indexed under, and its weight."""
 
     forms: tuple[str, ...]
-    spaced: tuple[str, ...]
     weight: float
 
 
-class WordPair(NamedTuple):
-    """Two neighbouring words of a query, and how they are written where they are neighbours in a candidate."""
-
-    first: tuple[str, ...]
-    second: tuple[str, ...]
-    adjacent: tuple[str, ...]
+WordPair = tuple[tuple[str, str], ...]  # two neighbouring words of a query, in each form they may have in a candidate
 
 
 class QueryTerms(NamedTuple):
@@ -100,13 +97,12 @@ def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
 
 def _make_term(word: QueryWord, weight: float, corpus: CorpusStats) -> Term:
     forms = tuple(form for form in word.forms if form in corpus.frequency)
-    return Term(forms, tuple(f" {form} " for form in forms), weight)
+    return Term(forms, weight)
 
 
 def _pair_words(first: QueryWord, second: QueryWord) -> WordPair:
     """Return a pair in the language of the query and in English: a passage is in one of them."""
-    both = dict.fromkeys(((first.forms[0], second.forms[0]), (first.forms[-1], second.forms[-1])))
-    return WordPair(first.forms, second.forms, tuple(f" {one}  {other} " for one, other in both))
+    return tuple(dict.fromkeys(((first.forms[0], second.forms[0]), (first.forms[-1], second.forms[-1]))))
 
 
 def _frequency(corpus: CorpusStats, word: QueryWord) -> int:
@@ -142,36 +138,68 @@ def _choose_lookup(words: Iterable[QueryWord], corpus: CorpusStats) -> tuple[str
     return tuple(chosen)
 
 
-def bm25_score(terms: QueryTerms, candidate: Candidate) -> tuple[float, float]:
-    """Return the BM25 share of a passage, and the share of the query's word pairs that are adjacent in it, too."""
-    if not terms.total:
-        return 0.0, 0.0
-    norm = BM25_K1 * (1 - BM25_B + BM25_B * candidate.length / terms.average_length)
-    words = candidate.words
-    around = candidate.around if candidate.around.strip() else ""
-    score = 0.0
-    present: set[str] = set()
-    for forms, spaced_forms, weight in terms.terms:
-        times = 0.0
-        for form, spaced in zip(forms, spaced_forms, strict=True):
-            # `in` is faster than counting, and most words are absent
-            of_form: float = words.count(spaced) if form in words else 0
-            if form in around:
-                of_form += CONTEXT_WEIGHT * around.count(spaced)
-            if of_form > times:
-                times = of_form
-        if times:
-            score += weight * times * (BM25_K1 + 1) / (times + norm)
-            present.update(forms)
-    return score / terms.total, _phrase_share(terms.pairs, present, words) if len(present) > 1 else 0.0
+def bm25_scores(terms: QueryTerms, candidates: Sequence[Candidate]) -> list[tuple[float, float]]:
+    """Return the BM25 share of each passage, and the share of the query's word pairs that are adjacent in it, too."""
+    if not terms.terms or not candidates:
+        return [(0.0, 0.0)] * len(candidates)
+    forms = [[*map(encode_term, term.forms)] for term in terms.terms]
+    known = {number for numbers in forms for number in numbers}
+    encoded = ([(encode_term(one), encode_term(other)) for one, other in pair] for pair in terms.pairs)
+    pairs = [found for pair in encoded if (found := [bigram for bigram in pair if known.issuperset(bigram)])]
+    # Where numpy is not loaded, as in a command that searches by words alone, loading it would take much longer.
+    score = _score_with_numpy if "numpy" in sys.modules else _score_plainly
+    return score(terms, candidates, forms, pairs)
 
 
-def _phrase_share(pairs: Sequence[WordPair], present: set[str], words: str) -> float:
-    found = 0
-    for first, second, adjacent in pairs:
-        if not (present.isdisjoint(first) or present.isdisjoint(second)):
-            found += any(text in words for text in adjacent)
-    return found / len(pairs) if found else 0.0
+def _score_plainly(
+    terms: QueryTerms, candidates: Sequence[Candidate], forms: Sequence[list[int]], pairs: Sequence[list[Bigram]]
+) -> list[tuple[float, float]]:
+    places: dict[int, list[int]] = {}  # of the terms that have a form
+    for place, numbers in enumerate(forms):
+        for number in numbers:
+            places.setdefault(number, []).append(place)
+    scores: list[tuple[float, float]] = []
+    for candidate in candidates:
+        counts, bigrams = count_plainly(candidate.terms, places.keys())
+        best: dict[int, float] = {}
+        for number, times in counts.items():
+            for place in places[number]:
+                best[place] = max(times, best.get(place, 0.0))
+        norm = _length_norm(candidate.length, terms)
+        score = 0.0
+        for place, times in sorted(best.items()):
+            score += terms.terms[place].weight * times * (BM25_K1 + 1) / (times + norm)
+        adjacent = sum(not bigrams.isdisjoint(pair) for pair in pairs)
+        scores.append((score / terms.total, adjacent / max(1, len(terms.pairs))))
+    return scores
+
+
+def _score_with_numpy(
+    terms: QueryTerms, candidates: Sequence[Candidate], forms: Sequence[list[int]], pairs: Sequence[list[Bigram]]
+) -> list[tuple[float, float]]:
+    import numpy as np
+
+    rows: dict[int, int] = {}
+    places = [rows.setdefault(number, len(rows)) for numbers in forms for number in numbers]
+    counts = count_with_numpy([each.terms for each in candidates], [*rows], [*chain.from_iterable(pairs)])
+    norm = _length_norm(np.array([candidate.length for candidate in candidates], np.float64), terms)
+    times = np.maximum.reduceat(counts.times[places], _group_starts(forms))
+    weights = np.array([[term.weight] for term in terms.terms])
+    scores = (weights * times * (BM25_K1 + 1) / (times + norm)).sum(axis=0) / terms.total
+    shares = np.zeros(len(candidates))
+    if pairs:
+        shares = np.logical_or.reduceat(counts.bigrams, _group_starts(pairs)).sum(axis=0) / len(terms.pairs)
+    return list(zip(scores.tolist(), shares.tolist(), strict=True))
+
+
+def _length_norm(length: Any, terms: QueryTerms) -> Any:
+    """Return how much repeats of a word count, by the length of a passage or of each of many."""
+    return BM25_K1 * (1 - BM25_B + BM25_B * length / terms.average_length)
+
+
+def _group_starts(groups: Sequence[Sequence[Any]]) -> list[int]:
+    """Return where each group begins when all are written one after the other."""
+    return [*accumulate(map(len, groups[:-1]), initial=0)]
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

@@ -156,12 +156,18 @@ def names_days_within(text: str, day: int | None, today: int, spans: tuple[Span,
     text = text[:_MAX_SCAN_CHARACTERS]
     if not _may_name_days(text, day, spans):
         return False
-    for phrase in _search_phrases(text, day or today, has_ranges=False):
-        if phrase.is_relative and day is None:
+    for named, is_relative in _named_spans(text, day or today):
+        if is_relative and day is None:
             continue
-        if any(span.contains(phrase.span.first) and span.contains(phrase.span.last) for span in spans):
+        if any(span.contains(named.first) and span.contains(named.last) for span in spans):
             return True
     return False
+
+
+@lru_cache(maxsize=4096)
+def _named_spans(text: str, today: int) -> tuple[tuple[Span, bool], ...]:
+    """Return the days that a text names, and whether relative to its own; cached, as many queries meet a passage."""
+    return tuple((phrase.span, phrase.is_relative) for phrase in _search_phrases(text, today, has_ranges=False))
 
 
 def _may_name_days(text: str, day: int | None, spans: tuple[Span, ...]) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, tzinfo
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
@@ -314,7 +315,8 @@ def _run_dated_query(
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     scores = _calibrate(rows, background, candidates.terms, scale, dates)
-    hits = [(row, score) for row, score in zip(rows, scores, strict=True) if score >= query.min_score][: query.limit]
+    scored = ((row, score) for row, score in zip(rows, scores, strict=True) if score >= query.min_score)
+    hits = list(islice(scored, query.limit))
     words = list(candidates.terms.weights)
     active = vectors.active
     return SearchResult(

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate
 from ..model import Hit, Query
-from .bm25 import QueryTerms, bm25_score, match_key
+from .bm25 import QueryTerms, bm25_scores, match_key
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
 
@@ -95,7 +95,7 @@ UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar t
 def score_candidates(
     query: Query,
     terms: QueryTerms,
-    candidates: Iterable[Candidate],
+    candidates: Sequence[Candidate],
     z_scores: Mapping[int, float] | None,
     weights: Weights = WEIGHTS,
     dates: QueryDates = NO_DATES,
@@ -103,8 +103,9 @@ def score_candidates(
     """Score the candidates and sort them, best first. `z_scores` is None where no embedder answers."""
     about_now = asks_about_now(query.text)
     rows: list[tuple[Candidate, Factors, float]] = []
-    for candidate in candidates:
-        factors = _factors(query, terms, candidate, z_scores, dates, about_now=about_now)
+    scores = bm25_scores(terms, candidates)
+    for candidate, score in zip(candidates, scores, strict=True):
+        factors = _factors(query, terms, candidate, score, z_scores, dates, about_now=about_now)
         rows.append((candidate, factors, _odds(factors, weights)))
     rows, unlikely = _split_unlikely(rows, dates)
     support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
@@ -121,13 +122,14 @@ def _factors(
     query: Query,
     terms: QueryTerms,
     candidate: Candidate,
+    bm25: tuple[float, float],
     z_scores: Mapping[int, float] | None,
     dates: QueryDates,
     *,
     about_now: bool,
 ) -> Factors:
     day = candidate.day
-    lexical, phrase = bm25_score(terms, candidate)
+    lexical, phrase = bm25
     recency = 0.0
     if about_now and day is not None and query.today:
         recency = 0.5 ** (max(0, query.today - day) / _RECENCY_HALF_LIFE_DAYS)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -27,6 +27,7 @@ ALTERNATE_MARK = "~"  # before a word that is listed a second time, as a word of
 
 _LENGTH_EXPONENT = 1.5  # of the weight of a token: the rarer it is, the longer its vector
 _MIN_KNOWN_SHARE = 0.5
+_MAX_CACHED_TEXTS = 2_000  # whose tokens are kept
 _SAMPLE_CHARACTERS = 400  # enough to judge a text by
 _FOREIGN_LEAN = -6  # of two words at least: one alone is taken as English
 _UPPER_LEVELS = (0.1284, 0.3881, 0.6568, 0.9424, 1.256, 1.618, 2.069, 2.733)
@@ -67,6 +68,7 @@ class StaticModel:
         self._english_rows = english_rows or len(vocabulary)
         self._table = table
         self._alternates = _alternates(vocabulary, self.tokenizer)
+        self._cached_ids = lru_cache(_MAX_CACHED_TEXTS)(self.ids)
 
     @classmethod
     def load(cls, path: Path = WEIGHTS) -> StaticModel:
@@ -117,10 +119,10 @@ class StaticModel:
         weighted by how rare the query's tokens are. A query with CJK characters returns an empty list: single
         characters are too ambiguous to compare.
         """
-        query_vectors, lengths = self._directions(np.unique(self.ids(query)))
+        query_vectors, lengths = self._directions(np.array(sorted({*self.ids(query).tolist()}), np.int64))
         if not len(query_vectors) or has_cjk(query):
             return []
-        ids_by_text = [self.ids(text) for text in texts]
+        ids_by_text = [self._cached_ids(text) for text in texts]  # good passages are compared with many a query
         non_empty = [row for row, ids in enumerate(ids_by_text) if len(ids)]
         scores = np.zeros(len(texts), np.float32)
         if non_empty:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Sequence
+from functools import cached_property
 
 CJK = "\u3005-\u3007\u3041-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff"
 THAI = "\u0e01-\u0e3a\u0e40-\u0e4e"
@@ -27,6 +28,8 @@ _ARABIC_MARKS = re.compile("[\u0640\u064b-\u065f\u0670\u05b0-\u05c7]")
 _SAME_LETTERS = str.maketrans({"أ": "ا", "إ": "ا", "آ": "ا", "ى": "ي", "ی": "ي", "ک": "ك", "\u0307": None})
 _ARTICLE = "ال"
 _PREFIXES = "ובכלמשהوفلبك"  # "and", "in", "to" and the like, written as part of the word
+_THAI_WORD = re.compile(f"[{THAI}]+")
+_ONE_CHARACTER = (1,)
 _MAX_PIECE_CHARACTERS = 18
 _MAX_CACHED_WORDS = 50_000
 _MIN_STEM_CHARACTERS = 3
@@ -70,7 +73,7 @@ class Tokenizer:
                 ids += [token for token in map(known, word) if token is not None]
                 ids += [token for token in map(known, map(str.__add__, word, word[1:])) if token is not None]
             elif run[2]:
-                ids += self._split(word, "")
+                ids += self._split_thai(word)
             else:
                 token = known(word)
                 if token is not None:
@@ -133,6 +136,29 @@ class Tokenizer:
             if word[start] not in _PREFIXES:
                 return None
         return None
+
+    def _split_thai(self, run: str) -> list[int]:
+        """Return the longest known words from the left: as `_split` does, but only of lengths that occur."""
+        ids: list[int] = []
+        start = 0
+        while start < len(run):
+            for length in self._thai_lengths.get(run[start : start + 2], _ONE_CHARACTER):
+                token = self._ids.get(run[start : start + length])
+                if token is not None:
+                    ids.append(token)
+                    start += min(length, len(run) - start)
+                    break
+            else:
+                start += 1
+        return ids
+
+    @cached_property
+    def _thai_lengths(self) -> dict[str, tuple[int, ...]]:
+        """Return the lengths of Thai words, longest first, by their first two characters."""
+        lengths: dict[str, set[int]] = {}
+        for word in filter(_THAI_WORD.fullmatch, self._ids):
+            lengths.setdefault(word[:2], {1}).add(len(word))
+        return {start: tuple(sorted(found, reverse=True)) for start, found in lengths.items()}
 
     def _split(self, word: str, prefix: str, rows: int | None = None) -> list[int]:
         """Return the longest known pieces from the left, of the first rows if a number is given; all but the first

@@ -33,6 +33,7 @@ from ...index.base import (
     sort_newest_first,
     weighted_length,
 )
+from ...index.terms import pack_terms
 from ...index.tokenizer import tokenize_passage
 from ...model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..names import path_range
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -327,6 +328,7 @@ _PASSAGE_COLUMNS = {
     "digest": "bytea",
     "id": "bigint",
     "tokens": "integer",
+    "terms": "bytea",
     "body": "text",
     "around": "text",
 }
@@ -426,10 +428,12 @@ class _PageUpdate:
         tokens = len(body) + len(around)
         storable = passage._replace(tags=tuple(map(make_storable, passage.tags)))
         row = (*passage_row(entry, owner, storable, length), digest)
-        more = (counters.passages, tokens, "  ".join(body), "  ".join(around))  # a space on either side, for counting
+        different = sorted({*body, *around})
+        # Each word once, to be counted when the passage goes; `around` is left from older programs.
+        more = (counters.passages, tokens, pack_terms(body, around), " ".join(different), "")
         self._new_passages.append(dict(zip(_PASSAGE_COLUMNS, map(make_storable, (*row, *more)), strict=True)))
         self._add_lexemes(counters.passages, body, around, passage_fact_keys(entry.kind, passage.key, passage.text))
-        self._count(owner, length, tokens, sorted({*body, *around}), 1)
+        self._count(owner, length, tokens, different, 1)
 
     def _add_lexemes(self, number: int, body: Iterable[str], around: Iterable[str], fact_keys: Iterable[int]) -> None:
         mark = self._tables.own["mark"]
@@ -452,9 +456,9 @@ class _PageUpdate:
         if not numbers:
             return
         sql = f"""DELETE FROM commonplace.index_passages WHERE {OWN_ROWS} AND id = ANY(%(ids)s)
-            RETURNING owner, length, tokens, body, around"""
-        for owner, length, tokens, body, around in self._tables.execute(sql, {"ids": numbers}):
-            self._count(owner, length, tokens, sorted({*body.split(), *around.split()}), -1)
+            RETURNING owner, length, tokens, body"""
+        for owner, length, tokens, body in self._tables.execute(sql, {"ids": numbers}):
+            self._count(owner, length, tokens, body.split(), -1)
         sql = f"DELETE FROM commonplace.index_words WHERE {OWN_ROWS} AND id = ANY(%(ids)s)"
         self._tables.execute(sql, {"ids": numbers})
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 CANDIDATE_COLUMNS = """passages.id, path, first, last, text, key, tags, at, day, kind, scope, who, source,
-    passages.length, body, around"""
+    passages.length, terms"""
 
 
 class PrefetchedRetriever:
