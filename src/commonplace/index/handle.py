@@ -22,6 +22,7 @@ from ..storage.base import Pages, PathWarnings
 from ..storage.file_locks import lock
 from ..storage.files import make_folders
 from .base import Index, IndexInspection, Progress, report_progress
+from .folder_events import FolderEvents, open_folder_events
 from .recalls import forget
 from .sqlite import SCHEMA_VERSION, FileId, SqliteIndex
 from .sync import IndexScope, catch_up, rebuild, update_pages
@@ -156,6 +157,7 @@ class SqliteIndexHandle:
         self._retry_at = float("inf")
         self._next_sweep_at = 0.0
         self._sweeps = 0
+        self._events: FolderEvents | None = None
         self._unreadable: PathWarnings = []
         self._lock = RLock()
 
@@ -234,12 +236,17 @@ class SqliteIndexHandle:
 
     def invalidate(self) -> None:
         self._next_sweep_at = 0.0
+        if self._events:
+            self._events.invalidate()
         lease = self._current_lease()
         if lease:
             lease.revoked = True
 
     def close(self) -> None:
         with self._lock:
+            if self._events:
+                self._events.close()
+                self._events = None
             if self._index:
                 self._index.close()
                 self._index = None
@@ -284,6 +291,7 @@ class SqliteIndexHandle:
         self._process = os.getpid()
         self._next_sweep_at = 0.0
         self._sweeps = 0
+        self._events = None
         self._retry_at = time.monotonic() + _REOPEN_SECONDS if warning and index.in_memory else float("inf")
 
     def _replace(self, error: sqlite3.DatabaseError) -> None:
@@ -331,6 +339,8 @@ class SqliteIndexHandle:
             changed.append(total)
             progress(step, done, total)
 
+        if below is None:
+            self._prepare_events()
         exclusive = self._exclusive(index, lock_timeout)
         unreadable = catch_up(index, self._pages, self.scope, below, exclusive, count_changes)
         if below is None:
@@ -340,14 +350,24 @@ class SqliteIndexHandle:
             self._next_sweep_at = started + reuse if is_long else 0.0
             self._unreadable = unreadable
             self._sweeps += 1
+            if self._events and not any(changed):
+                self._events.confirm()
         return unreadable
 
+    def _prepare_events(self) -> None:
+        """Listen to events from the second sweep on: a command that searches once does not need them."""
+        if self._sweeps == 1 and self._events is None:
+            self._events = open_folder_events(os.path.dirname(self.folder), self.scope.roots())
+        if self._events:
+            self._events.prepare()
+
     def _known_fresh(self, index: SqliteIndex, now: float) -> PathWarnings | None:
-        """Return what the last sweep could not read, if that sweep is recent or a watcher holds a lease; else None.
+        """Return what the last sweep could not read, if that sweep is recent, no event came since, or a watcher holds a
+        lease; else None.
 
         The first sweep is always done: pages that were written before it may not be indexed yet.
         """
-        if now < self._next_sweep_at:
+        if now < self._next_sweep_at or (self._events and self._events.is_quiet()):
             return self._unreadable
         lease = self._current_lease() if self._sweeps else None
         return lease.unreadable if lease and lease.is_valid() else None

@@ -434,7 +434,7 @@ class _WatchedTree:
         """Raise Unavailable where changes are known to come without events."""
         if not os.path.isdir(self._home):
             raise Unavailable(f"{self._home} is gone")
-        if kind := remote_file_system(self._home, _read_mounts()):
+        if kind := remote_file_system(self._home, read_mounts()):
             raise Unavailable(f"{self._home} is on {kind}, which does not report what other machines change")
 
 
@@ -456,7 +456,7 @@ def _decode_octal(escape: re.Match[str]) -> str:
     return chr(int(escape[1], 8))
 
 
-def _read_mounts() -> str:
+def read_mounts() -> str:
     try:
         with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as table:
             return table.read()
