@@ -6,6 +6,7 @@ settings, have an index each. One that was not used for a month is removed when 
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 import weakref
@@ -196,18 +197,20 @@ class SqliteIndex(VectorSpaces):
     def find_by_fact_keys(
         self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
     ) -> list[Candidate]:
-        sql = "SELECT passage FROM facts WHERE key = ? ORDER BY passage DESC LIMIT ?"
-        values: Sequence[Any] = ()
+        source = "facts"
+        condition = "true"
+        values: list[str | int] = []
         if filters != EVERYTHING or not self._sees_all(viewer):
+            source = "facts CROSS JOIN passages ON passages.id = facts.passage"
             condition, values = render_sqlite(passage_condition(viewer, filters))
-            sql = f"""
-                SELECT passage FROM facts CROSS JOIN passages ON passages.id = facts.passage
-                WHERE facts.key = ? AND {condition} ORDER BY passage DESC LIMIT ?"""
-        numbers: dict[int, None] = {}
-        for key in keys:
-            rows = self._rows(sql, (key, *values, MAX_PASSAGES_PER_FACT_KEY))
-            numbers.update(dict.fromkeys(row[0] for row in rows))
-        return sort_newest_first(self.load_candidates(list(numbers)), limit)
+        found = f"SELECT passage FROM {source} WHERE facts.key = asked.value AND {condition}"
+        # All keys in one statement: under each, from the last of its newest passages on.
+        sql = f"""
+            SELECT DISTINCT passage FROM json_each(?) AS asked CROSS JOIN {source}
+            WHERE facts.key = asked.value AND {condition} AND facts.passage >= ifnull((
+              {found} ORDER BY passage DESC LIMIT 1 OFFSET {MAX_PASSAGES_PER_FACT_KEY - 1}), 0)"""
+        rows = self._rows(sql, (json.dumps(list(keys)), *values, *values))
+        return sort_newest_first(self.load_candidates([row[0] for row in rows]), limit)
 
     def preceding_text(self, number: int) -> str:
         sql = """

@@ -7,6 +7,7 @@ marked for the one that the query is about. A question about the past leaves the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.cues import has_cue
@@ -98,7 +99,7 @@ def _whole(number: int, hit: Hit) -> _Place:
 
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:
     """Yield the statements of a passage that have most words of the query."""
-    statements = split_statements(hit.text, is_turn=hit.source == "session")
+    statements = _split(hit.text, is_turn=hit.source == "session")
     counts = [len(asked.intersection(statement.stems)) for statement in statements]
     best = max(counts, default=0)
     for statement, count in zip(statements, counts, strict=True):
@@ -106,10 +107,16 @@ def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator
             yield _Place(number, hit, statement)
 
 
+@lru_cache(maxsize=4096)
+def _split(text: str, *, is_turn: bool) -> tuple[Statement, ...]:
+    """Return the statements of a passage; cached, as many queries meet the same ones."""
+    return tuple(split_statements(text, is_turn=is_turn))
+
+
 def _group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[_Place]]:
     by_key: dict[int, list[_Place]] = {}
     for candidate in candidates:
-        for statement in split_statements(candidate.hit.text, is_turn=candidate.hit.source == "session"):
+        for statement in _split(candidate.hit.text, is_turn=candidate.hit.source == "session"):
             place = _Place(candidate.number, candidate.hit, statement)
             for key in keys.intersection(stored_keys(statement)):
                 by_key.setdefault(key, []).append(place)
