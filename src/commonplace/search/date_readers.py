@@ -380,6 +380,7 @@ def _vocabulary_readers(language: str) -> tuple[_Reader, ...]:
     return _compile(raw)
 
 
+@cache
 def number_words(words: str) -> dict[str, int]:
     """Return the numbers of words in a list, from 1; forms of one word are separated by `/`."""
     entries = enumerate(fold_phrase(words).split(), start=1)

@@ -31,11 +31,12 @@ FindDates = Callable[[Sequence[Hit]], Sequence[str]]  # when passages without a 
 
 
 class _Place(NamedTuple):
-    """A statement of a passage."""
+    """A statement of a passage. `keys`: under which its newer versions are stored."""
 
     number: int
     hit: Hit  # with the whole text of the passage
     statement: Statement
+    keys: tuple[int, ...] = ()
 
 
 class Replacement(NamedTuple):
@@ -65,7 +66,7 @@ def find_replacements(
     asked = frozenset(content_stems(split_words(fold(query.text))))
     places = [place for row in rows for place in _choose_statements(row.number, row.hit, asked)]
     keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
-    keys |= dict.fromkeys(key for place in places for key in lookup_keys(place.statement))
+    keys |= dict.fromkeys(key for place in places for key in place.keys)
     if not keys:
         return {}
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
@@ -99,26 +100,26 @@ def _whole(number: int, hit: Hit) -> _Place:
 
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:
     """Yield the statements of a passage that have most words of the query."""
-    statements = _split(hit.text, is_turn=hit.source == "session")
+    statements = [statement for statement, _ in _split(hit.text, is_turn=hit.source == "session")]
     counts = [len(asked.intersection(statement.stems)) for statement in statements]
     best = max(counts, default=0)
     for statement, count in zip(statements, counts, strict=True):
         if count == best:
-            yield _Place(number, hit, statement)
+            yield _Place(number, hit, statement, tuple(lookup_keys(statement)))
 
 
 @lru_cache(maxsize=4096)
-def _split(text: str, *, is_turn: bool) -> tuple[Statement, ...]:
-    """Return the statements of a passage; cached, as many queries meet the same ones."""
-    return tuple(split_statements(text, is_turn=is_turn))
+def _split(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
+    """Return the statements of a passage with the keys they are stored under; cached, as many queries meet them."""
+    return tuple((each, frozenset(stored_keys(each))) for each in split_statements(text, is_turn=is_turn))
 
 
 def _group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[_Place]]:
     by_key: dict[int, list[_Place]] = {}
     for candidate in candidates:
-        for statement in _split(candidate.hit.text, is_turn=candidate.hit.source == "session"):
+        for statement, stored in _split(candidate.hit.text, is_turn=candidate.hit.source == "session"):
             place = _Place(candidate.number, candidate.hit, statement)
-            for key in keys.intersection(stored_keys(statement)):
+            for key in keys.intersection(stored):
                 by_key.setdefault(key, []).append(place)
     return by_key
 
@@ -127,7 +128,7 @@ def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Repla
     """Yield what may replace a statement, whichever of both is newer."""
     others = {
         (other.number, other.statement.first_line, other.statement.text): other
-        for key in lookup_keys(place.statement)
+        for key in place.keys
         for other in by_key.get(key, ())
         if other.number != place.number
     }
