@@ -2,7 +2,7 @@
 
 Run: python bench/peers.py [--data FOLDER] [--only NAMES] [--questions N] [--json FILE], where commonplace is installed.
 Each peer gets an environment of its own with pinned versions under a cache folder, and answers in a process of its own
-(bench/peers/). All figures are computed here, by the metrics of bench/quality.py. Who can not be measured is listed.
+(bench/peers/). All figures are computed here, by the metrics of bench/quality.py. Who cannot be measured is listed.
 """
 
 from __future__ import annotations
@@ -207,7 +207,7 @@ def ready(peer: Peer, cache: Path) -> list[str]:
         print(f"{peer.name}, installing …", file=sys.stderr, flush=True)
         shutil.rmtree(folder, ignore_errors=True)
         for step in python_steps(peer, folder) if peer.runtime == "python" else script_steps(peer, folder):
-            run(step, "can not be installed")
+            run(step, "cannot be installed")
         (folder / "ready").touch()
     if peer.runtime == "python":
         return [str(folder / "bin/python"), str(HERE / "peers/worker.py"), peer.module]
@@ -216,7 +216,7 @@ def ready(peer: Peer, cache: Path) -> list[str]:
     binaries = {"node": "node/bin/node", "bun": "@oven/*/bin/bun"}
     found = [*(folder / "node_modules").glob(binaries[peer.runtime])]
     if not found:
-        raise Unmeasured(f"can not be installed: there is no {peer.runtime} for this machine")
+        raise Unmeasured(f"cannot be installed: there is no {peer.runtime} for this machine")
     return [str(found[0]), str(folder / f"{peer.module}.mjs")]
 
 

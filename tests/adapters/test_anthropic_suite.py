@@ -58,7 +58,7 @@ def _suite(tmp_path: Path) -> bytes:
     done = subprocess.run([*fetch, f"anthropic=={version}"], capture_output=True, text=True, check=False, timeout=300)
     archive = next(tmp_path.glob("anthropic-*.tar.gz"), None)
     if archive is None:
-        pytest.skip(f"the source archive of anthropic {version} can not be fetched: {done.stderr[-200:]}")
+        pytest.skip(f"the source archive of anthropic {version} cannot be fetched: {done.stderr[-200:]}")
     with tarfile.open(archive) as tar:
         member = tar.extractfile(f"anthropic-{version}/{SUITE}")
         assert member

@@ -78,7 +78,7 @@ def _unpack(suite: Suite, place: Path) -> None:
         done = subprocess.run([*fetch, wanted], capture_output=True, text=True, check=False, timeout=300)
         archive = next(place.glob("*.tar.gz"), None)
         if archive is None:
-            pytest.skip(f"the source archive of {wanted} can not be fetched: {done.stderr[-200:]}")
+            pytest.skip(f"the source archive of {wanted} cannot be fetched: {done.stderr[-200:]}")
     with tarfile.open(archive) as tar:
         for member in tar.getmembers():
             if member.name.startswith(f"{suite.folder}/tests/") and member.isfile():

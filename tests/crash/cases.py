@@ -127,7 +127,7 @@ def _perform(scene: Scene, home: Path, variant: Variant | None, number: int, wri
     """In the child: every answer is on its way to the parent before the next call begins."""
     try:
         DISK.watch(str(home), variant, number)
-        with suppress(SettingsError), opened(home, OPENING) as memory:  # settings that can not be read are not guessed
+        with suppress(SettingsError), opened(home, OPENING) as memory:  # settings that cannot be read are not guessed
             for step, each in enumerate(scene.steps):
                 _say(writing, step=step, **_done(variant))
                 _say(writing, step=step, reply=play(memory, step, each))

@@ -267,7 +267,7 @@ export_file(Home(sys.argv[1]), sys.argv[2], force=True)
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="where a file that is open can not be removed")
+@pytest.mark.skipif(os.name != "posix", reason="where a file that is open cannot be removed")
 def test_what_an_export_left_that_was_killed_while_it_replaced_a_file_is_cleared_by_the_next(
     memory: Memory, home: Path, tmp_path: Path
 ) -> None:
@@ -283,7 +283,7 @@ def test_what_an_export_left_that_was_killed_while_it_replaced_a_file_is_cleared
     assert sorted(path.name for path in out.iterdir()) == [".other.tar.0123456789ab.tmp", "b.tar"]
 
 
-@pytest.mark.skipif(os.name != "posix", reason="where a file that is open can not be removed")
+@pytest.mark.skipif(os.name != "posix", reason="where a file that is open cannot be removed")
 @pytest.mark.parametrize("nameless", [True, False])
 def test_what_another_export_is_writing_is_not_cleared(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nameless: bool

@@ -12,7 +12,7 @@ from pathlib import Path
 
 
 def lives(process: int) -> bool:
-    """Where that can not be seen, it may."""
+    """Where that cannot be seen, it may."""
     if not Path("/proc/self").exists():
         return True
     with suppress(OSError):

@@ -1,4 +1,4 @@
-"""An index that can not follow costs no page that was written."""
+"""An index that cannot follow costs no page that was written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables that come once, in order, by whoever is first; and what is said when they can not."""
+"""Tables that come once, in order, by whoever is first; and what is said when they cannot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tests of tools, context and search, run again on a memory in PostgreSQL: it can not be told from one in a folder."""
+"""The tests of tools, context and search, run again on a memory in PostgreSQL: it cannot be told from one in a folder."""
 
 from __future__ import annotations
 

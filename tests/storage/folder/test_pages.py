@@ -23,7 +23,7 @@ def pages(tmp_path: Path) -> FolderPages:
 
 @pytest.fixture
 def without_swap(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """As on systems that can not let two files change places."""
+    """As on systems that cannot let two files change places."""
     monkeypatch.setattr(sys, "platform", "elsewhere")
     files._load_renameat2.cache_clear()
     yield
