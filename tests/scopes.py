@@ -9,7 +9,8 @@ import io
 import json
 import re
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from typing import Any, NamedTuple
 
 from click.testing import CliRunner
@@ -59,6 +60,10 @@ class Someone(NamedTuple):
     channel: str = CHANNEL
     is_tenant: bool = True
 
+    @property
+    def is_in_another_conversation(self) -> bool:
+        return self.is_tenant and self.agent == OWNER and (self.user, self.channel) != (USER, CHANNEL)
+
     def may_see(self, kind: str, *, in_conversation: bool = False) -> bool:
         if not self.is_tenant or (kind in PRIVATE and self.agent != OWNER):
             return False
@@ -80,14 +85,21 @@ PEOPLE = {
 
 
 class View(NamedTuple):
-    """A way in, for one who looks. `paths` and `changes`: what the owner has, known to whoever wants to try it."""
+    """A way in, for one who looks. `paths` and `changes`: what the owner has, known to whoever wants to try it.
+
+    The server is asked with a token for this agent alone. It starts when it is asked first: few doors need it.
+    """
 
     home: str
     who: Someone
     clock: FrozenClock
     paths: tuple[str, ...]
     changes: tuple[str, ...]
-    server: Web
+    start_server: Callable[[], Web]
+
+    @property
+    def server(self) -> Web:
+        return self.start_server()
 
     @contextmanager
     def memory(self) -> Iterator[Memory]:
@@ -368,9 +380,14 @@ def named(text: str) -> set[str]:
 def viewing(
     home: str, who: Someone, clock: FrozenClock, known: tuple[tuple[str, ...], tuple[str, ...]]
 ) -> Iterator[View]:
-    """A view, with a server that is asked with a token for this agent alone."""
-    access = open_tokens(home)
-    _, token = create_token(access, utc_now(), agents=[who.agent], role="admin")
-    access.close()
-    with web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel}) as server:
-        yield View(home, who, clock, *known, server.as_(token))
+    with ExitStack() as servers:
+
+        @cache
+        def start_server() -> Web:
+            access = open_tokens(home)
+            _, token = create_token(access, utc_now(), agents=[who.agent], role="admin")
+            access.close()
+            serving = web(home, toolsets=catalog.EVERYDAY, defaults={"user": who.user, "channel": who.channel})
+            return servers.enter_context(serving).as_(token)
+
+        yield View(home, who, clock, *known, start_server)
