@@ -16,9 +16,9 @@ import shutil
 import tempfile
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -26,6 +26,8 @@ from typing import Any, NamedTuple
 from ruler import ask, mean, ranking_of, read_questions, unpack
 
 from commonplace import Memory
+from commonplace.facts.statements import split_statements
+from commonplace.facts.versions import judge
 from commonplace.formats.citations import parse_citation
 from commonplace.model import Hit, Successor
 from commonplace.search import pipeline
@@ -41,9 +43,11 @@ SEED = 18
 UNRELATED_PAIRS = 5000
 SENTENCE_WORDS = range(4, 31)
 QUERY_WORDS = 4
+PER_DAY = 25
 TIMED_RUNS = 200
 Item = dict[str, Any]
 Place = tuple[str, int, int]  # path, first line, last line
+Pair = tuple[tuple[str, str], tuple[str, str]]  # of an owner and a sentence
 
 
 class Note(NamedTuple):
@@ -355,9 +359,11 @@ def run_unrelated(given: argparse.Namespace) -> None:
             with tempfile.TemporaryDirectory() as folder:
                 sentences[name] = set_sentences(unpack(given.sets, name, Path(folder)), name)
     pairs = draw_pairs(sentences)
-    linked, marks = judge_unrelated(pairs, given)
-    print(f"\nUnrelated sentences of {', '.join(sentences)}: {linked} of {len(pairs)} pairs linked", end="")
-    print(f"; with all in one memory, {share(marks, len(pairs))} of the older are marked with any of another source")
+    linked = sum(is_linked(first[1], second[1]) for first, second in pairs)
+    print(f"\nUnrelated sentences of {', '.join(sentences)}: {linked} of {len(pairs)} pairs linked")
+    for form, write in (("notes", write_days), ("turns of conversations", write_sessions)):
+        marks = count_false_marks(pairs, write, show=given.show)
+        print(f"all in one memory as {form}: {share(marks, len(pairs))} of the older marked with any of another source")
 
 
 def own_sentences() -> dict[str, list[str]]:
@@ -387,7 +393,7 @@ def sentences_of(text: str) -> Iterator[str]:
                 yield words
 
 
-def draw_pairs(sources: dict[str, dict[str, list[str]]]) -> list[tuple[tuple[str, str], tuple[str, str]]]:
+def draw_pairs(sources: dict[str, dict[str, list[str]]]) -> list[Pair]:
     """Return pairs of (owner, sentence) whose owners differ, of all sources alike while they last."""
     dice = random.Random(SEED)
     pools = []
@@ -395,7 +401,7 @@ def draw_pairs(sources: dict[str, dict[str, list[str]]]) -> list[tuple[tuple[str
         owners = {text: owner for owner, texts in groups.items() for text in texts}
         pools.append([(owner, text) for text, owner in owners.items()])
         dice.shuffle(pools[-1])
-    drawn: list[tuple[tuple[str, str], tuple[str, str]]] = []
+    drawn: list[Pair] = []
     while len(drawn) < UNRELATED_PAIRS and (left := [pool for pool in pools if len(pool) > 1]):
         first, second = (dice.choice(left).pop() for _ in range(2))
         if first[0] != second[0]:
@@ -403,34 +409,51 @@ def draw_pairs(sources: dict[str, dict[str, list[str]]]) -> list[tuple[tuple[str
     return drawn
 
 
-def judge_unrelated(pairs: list[tuple[tuple[str, str], tuple[str, str]]], given: argparse.Namespace) -> tuple[int, int]:
-    """Return how many pairs are linked, and how many first sentences are marked with any of another owner."""
+def is_linked(older: str, newer: str) -> bool:
+    return any(judge(one, other) for one in split_statements(older) for other in split_statements(newer))
+
+
+def count_false_marks(pairs: list[Pair], write: Callable[..., None], *, show: bool) -> int:
+    """Return how many of the first sentences are marked with any of another owner, if all are in one memory."""
     owners = {text: owner for pair in pairs for owner, text in pair}
-    linked = marks = 0
+    marks = 0
     with tempfile.TemporaryDirectory() as folder:
-        write_days(Path(folder), [first[1] for first, _ in pairs], [second[1] for _, second in pairs])
+        write(Path(folder), [first[1] for first, _ in pairs], [second[1] for _, second in pairs])
         memory = open_memory(Path(folder), "main", "none")
         memory.build_index()
-        for (owner, text), (_, partner) in pairs:
+        for (owner, text), _ in pairs:
             successor = successor_of(memory, text)
             source = next((other for other in owners if successor and successor in other), "")
             if source and owners[source] != owner:
                 marks += 1
-                linked += partner == source
-                if given.show:
+                if show:
                     print(f"  false: {text!r} by {successor!r}")
-    return linked, marks
+    return marks
 
 
-def write_days(home: Path, *halves: list[str], per_day: int = 25) -> None:
+def write_days(home: Path, *halves: list[str]) -> None:
     """Write sentences as daily entries, each half after the one before."""
     folder = home / "agents/main/memory/daily"
     folder.mkdir(parents=True, exist_ok=True)
-    day = datetime(2025, 1, 1, tzinfo=UTC)
+    for day, texts in by_day(halves):
+        entries = [f"## 09:{minute:02}\n\n{text}\n" for minute, text in enumerate(texts)]
+        (folder / f"{day}.md").write_text(f"# {day}\n\n" + "\n".join(entries))
+
+
+def write_sessions(home: Path, *halves: list[str]) -> None:
+    """Write sentences as turns of a user, each half after the one before."""
+    folder = home / "agents/main/sessions"
+    folder.mkdir(parents=True, exist_ok=True)
+    for day, texts in by_day(halves):
+        turns = [{"role": "user", "content": text, "timestamp": f"{day}T09:00:00Z"} for text in texts]
+        (folder / f"{day}.jsonl").write_text("".join(json.dumps(turn) + "\n" for turn in turns))
+
+
+def by_day(halves: Iterable[list[str]]) -> Iterator[tuple[str, list[str]]]:
+    day = date(2025, 1, 1)
     for half in halves:
-        for start in range(0, len(half), per_day):
-            entries = [f"## 09:{minute:02}\n\n{text}\n" for minute, text in enumerate(half[start : start + per_day])]
-            (folder / f"{day:%Y-%m-%d}.md").write_text(f"# {day:%Y-%m-%d}\n\n" + "\n".join(entries))
+        for start in range(0, len(half), PER_DAY):
+            yield day.isoformat(), half[start : start + PER_DAY]
             day += timedelta(days=1)
 
 
