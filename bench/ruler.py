@@ -27,10 +27,10 @@ from typing import Any, NamedTuple
 
 from commonplace import Memory
 from commonplace.formats.citations import parse_citation
+from commonplace.maintenance.evaluate import discounted_gain, estimate_mean
 
 LIMIT = 30
 RANKS = 10
-RESAMPLES = 1000
 MAX_LOSS = 0.005  # of nDCG against FTS5 that is no loss
 MAX_HIT_TURNS = 5  # a hit over more turns does not say which one it means
 UNANSWERABLE_SHARE = 4  # one question of another set for so many of its own
@@ -208,8 +208,8 @@ def ask(find: Callable[[str], Ranking], question: dict[str, Any]) -> Outcome:
     seconds = time.process_time() - started
     evidence = {unit for name in question["evidence"] for unit in units_of(name)}
     units = list(dict.fromkeys(distinct_units(ranking, by_page=all(line == 0 for _, line in evidence))))[:RANKS]
-    gain = sum(1 / math.log2(place + 2) for place, unit in enumerate(units) if unit in evidence)
-    best = sum(1 / math.log2(place + 2) for place in range(min(RANKS, len(evidence))))
+    gain = discounted_gain(place for place, unit in enumerate(units) if unit in evidence)
+    best = discounted_gain(range(len(evidence)))
     found = len(evidence.intersection(units)) / len(evidence)
     return Outcome(found, gain / best, ranking[0][3] if ranking else 0.0, bool(units) and units[0] in evidence, seconds)
 
@@ -254,9 +254,8 @@ def mean(values: Sequence[float]) -> float:
 
 def interval(differences: Sequence[float]) -> tuple[float, float]:
     """Return the 95 % bootstrap interval of a mean."""
-    dice = random.Random(1)
-    means = sorted(mean(dice.choices(differences, k=len(differences))) for _ in range(RESAMPLES))
-    return means[int(0.025 * RESAMPLES)], means[int(0.975 * RESAMPLES)]
+    estimate = estimate_mean(differences)
+    return estimate.low, estimate.high
 
 
 def calibration_error(outcomes: Sequence[Outcome]) -> float:

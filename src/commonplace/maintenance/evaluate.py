@@ -356,7 +356,7 @@ def _rank_figures(evidence: Sequence[Lines], places: Sequence[Lines]) -> Figures
         figures[f"fraction@{depth}"] = count / len(ranks)
     best = min(ranks)
     figures[f"mrr@{_RANK_LIMIT}"] = 1 / (best + 1) if best < _RANK_LIMIT else 0.0
-    figures[f"ndcg@{_RANK_LIMIT}"] = _dcg(ranks) / _dcg(range(len(ranks)))
+    figures[f"ndcg@{_RANK_LIMIT}"] = discounted_gain(ranks) / discounted_gain(range(len(ranks)))
     return figures
 
 
@@ -366,7 +366,7 @@ def _find_rank(lines: Lines, places: Sequence[Lines]) -> int:
     return next(matches, _RANK_LIMIT)
 
 
-def _dcg(ranks: Iterable[int]) -> float:
+def discounted_gain(ranks: Iterable[int]) -> float:
     """Return the discounted cumulative gain.
 
     Evidence that shares a hit takes the ranks after it, or one hit with all of it would beat the ideal order.
@@ -393,6 +393,13 @@ def compare(hybrid: Sequence[Figures], keyword: Sequence[Figures]) -> Comparison
             for column, column_means in zip(three, means[name], strict=True):
                 column_means.append(sum(map(column.__getitem__, sample)) / size)
     return {name: Comparison(*map(_estimate, three, means[name])) for name, three in columns.items()}
+
+
+def estimate_mean(values: Sequence[float]) -> Estimate:
+    """Return a mean with its interval, by resampling the values."""
+    generator = random.Random(_SEED)
+    size = len(values)
+    return _estimate(values, [sum(generator.choices(values, k=size)) / size for _ in range(RESAMPLES)])
 
 
 def _metric_columns(name: str, hybrid: Sequence[Figures], keyword: Sequence[Figures]) -> list[list[float]]:
