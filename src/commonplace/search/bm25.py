@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -54,7 +55,7 @@ class QueryTerms(NamedTuple):
 
 def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]], limit: int) -> BatchQuery:
     """Return a query with the parameters of `weigh_terms`, for an index that weighs the words itself."""
-    words = tokenize_query(query.text)[:_MAX_QUERY_WORDS]
+    _, words = _split_query(query.text)
     forms = list({form: word for word in words for form in word.forms}.items())
     return BatchQuery(
         tuple(form for form, _ in forms),
@@ -69,14 +70,20 @@ def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]]
     )
 
 
+@lru_cache(maxsize=16)  # an index that weighs the words itself asks for them before `weigh_terms` does
+def _split_query(text: str) -> tuple[str, tuple[QueryWord, ...]]:
+    """Return the language of a query and its words."""
+    language = query_language(text)
+    return language, tuple(tokenize_query(text, language)[:_MAX_QUERY_WORDS])
+
+
 def _all_forms(words: Iterable[QueryWord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for word in words for form in word.forms))
 
 
 def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see."""
-    language = query_language(text)
-    words = tokenize_query(text, language)[:_MAX_QUERY_WORDS]
+    language, words = _split_query(text)
     if not words:
         return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
     corpus = index.corpus_stats(_all_forms(words), viewer)
