@@ -94,6 +94,16 @@ class Memory:
         """
         return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters), mode=mode).hits)
 
+    def supersede(self, old: str, new: str, *, reject: bool = False) -> None:
+        """Say that the statement at the citation `new` replaces that at `old`, such as `memory/world/people.md#L3`.
+
+        Search then puts the newer one first and marks the older. With `reject` they are never linked again. The answer
+        is kept as a comment on the page.
+        """
+        from .maintenance.supersede import supersede
+
+        supersede(self.home, old, new, reject=reject)
+
     def build_index(self, *, rebuild: bool = False) -> dict[str, Any]:
         """Bring the index and its embeddings up to date and wait until that is done; return what the index holds.
 

@@ -109,6 +109,10 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
             for path in (WORLD, SESSION, *THEIRS)
             for when in (LATER, kept.changes[0])
         ],
+        "POST /v1/supersede": [
+            ("POST", Http("supersede", body={"old": f"{path}#L1", "new": f"{WORLD}#L1"}))
+            for path in (WORLD, *THEIRS, *NOBODYS)
+        ],
         "POST /v1/trust": [("POST", Http("trust"))],
         "POST /v1/proposals": [("POST", Http("proposals", body={"path": WORLD, "decision": "approve"}))],
     }
@@ -187,7 +191,9 @@ READ_COMMANDS: dict[str, list[list[str]]] = {
 # Commands that are not asked, and why.
 OTHER_COMMANDS = {
     **dict.fromkeys(("init", "import", "install", "completion", "db"), "sets something up"),
-    **dict.fromkeys(("remember", "write", "reflect", "restore"), "writes, as the tools and endpoints above do"),
+    **dict.fromkeys(
+        ("remember", "write", "reflect", "restore", "supersede"), "writes, as the tools and endpoints above do"
+    ),
     **dict.fromkeys(
         ("doctor", "export", "copy", "index", "gc", "forget"), "for all of a memory, by who may read its files"
     ),

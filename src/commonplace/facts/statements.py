@@ -14,6 +14,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 from .cues import Cue, find_cue
+from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .relations import Relation, find_relation, label_of
 from .words import content_stems, fold, is_number, split_words
 
@@ -47,6 +48,7 @@ class Statement(NamedTuple):
     relation: Relation | None = None
     label: str = ""  # of `label: value`
     speaker: str = ""  # of a turn of a conversation
+    answers: Answers = NO_ANSWERS  # what a person said about links of it
 
 
 def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
@@ -65,7 +67,18 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
             statements.append(statement)
             if len(statements) == MAX_STATEMENTS:
                 break
+    for line, answers in find_answers(text).items():
+        _attach(statements, line, answers)
     return statements
+
+
+def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
+    """Give the last statement above a line the answers that are on it."""
+    above = [place for place, statement in enumerate(statements) if statement.last_line < line]
+    if above:
+        known = statements[above[-1]].answers
+        both = Answers(known.confirmed | answers.confirmed, known.rejected | answers.rejected)
+        statements[above[-1]] = statements[above[-1]]._replace(answers=both)
 
 
 def _split_sentences(text: str) -> Iterator[tuple[str, int, int]]:
@@ -124,12 +137,15 @@ def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:
 def stored_keys(statement: Statement) -> Iterator[int]:
     """Yield the keys of a statement: those of its frame and, if it changes something, those of what it is about."""
     yield from _frame_keys(statement)
+    for name in statement.answers.confirmed:
+        yield _hash("c", name)
     if not CHANGES.isdisjoint(statement.cues):
         yield from _topic_keys(statement.stems)
 
 
 def lookup_keys(statement: Statement) -> Iterator[int]:
     """Yield the keys under which newer versions of a statement are stored."""
+    yield _hash("c", hash_words(statement.words))
     yield from _frame_keys(statement)
     yield from _topic_keys(statement.stems)
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from functools import cache
 from typing import NamedTuple
 
+from .links import hash_words
 from .relations import FIRST_PERSON, find_relation
 from .statements import CHANGES, Statement
 from .value_words import EVENT_VERBS, MANY_VALUED, OWNING_VERBS, PREPOSITIONS, ROLES, STATES, UNIQUE_ROLES
 from .words import content_stems, is_number, stem, word_set
 
+CONFIRMED = "confirmed"  # the kind of a link that a person made
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
 _MIN_SHARED_STEMS = 2
@@ -53,13 +55,23 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
 
     `is_same_place`: both are on one page, or under one key, so that a short label means the same in both.
     """
-    if older.words == newer.words or not _is_same_speaker(older, newer):
+    if older.words == newer.words:
+        return None
+    if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
+        return Link(CONFIRMED, "marked as its successor on the page")
+    if _is_rejected(older, newer) or not _is_same_speaker(older, newer):
         return None
     return (
         _judge_label(older, newer, is_same_place=is_same_place)
         or _judge_frame(older, newer)
         or _judge_change(older, newer, is_same_place=is_same_place)
     )
+
+
+def _is_rejected(older: Statement, newer: Statement) -> bool:
+    """Return whether a person said that neither of two statements replaces the other."""
+    pairs = ((older, newer), (newer, older))
+    return any(one.answers.rejected and hash_words(two.words) in one.answers.rejected for one, two in pairs)
 
 
 def _is_same_speaker(older: Statement, newer: Statement) -> bool:

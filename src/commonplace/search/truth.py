@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ..facts.cues import has_cue
 from ..facts.statements import Statement, hash_key, lookup_keys, split_statements, stored_keys
-from ..facts.versions import Link, judge
+from ..facts.versions import CONFIRMED, Link, judge
 from ..facts.words import content_stems, fold, split_words
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
@@ -149,7 +149,8 @@ def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[
 
     chosen: dict[int, Replacement] = {}
     for pair in pairs:
-        if not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
+        is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
+        if not is_confirmed and not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
             continue
         known = chosen.get(pair.older.number)
         if not known or _is_newer(known.newer, moment(known.newer), pair.newer, moment(pair.newer)):

@@ -37,6 +37,7 @@ COMMANDS = {
     "diff": ("history", "Show what a change did."),
     "undo": ("history", "Undo a change, or everything an agent did."),
     "restore": ("history", "Restore a page as it was at a time."),
+    "supersede": ("history", "Say that one statement replaces another, or does not."),
     "forget": ("history", "Remove something everywhere, for good."),
     "gc": ("history", "Delete old history."),
     "status": ("view", "Show where memory is and how it is doing."),

@@ -1,4 +1,4 @@
-"""The commands for history: log, blame, diff, undo, restore, forget, gc. (`show --as-of` is in `view`.)"""
+"""The commands for history: log, blame, diff, undo, restore, supersede, forget, gc. (`show --as-of` is in `view`.)"""
 
 from __future__ import annotations
 
@@ -222,6 +222,24 @@ def restore_command(path: str, when: str, everyone: bool) -> None:
     else:
         sentence = f"{path} is as of {when} again{'' if exists else ': it was not there, and was removed'}."
     print_reply({"path": path, "changed": changed}, sentence)
+
+
+@click.command("supersede")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+@click.option("--not", "reject", is_flag=True, help="It does not replace it: both are true.")
+@global_options
+def supersede_command(old: str, new: str, reject: bool) -> None:
+    """Say that the statement at NEW replaces that at OLD, as search prints them: memory/world/people.md#L3.
+
+    Search then puts the newer one first and marks the older. With --not, they are never linked again. The answer is a
+    comment on the page; `undo` takes it back.
+    """
+    from ...maintenance.supersede import supersede
+
+    answered = supersede(open_memory().home, old, new, reject=reject)
+    verb = "does not replace" if reject else "replaces"
+    print_reply(answered._asdict(), f'"{answered.new}" {verb} "{answered.old}" (kept in {answered.path}).')
 
 
 @click.command("forget")

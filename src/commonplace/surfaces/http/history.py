@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...maintenance import timeline
+from ...maintenance.supersede import supersede
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of
 from ...settings import FILE as SETTINGS_FILE
 from ...storage.base import ABSENT
@@ -19,6 +20,12 @@ DEFAULT_LIMIT = 100
 CONTEXT_LINES = 3  # shown before and after a change
 MAX_COMPARED_LINES = 100_000  # of either side
 Hunks = list[dict[str, str]]
+
+
+def supersede_statement(request: ApiRequest) -> dict[str, Any]:
+    body = request.body
+    answered = supersede(request.home, body["old"], body["new"], reject=body.get("reject", False))
+    return answered._asdict()
 
 
 def list_changes(request: ApiRequest) -> dict[str, Any]:
@@ -202,6 +209,13 @@ _LIST = [
 ]
 _BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, "change": TEXT, "reason": TEXT})
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
+_CITATION = {
+    "type": "string",
+    "description": "Lines of a page, as search cites them.",
+    "maxLength": MAX_PATH_CHARACTERS,
+    "pattern": r"^[^\x00\r\n]+#L[0-9]{1,9}(-L?[0-9]{1,9})?$",
+}
+_SUPERSEDE = closed_object({"old": _CITATION, "new": _CITATION}, reject=BOOLEAN)
 ENDPOINTS = [
     Endpoint(
         "GET",
@@ -243,6 +257,21 @@ ENDPOINTS = [
         needs="write",
         responses={200: ResponseSpec("What was done, page by page.", object_of({"undone": array(_UNDONE)}))},
         problems=[404, 409],
+    ),
+    Endpoint(
+        "POST",
+        "/v1/supersede",
+        supersede_statement,
+        "Say that the statement at `new` replaces that at `old`; with `reject`, that it does not.",
+        tag="history",
+        body=_SUPERSEDE,
+        needs="write",
+        responses={
+            200: ResponseSpec(
+                "Both statements, and the page that has it.", object_of(dict.fromkeys(("old", "new", "path"), TEXT))
+            )
+        },
+        problems=[404, 409, 412, 422],
     ),
     Endpoint(
         "POST",

@@ -1,0 +1,136 @@
+"""A person confirms or rejects that one statement replaces another, and the answer lasts."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.errors import InvalidArgument, NotFound
+from commonplace.facts.links import add_answer, find_answers
+from commonplace.maintenance import timeline
+
+from ..surfaces.http.api import api
+
+
+class Days:
+    """A clock that a test moves on."""
+
+    def __init__(self) -> None:
+        self.now = datetime(2026, 3, 2, 9, tzinfo=UTC)
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@pytest.fixture
+def clock() -> Days:
+    return Days()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: Days) -> Memory:
+    return Memory(tmp_path / "home", clock=clock)
+
+
+def remember(memory: Memory, clock: Days, text: str) -> str:
+    """Remember a text on the next day and return the citation of its line."""
+    clock.now += timedelta(days=1)
+    memory.call("remember", {"content": text})
+    return f"agents/main/memory/daily/{clock.now:%Y-%m-%d}.md#L5"
+
+
+def successors(memory: Memory, query: str) -> dict[str, str]:
+    """Return what replaced what among the hits."""
+    hits = memory.search(query)
+    return {hit.superseded_by.was: hit.superseded_by.text for hit in hits if hit.superseded_by}
+
+
+OLD = "Invoices go to Maria."
+NEW = "Finance has a new mailbox that takes all bills."
+
+
+def test_a_confirmed_link_marks_what_no_rule_would(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    assert not successors(memory, "where do invoices go?")
+    memory.supersede(old, new)
+    assert successors(memory, "where do invoices go?") == {OLD: NEW}
+    first = memory.search("where do invoices go?")[0]
+    assert NEW in first.text
+
+
+def test_a_confirmed_link_survives_its_index_and_edits_of_other_lines(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    memory.supersede(old, new)
+    root = Path(memory.home.root)
+    page = root / new.partition("#")[0]
+    page.write_text(page.read_text().replace(NEW, f"A line that somebody added.\n\n{NEW}"))
+    memory.close()
+    shutil.rmtree(root / ".index")
+    assert successors(Memory(root, clock=clock), "where do invoices go?") == {OLD: NEW}
+
+
+def test_a_rejected_link_never_comes_back(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, "The launch is on 12 November.")
+    new = remember(memory, clock, "The launch is on 26 November.")
+    assert successors(memory, "when is the launch?")
+    memory.supersede(old, new, reject=True)
+    assert not successors(memory, "when is the launch?")
+    memory.build_index(rebuild=True)
+    assert not successors(memory, "when is the launch?")
+
+
+def test_the_opposite_answer_takes_the_first_one_back(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, "The launch is on 12 November.")
+    new = remember(memory, clock, "The launch is on 26 November.")
+    memory.supersede(old, new, reject=True)
+    memory.supersede(old, new)
+    assert successors(memory, "when is the launch?")
+
+
+def test_undo_takes_an_answer_back(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    memory.supersede(old, new)
+    last = timeline.list_changes(memory.home)[-1]
+    assert last.tool == "supersede"
+    timeline.undo(memory.home, [last])
+    assert not successors(memory, "where do invoices go?")
+
+
+def test_a_page_can_say_so_over_http(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    with api(Path(memory.home.root)) as caller:
+        answer = caller.post("supersede", old=old, new=new)
+        assert answer == {"old": OLD, "new": NEW, "path": new.partition("#")[0]}
+        assert caller.send("POST", "supersede", json={"old": "this", "new": new}).status_code == 400
+    assert successors(memory, "where do invoices go?") == {OLD: NEW}
+
+
+@pytest.mark.parametrize("citation", ["nowhere.md#L1", "agents/other/memory/daily/2026-03-02.md#L5"])
+def test_a_page_that_is_not_there_or_not_ones_own_is_not_found(memory: Memory, clock: Days, citation: str) -> None:
+    new = remember(memory, clock, NEW)
+    with pytest.raises(NotFound):
+        memory.supersede(citation, new)
+
+
+@pytest.mark.parametrize("citation", ["the old one", "agents/main/memory/daily/2026-03-03.md#L1"])
+def test_what_cites_no_statement_is_refused(memory: Memory, clock: Days, citation: str) -> None:
+    new = remember(memory, clock, NEW)
+    with pytest.raises(InvalidArgument):
+        memory.supersede(citation, new)
+
+
+def test_answers_of_one_statement_share_a_line_below_it() -> None:
+    text = "- Bills go to Ann.\n- Another."
+    text = add_answer(text, 0, ["0000000a"], is_rejection=False)
+    text = add_answer(text, 0, ["0000000b"], is_rejection=False)
+    assert text == "- Bills go to Ann.\n  <!-- commonplace: supersedes 0000000a 0000000b -->\n- Another."
+    assert find_answers(text)[1].confirmed == {"0000000a", "0000000b"}
+    assert add_answer(text, 0, ["0000000a", "0000000b"], is_rejection=True).count("<!--") == 1
