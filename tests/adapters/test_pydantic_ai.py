@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from commonplace.tools.catalog import EVERYDAY, TOOLSETS
 def answers(messages: list[ModelMessage]) -> list[Any]:
     """What the tools answered."""
     parts = [part for message in messages if isinstance(message, ModelRequest) for part in message.parts]
-    return [part.content for part in parts if isinstance(part, ToolReturnPart)]
+    return [json.loads(part.content) for part in parts if isinstance(part, ToolReturnPart)]
 
 
 def calling(*calls: tuple[str, dict[str, Any] | str]) -> FunctionModel:

@@ -5,10 +5,10 @@ Here is what frameworks that take plain functions share: the tools of a memory, 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ..framing import to_json
 from ..memory import Memory
 from ..tools import catalog
 from ..tools.define import Tool
@@ -30,7 +30,7 @@ class Function(NamedTuple):
     def __call__(self, arguments: Mapping[str, Any] | str | None) -> str:
         """Return the answer as JSON. A mistake of the model is answered, never raised."""
         reply = self.memory.call(self.name, arguments, self.toolsets)
-        return json.dumps(reply, ensure_ascii=False)
+        return to_json(reply)
 
 
 def functions(memory: Memory, toolsets: str | Sequence[str] = catalog.EVERYDAY) -> list[Function]:

@@ -31,6 +31,7 @@ from ..errors import (
     WrongType,
 )
 from ..formats.json_text import is_unicode
+from ..framing import escape_hidden, quote_line, unescape_hidden
 from ..home import Home, utc_now
 from ..model import Clock
 from ..storage.base import ABSENT
@@ -287,8 +288,8 @@ class MemoryFiles:
             new = self._apply_secret_policy("new_str", new_str)
             if not old:
                 raise InvalidArgument("No replacement was performed, old_str is empty. Please say what to replace.")
-            before, after = self._edit(file, lambda text: replace_once(text, old, new, file.given))
-            line = before.count("\n", 0, before.find(old)) + 1
+            before, after = self._edit(file, lambda text: replace_once(text, *as_stored(text, old, new), file.given))
+            line = before.count("\n", 0, before.find(as_stored(before, old, new)[0])) + 1
             lines = after.split("\n")
             return _EDITED + number_lines(lines, max(1, line - _SNIPPET_LINES), line + _SNIPPET_LINES)
 
@@ -492,7 +493,7 @@ def climbs_up(path: str) -> bool:
 
 def number_lines(lines: Sequence[str], first: int, last: int) -> str:
     numbered = enumerate(lines[first - 1 : last], start=first)
-    return "\n".join(f"{number:>{_LINE_NUMBER_WIDTH}}\t{line}" for number, line in numbered)
+    return "\n".join(f"{number:>{_LINE_NUMBER_WIDTH}}\t{escape_hidden(line)}" for number, line in numbered)
 
 
 def parse_view_range(wanted: Any, count: int) -> tuple[int, int]:
@@ -507,6 +508,12 @@ def parse_view_range(wanted: Any, count: int) -> tuple[int, int]:
         sentence = f"It should be within the range of lines of the file: [1, {count}], and not end before it starts."
         raise InvalidArgument(f"Invalid `view_range` parameter: {wanted}. {sentence}")
     return first, last
+
+
+def as_stored(text: str, old: str, new: str) -> tuple[str, str]:
+    """Return what to replace and by what: hidden characters that `view` showed as escapes are meant as such again."""
+    shown = unescape_hidden(old)
+    return (shown, unescape_hidden(new)) if old not in text and shown in text else (old, new)
 
 
 def replace_once(text: str, old: str, new: str, path: str) -> str:
@@ -549,8 +556,13 @@ def render_listing(path: str, size: int, entries: Iterable[tuple[str, bool, int]
     """Render a folder as the SDK does: two levels, by name, with sizes."""
     shown = posixpath.normpath(path)
     head = f"Here're the files and directories up to {_LISTING_LEVELS} levels deep in {shown}, excluding hidden items:"
-    lines = (f"{format_size(count)}\t{shown}/{name}{'/' * is_folder}" for name, is_folder, count in entries)
+    lines = (f"{format_size(count)}\t{shown}/{_show_name(name)}{'/' * is_folder}" for name, is_folder, count in entries)
     return "\n".join([head, f"{format_size(size)}\t{shown}", *lines])
+
+
+def _show_name(name: str) -> str:
+    """Return a file name on one line, without anything hidden."""
+    return name if name.isprintable() else quote_line(name)
 
 
 def format_size(count: int) -> str:

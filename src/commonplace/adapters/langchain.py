@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..errors import NotInstalled
-from ..framing import to_json
+from ..framing import show_hidden, to_json
 from ..memory import Memory
 from ..model import Hit
 from ..tools.catalog import EVERYDAY
@@ -56,8 +56,8 @@ def tools(memory: Memory, toolsets: Sequence[str] = EVERYDAY) -> list[BaseTool]:
 class MemoryRetriever(BaseRetriever):
     """The passages of a memory that answer a question, as documents.
 
-    `filters` are those of `Memory.search`: scope, channel, agent, tags, since, until, source, path. `invoke` takes `k`,
-    `min_score` and filters for one question as well.
+    `filters` are those of `Memory.search`: scope, channel, agent, tags, since, until, source, path, author. `invoke`
+    takes `k`, `min_score` and filters for one question as well.
     """
 
     memory: Memory
@@ -94,5 +94,6 @@ def _document(hit: Hit) -> Document:
         "tags": [*hit.tags],
         "at": hit.at,
         "citation": hit.citation,
+        "author": show_hidden(hit.author),
     }
-    return Document(id=hit.citation, page_content=hit.text, metadata=about)
+    return Document(id=hit.citation, page_content=show_hidden(hit.text), metadata=about)

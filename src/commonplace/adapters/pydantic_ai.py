@@ -52,8 +52,8 @@ def instructions(
 
 
 def _tool(function: Function, *, strict: bool) -> Tool[Any]:
-    def call(**arguments: Any) -> dict[str, Any]:
-        return function.memory.call(function.name, arguments, function.toolsets)
+    def call(**arguments: Any) -> str:
+        return function(arguments)
 
     schema = strict_schema(function.tool.parameters) if strict else function.schema
     tool: Tool[Any] = Tool.from_schema(call, function.name, function.description, schema)

@@ -19,13 +19,14 @@ from .frames import (
     quote_value,
     show_instructions,
 )
-from .hidden import show_hidden, to_json
+from .hidden import escape_hidden, show_hidden, to_json, unescape_hidden
 
 __all__ = [
     "TITLES",
     "close_fence",
     "cut_rules",
     "cut_start",
+    "escape_hidden",
     "estimate_tokens",
     "fence",
     "introduce",
@@ -37,5 +38,6 @@ __all__ = [
     "show_hidden",
     "show_instructions",
     "to_json",
+    "unescape_hidden",
     "weigh_tokens",
 ]
