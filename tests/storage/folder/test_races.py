@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from commonplace.errors import CommonplaceError
+from commonplace.storage import bulk
 from commonplace.storage.base import Root
 from commonplace.storage.folder.backend import FolderStorage
+from commonplace.storage.history import version_of
 from commonplace.testing import FrozenClock
 
 SECRET = '{"text": "not yours"}\n'
@@ -116,3 +118,44 @@ def test_no_write_leaves_the_home_through_a_folder_that_becomes_a_link(home: Pat
                 with suppress(CommonplaceError, OSError):
                     change()
     assert {file.name: (file.read_text(), file.stat().st_mode) for file in outside.iterdir()} == before
+
+
+class SwappingSpool(bulk.Spool):
+    """Runs something when the bytes of a file are read."""
+
+    def __init__(self, act: Callable[[], None]) -> None:
+        super().__init__()
+        self._act = act
+
+    def read_chunks(self, file: bulk.SpooledFile) -> Iterator[bytes]:
+        self._act()
+        yield from super().read_chunks(file)
+
+
+def test_a_batch_stays_in_the_folder_that_it_began_in(home: Path) -> None:
+    folder = home / "memory/a"
+
+    def swap() -> None:
+        folder.rename(home / "memory/aside")
+        folder.symlink_to(home.parent / "outside")
+
+    data = b"new\n"
+    with SwappingSpool(swap) as spool:
+        page = bulk.IncomingPage("memory/a/new.md", version_of(data), file=spool.add(0o600, 10**18, [data]))
+        open_storage(home).bulk.put(bulk.PageBatch([page], spool))
+    assert (home / "memory/aside/new.md").read_bytes() == data
+    assert sorted(path.name for path in (home.parent / "outside").iterdir()) == ["rm.md", "x.jsonl", "x.md"]
+
+
+def test_no_batch_is_raced_out_of_the_home(home: Path) -> None:
+    storage = open_storage(home)
+    outside = home.parent / "outside"
+    with swap_for_link(home / "memory/a", outside), bulk.Spool() as spool:
+        for number in range(ROUNDS // 3):
+            data = b"%d\n" % number
+            file = spool.add(0o600, 10**18, [data])
+            page = bulk.IncomingPage(f"memory/a/n{number}.md", version_of(data), file=file)
+            with suppress(CommonplaceError):
+                storage.bulk.put(bulk.PageBatch([page], spool))
+    assert sorted(path.name for path in outside.iterdir()) == ["rm.md", "x.jsonl", "x.md"]
+    assert (outside / "x.md").read_text() == SECRET

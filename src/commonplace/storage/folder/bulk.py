@@ -27,7 +27,7 @@ from ..files import (
     TIMESTAMP_TICK_NANOSECONDS,
     ConcurrentWrite,
     Unsupported,
-    make_folders,
+    entry_exists,
     read_bytes,
     read_bytes_or_none,
     read_settled,
@@ -43,13 +43,14 @@ from ..files import (
 from ..history import current_write, version_of
 from .git import IMPORTS_FOLDER
 from .history import FolderHistory
-from .root import RootFolder
+from .root import Place, RootFolder
 
 _OPEN_FLAGS = os.O_RDONLY | os.O_CLOEXEC | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0)
 _NOT_WRITABLE = (errno.EROFS, errno.EACCES, errno.EPERM)
-_BATCH_FILES = 200  # each is open until all are on disk
+_BATCH_FILES = 200  # each is open until all are on disk, and so are their folders
 _MIN_FILES_TO_SYNC = 20  # from here on one sync of everything pays off
 _HASH_CHARACTERS = 32
+_IMPORT_LOG = f"{IMPORTS_FOLDER}/receipts"
 
 FileStamp = tuple[int, int, int, int]
 
@@ -151,41 +152,64 @@ class FolderBulk:
         return failures
 
     def _put_together(self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, *, is_recorded: bool) -> None:
-        temporaries: dict[str, str] = {}
-        try:
-            folders = {*self._write_temporaries(pages, spool, temporaries)}
-            for page in pages:
-                file_path = self._locate(page.path)
-                with storage_errors(page.path), lock(self._locate(LOCKS_FOLDER), "page", page.path):
-                    self._put_page(page, file_path, temporaries.get(page.path, ""), spool, is_recorded=is_recorded)
-        finally:
-            for temporary in temporaries.values():
-                with suppress(OSError):
-                    os.unlink(temporary)
-        for folder in folders:
-            sync_folder(folder)
+        temporaries: dict[str, Place] = {}
+        with ExitStack() as stack:
+            folders: dict[str, int] = {}
+            places = {page.path: self._open_place(page, folders, stack) for page in pages}
+            try:
+                self._write_temporaries(pages, spool, places, temporaries)
+                for page in pages:
+                    place = places[page.path]
+                    temporary = temporaries[page.path].name if page.path in temporaries else ""
+                    with storage_errors(page.path), lock(self._locate(LOCKS_FOLDER), "page", page.path):
+                        self._put_page(page, place, temporary, spool, is_recorded=is_recorded)
+            finally:
+                for each in temporaries.values():
+                    with suppress(OSError):
+                        os.unlink(each.name, dir_fd=each.dir_fd)
+            for place in filter(None, places.values()):
+                sync_folder("" if place.dir_fd is not None else os.path.dirname(place.name), dir_fd=place.dir_fd)
+
+    def _open_place(self, page: bulk.IncomingPage, folders: dict[str, int], stack: ExitStack) -> Place | None:
+        """Open the folder of a page, which stays the one it is until the batch is done; None if there is none."""
+        self._locate(page.path)
+        folder, _, name = page.path.rpartition("/")
+        if folder in folders:
+            return Place(name, folders[folder])
+        with storage_errors(page.path):
+            try:
+                place = stack.enter_context(RootFolder(self._folder).open_parent(page.path, create=_must_write(page)))
+            except (FileNotFoundError, NotADirectoryError):
+                if _must_write(page):
+                    raise
+                return None
+        if place.dir_fd is not None:
+            folders[folder] = place.dir_fd
+        return place
 
     def _write_temporaries(
-        self, pages: Sequence[bulk.IncomingPage], spool: bulk.Spool, temporaries: dict[str, str]
-    ) -> Iterator[str]:
-        """Write the files under other names and sync them; yield the folders that changed."""
+        self,
+        pages: Sequence[bulk.IncomingPage],
+        spool: bulk.Spool,
+        places: Mapping[str, Place | None],
+        temporaries: dict[str, Place],
+    ) -> None:
+        """Write the files under other names, beside their places, and sync them."""
         with ExitStack() as stack:
             handles: dict[str, int] = {}
             for page in pages:
-                if page.file is None or page.version == page.seen:
+                place = places[page.path]
+                if page.file is None or place is None or not _must_write(page):
                     continue
-                file_path = self._locate(page.path)
                 with storage_errors(page.path):
-                    yield from make_folders(os.path.dirname(file_path))
-                    yield os.path.dirname(file_path)
-                    temporary = temporary_path(file_path)
-                    handle = os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE)
+                    temporary = temporary_path(place.name)
+                    handle = os.open(temporary, CREATE_FLAGS, PRIVATE_FILE_MODE, dir_fd=place.dir_fd)
                     stack.callback(os.close, handle)
                     handles[page.path] = handle
-                    temporaries[page.path] = temporary
+                    temporaries[page.path] = Place(temporary, place.dir_fd)
                     for chunk in spool.read_chunks(page.file):
                         write_all(handle, chunk)
-                    _set_mode_and_time(temporary, page.file, file_path)
+                    _set_mode_and_time(handle, temporaries[page.path], page.file, place)
             if len(handles) >= _MIN_FILES_TO_SYNC and hasattr(os, "sync"):
                 os.sync()  # only a hint: whether a file is on disk, its own fsync tells
             for path, handle in handles.items():
@@ -193,55 +217,59 @@ class FolderBulk:
                     os.fsync(handle)
 
     def _put_page(
-        self, page: bulk.IncomingPage, file_path: str, temporary: str, spool: bulk.Spool, *, is_recorded: bool
+        self, page: bulk.IncomingPage, place: Place | None, temporary: str, spool: bulk.Spool, *, is_recorded: bool
     ) -> None:
         """Put a page and its history in place. The caller holds the page's lock."""
-        found = read_settled(file_path, page.path)
+        found = read_settled(place.name, page.path, dir_fd=place.dir_fd) if place else None
         current = version_of(found)
         if current not in (page.seen, page.version):
             raise StaleVersion(page.path)
         if current != page.version and not is_recorded and (found is not None or page.history is None):
-            saved = None if found is None else os.stat(file_path).st_mtime
+            saved = place.stat().st_mtime if place and found is not None else None
             self._history.record_outside_edit(page.path, found, saved)
         data = None if page.file is None else spool.read(page.file)
         if page.history is not None:
             known = [change.version for change in self._history.changes(page.path)]
             versions = bulk.missing_versions(page, known, current, data, format_timestamp(self._clock()))
             self._history.import_versions(page.path, versions)
-        if current == page.version:
+        if current == page.version or place is None:
             return
         if data is None:
-            _remove_file(file_path, page.path, found or b"")
+            _remove_file(place, page.path, found or b"")
             return
-        _move_into_place(temporary, file_path, page.path, found)
+        _move_into_place(temporary, place, page.path, found)
         if page.history is None and not is_recorded:
-            self._record_change(page.path, file_path, temporary, found, data)
+            self._record_change(page.path, place, temporary, found, data)
 
-    def _record_change(self, path: str, file_path: str, temporary: str, old: bytes | None, new: bytes) -> None:
+    def _record_change(self, path: str, place: Place, temporary: str, old: bytes | None, new: bytes) -> None:
         """Record a page that was just put in place. If that fails, take it back, which needs no space on the disk."""
         try:
             self._history.record_change(path, old, new, current_write().author)
         except (OSError, StorageError):
             with suppress(OSError, ConcurrentWrite):  # what an editor saved since then stays
-                if os.path.lexists(temporary):  # it holds the earlier file
-                    swap(temporary, file_path)
+                if entry_exists(temporary, dir_fd=place.dir_fd):  # it holds the earlier file
+                    swap(temporary, place.name, dir_fd=place.dir_fd)
                 else:
-                    remove_file(file_path, new)
+                    remove_file(place.name, new, dir_fd=place.dir_fd)
             raise
 
     def _restore_earlier_time(self, path: str, file: bulk.SpooledFile, spool: bulk.Spool) -> None:
         """Give a file the mode and time it had elsewhere if that time is earlier: these bytes are that old."""
-        file_path = self._locate(path)
-        with storage_errors(path):
-            if os.stat(file_path).st_mtime_ns <= file.modified:
+        self._locate(path)
+        with storage_errors(path), RootFolder(self._folder).open_parent(path) as place:
+            if place.stat().st_mtime_ns <= file.modified:
                 return
             with lock(self._locate(LOCKS_FOLDER), "page", path):
-                if read_bytes_or_none(file_path, path) == spool.read(file):
-                    _set_mode_and_time(file_path, file, file_path)
+                handle = os.open(place.name, _OPEN_FLAGS, dir_fd=place.dir_fd)
+                try:
+                    if read_bytes_or_none(place.name, path, dir_fd=place.dir_fd) == spool.read(file):
+                        _set_mode_and_time(handle, place, file, place)
+                finally:
+                    os.close(handle)
 
     def read_import_log(self) -> dict[str, str]:
         with storage_errors(IMPORTS_FOLDER):
-            data = read_bytes_or_none(self._import_log_file, IMPORTS_FOLDER) or b""
+            data = RootFolder(self._folder).read_or_none(_IMPORT_LOG) or b""
         lines = (line.partition(" ") for line in data.decode("ascii", "ignore").split("\n"))
         return {key: version for key, _, version in lines if len(key) == len(version) == _HASH_CHARACTERS}
 
@@ -250,31 +278,27 @@ class FolderBulk:
         if not entries:
             return
         with storage_errors(IMPORTS_FOLDER):
-            make_folders(self._locate(IMPORTS_FOLDER))
-            handle = os.open(self._import_log_file, APPEND_FLAGS, PRIVATE_FILE_MODE)
+            RootFolder(self._folder).make_folder(IMPORTS_FOLDER)
+            handle = RootFolder(self._folder).open(_IMPORT_LOG, APPEND_FLAGS)
             try:
                 write_all(handle, "".join(f"\n{key} {version}\n" for key, version in entries.items()).encode())
             finally:
                 os.close(handle)
 
-    @property
-    def _import_log_file(self) -> str:
-        return os.path.join(self._locate(IMPORTS_FOLDER), "receipts")
-
     @contextmanager
     def import_run(self, name: str) -> Iterator[str]:
         """Run an import. One that is killed leaves a marker with its id, under which the next run continues."""
-        folder = self._locate(IMPORTS_FOLDER)
-        marker = os.path.join(folder, f"unfinished-{name}")
+        root = RootFolder(self._folder)
+        marker = f"{IMPORTS_FOLDER}/unfinished-{name}"
         with storage_errors(IMPORTS_FOLDER):
-            call = (read_bytes_or_none(marker, IMPORTS_FOLDER) or b"").decode("ascii", "ignore")
+            call = (root.read_or_none(marker) or b"").decode("ascii", "ignore")
             if not call.isalnum():
                 call = os.urandom(5).hex()
-                make_folders(folder)
-                write_file(marker, call.encode())
+                with root.open_parent(marker, create=True) as place:
+                    write_file(place.name, call.encode(), dir_fd=place.dir_fd)
         yield call
-        with suppress(OSError):
-            os.unlink(marker)
+        with suppress(OSError, OutsideHome):
+            root.unlink(marker)
 
     @property
     def _top(self) -> str:
@@ -287,41 +311,47 @@ class FolderBulk:
         return os.path.join(self._top, path)
 
 
-def _set_mode_and_time(file_path: str, file: bulk.SpooledFile, existing: str) -> None:
-    """Set the mode, that of the existing file if the spool has none; and the time, last, as an import checks it."""
+def _must_write(page: bulk.IncomingPage) -> bool:
+    return page.file is not None and page.version != page.seen
+
+
+def _set_mode_and_time(handle: int, place: Place, file: bulk.SpooledFile, existing: Place) -> None:
+    """Set the mode of an open file, that of the existing one if the spool has none; and the time, last, as an import
+    checks it."""
     mode = file.mode
     if not mode:
         try:
-            mode = stat.S_IMODE(os.stat(existing).st_mode)
+            mode = stat.S_IMODE(existing.stat().st_mode)
         except FileNotFoundError:
             mode = PRIVATE_FILE_MODE
-    os.chmod(file_path, mode | 0o400)
-    os.utime(file_path, ns=(file.modified, file.modified))
+    target = handle if os.utime in os.supports_fd and os.chmod in os.supports_fd else place.name
+    os.chmod(target, mode | 0o400)
+    os.utime(target, ns=(file.modified, file.modified))
 
 
-def _move_into_place(temporary: str, file_path: str, path: str, found: bytes | None) -> None:
+def _move_into_place(temporary: str, place: Place, path: str, found: bytes | None) -> None:
     """Move a file to where `found` was; StaleVersion if somebody saved another one in the meantime."""
     if found is None:
         try:
-            rename_new(temporary, file_path)
+            rename_new(temporary, place.name, dir_fd=place.dir_fd)
         except FileExistsError as error:
             raise StaleVersion(path) from error
         return
     try:
-        swap(temporary, file_path)
+        swap(temporary, place.name, dir_fd=place.dir_fd)
     except Unsupported:
-        os.replace(temporary, file_path)
+        os.replace(temporary, place.name, src_dir_fd=place.dir_fd, dst_dir_fd=place.dir_fd)
         return
     except FileNotFoundError as error:
         raise StaleVersion(path) from error
-    if read_settled(temporary, path) != found:
-        swap(temporary, file_path)
+    if read_settled(temporary, path, dir_fd=place.dir_fd) != found:
+        swap(temporary, place.name, dir_fd=place.dir_fd)
         raise StaleVersion(path)
 
 
-def _remove_file(file_path: str, path: str, found: bytes) -> None:
+def _remove_file(place: Place, path: str, found: bytes) -> None:
     try:
-        remove_file(file_path, found)
+        remove_file(place.name, found, dir_fd=place.dir_fd)
     except ConcurrentWrite as error:
         raise StaleVersion(path) from error
 
