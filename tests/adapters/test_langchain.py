@@ -180,6 +180,7 @@ def test_a_document_says_where_it_stands(home: Path) -> None:
         "tags": ["tea"],
         "at": "2026-03-14T09:26:53.000000Z",
         "citation": "agents/main/memory/daily/2026-03-14.md#L1-L3",
+        "author": "main (memory_write)",
     }
     assert found.id == found.metadata["citation"]
 
