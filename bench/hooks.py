@@ -20,6 +20,7 @@ from pathlib import Path
 
 from commonplace import Memory
 from commonplace.index.base import ignore_progress
+from commonplace.server.prompt_socket import PromptSocket
 
 
 def main() -> None:
@@ -41,6 +42,10 @@ def main() -> None:
                 spent = cpu([*python, *arguments], said.replace("SESSION", f"s-{run}"), others, place)
                 if run:
                     took[name].append(spent)
+        command, said = commands["`commonplace hook prompt`"]
+        took["`commonplace hook prompt`, through a watcher"] = run_through_socket(
+            home, [*python, *command], said, others, place, given.runs
+        )
         took["`Memory.recall_for`, warm"] = recall_warm(home, given.runs)
         print(f"{given.pages} pages, {given.runs} runs\n\n| CPU, ms | median | least |\n|---|---|---|")
         for name, every in took.items():
@@ -65,6 +70,19 @@ def rows(home: Path, transcript: Path) -> dict[str, tuple[list[str], str]]:
         "`commonplace hook session-end`, 1 MB": ([*ours, "hook", "session-end", "--client", "claude-code"], event),
         "`commonplace search`, by meaning too": ([*ours, "search", "which harbour did parcel 4711 go to?"], ""),
     }
+
+
+def run_through_socket(
+    home: Path, command: list[str], said: str, environment: dict[str, str], place: Path, runs: int
+) -> list[float]:
+    """CPU of a command that asks this process, as it would ask a watcher; what this process spends is not counted."""
+    with Memory(home) as memory:
+        prompts = PromptSocket(memory.home)
+        prompts.start()
+        memory.recall_for("which harbour did parcel 1 go to?")
+        took = [cpu(command, said.replace("SESSION", f"w-{run}"), environment, place) for run in range(runs + 1)]
+        prompts.close()
+    return took[1:]
 
 
 def recall_warm(home: Path, runs: int) -> list[float]:

@@ -21,6 +21,7 @@ from ..tools import catalog, schemas
 from .auth import Authenticator, TokenStores
 from .metrics import Metrics, RateLimiter, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
+from .prompt_socket import PromptSocket
 from .sessions import Caller, MemoryPool, ServerOptions
 
 MAX_NAME_CHARACTERS = 200  # of a name in the audit log
@@ -63,6 +64,7 @@ class MemoryService:
         self.authenticator = Authenticator(options, self._stores)
         self.audit = AuditLog(self._stores)
         self.metrics = Metrics()
+        self._prompts: PromptSocket | None = None
         self.rate_limiter = RateLimiter(options.requests_per_minute)
         self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
 
@@ -123,7 +125,14 @@ class MemoryService:
             return Caller(grant.home or self.options.home, agent="")
         return caller
 
+    def answer_prompts(self, memory: Memory) -> None:
+        """Answer the hooks of this user before each prompt, too, unless another process does."""
+        self._prompts = PromptSocket(memory.home)
+        self._prompts.start()
+
     def close(self) -> None:
+        if self._prompts:
+            self._prompts.close()
         self.watchers.close()
         self.memories.close()
         self._stores.close()

@@ -106,18 +106,31 @@ def _start_session(event: dict[str, Any], client: str, budget: int) -> None:
 
 def _recall_for_prompt(event: dict[str, Any], client: str, budget: int) -> None:
     """Print what memory holds on a prompt; after a compaction that nobody restored, the context before it."""
-    from ...context.prompt_recall import recall_for
+    from ...server.prompt_socket import ask_running
 
     prompt = event.get("prompt")
     home = _open_home(event, may_warn=False)
     if not isinstance(prompt, str) or not prompt.strip() or not home_exists(home.root):
         return
     given = _open_given(home, event)
+    session = _session_name(event)
+    request = {"agent": home.agent, "session": session, "prompt": prompt, "budget": budget}
+    may_ask = session and not given.needs_context
+    answer = ask_running(home.storage.cache_folder, request) if may_ask else None
+    if answer is None:
+        answer = _recall_here(home, prompt, budget, given, event)
+    for warning in answer["warnings"]:
+        warn(warning)
+    _print(answer["text"], client, "prompt")
+
+
+def _recall_here(home: Home, prompt: str, budget: int, given: Conversation, event: dict[str, Any]) -> dict[str, Any]:
+    """Recall in this process: nobody else has the memory open, or the context has to be restored first."""
+    from ...context.prompt_recall import recall_for
+
     texts = [_give_context(home, given, DEFAULT_BUDGET_TOKENS)] if given.needs_context else []
     recall = recall_for(home, prompt, budget, given, session=_session_name(event))
-    for warning in recall.receipt["warnings"]:
-        warn(warning)
-    _print("\n".join(filter(None, [*texts, recall.text])), client, "prompt")
+    return {"text": "\n".join(filter(None, [*texts, recall.text])), "warnings": recall.receipt["warnings"]}
 
 
 def _prepare_compaction(event: dict[str, Any], client: str) -> None:

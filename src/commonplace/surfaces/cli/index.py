@@ -14,6 +14,7 @@ import click
 from ...formats.timestamps import format_timestamp
 from ...home import Home
 from ...index.watcher import PageChanges, WatchMode
+from ...server.prompt_socket import PromptSocket
 from .common import (
     ProgressBar,
     format_count,
@@ -73,10 +74,14 @@ def watch_command() -> None:
     with suppress(ValueError):  # signal handlers can only be set in the main thread
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     meaning = home.embedding if home.search_settings.enabled else None
+    prompts = PromptSocket(home)
+    prompts.start()
     try:
         home.index.watch(Event(), partial(_print_changes, home), meaning, partial(_print_method, home))
     except KeyboardInterrupt:
         return
+    finally:
+        prompts.close()
 
 
 def _print_changes(home: Home, seen: PageChanges) -> None:

@@ -249,7 +249,8 @@ class McpServer:
     async def run_stdio(self) -> None:
         async with stdio_server() as (incoming, outgoing):
             with suppress(CommonplaceError):  # the first request says what is wrong
-                await self.service.open_memory(self.service.options.identify({}, {}), UNRESTRICTED)
+                memory = await self.service.open_memory(self.service.options.identify({}, {}), UNRESTRICTED)
+                self.service.answer_prompts(memory)
             options = self.server.create_initialization_options()
             await self.server.run(RepairingStream(incoming), outgoing, options)
 
