@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
     from .search.as_of import Overlays
+    from .search.pins import Repository
     from .search.pipeline import SearchResult
     from .storage.authors import Authors
 
@@ -169,6 +170,13 @@ class Home:
         from .search.as_of import Overlays
 
         return Overlays(self.storage)
+
+    @cached_property
+    def repository(self) -> Repository | None:
+        """Return the repository that the memory lies in, whose files notes are pinned to; None for one elsewhere."""
+        from .search.pins import find_repository
+
+        return find_repository(self.storage.local_folder)
 
     @property
     def globals(self) -> Globals:

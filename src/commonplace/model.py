@@ -203,6 +203,10 @@ class Hit(NamedTuple):
     author: str = ""  # who wrote the lines, in words; empty where history does not know
     question: str = ""
     superseded_by: Successor | None = None  # what replaced the fact that the hit is about
+    valid_from: str = ""  # the first day on which it holds, and the last one, where it says so
+    valid_until: str = ""
+    validity: str = ""  # `over` where that last day is past, `ahead` where the first one is to come
+    stale: str = ""  # what happened to a file that it is pinned to: `src/auth.py changed since`
     as_of: str = ""  # the day at whose end the page was as it is cited, where it was searched as of a day
 
     @property

@@ -192,7 +192,7 @@ READ_COMMANDS: dict[str, list[list[str]]] = {
 OTHER_COMMANDS = {
     **dict.fromkeys(("init", "import", "install", "completion", "db"), "sets something up"),
     **dict.fromkeys(
-        ("remember", "write", "reflect", "restore", "supersede"), "writes, as the tools and endpoints above do"
+        ("remember", "write", "reflect", "restore", "supersede", "pin"), "writes, as the tools and endpoints above do"
     ),
     **dict.fromkeys(
         ("doctor", "export", "copy", "index", "gc", "forget"), "for all of a memory, by who may read its files"

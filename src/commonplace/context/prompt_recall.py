@@ -20,6 +20,7 @@ from ..index.stemmer import detect_language
 from ..index.tokenizer import fold, tokenize_query
 from ..model import Hit, Viewer
 from ..schema import TEXT, Schema, check
+from ..search.marks import describe_marks
 from ..search.words import is_question
 from ..storage.names import file_name
 from . import Context
@@ -265,8 +266,8 @@ def _make_line(hit: Hit, words: list[str], conversation: Conversation, size: int
         shown = f"{_cut(' '.join(hit.question.split()), (), _MAX_QUESTION_CHARACTERS)} / {shown}"
     elif hit.key and hit.key not in answer:
         shown = f"{hit.key}: {shown}"
-    if hit.superseded_by:
-        shown = f"{shown} ({describe_version(hit)})"
+    for remark in filter(None, (describe_version(hit), describe_marks(hit))):
+        shown = f"{shown} ({remark})"
     return RecallLine(hit, shown, tuple(f"{hit.key} {part}" for part in parts) if hit.key else tuple(parts))
 
 

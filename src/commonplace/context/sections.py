@@ -21,6 +21,7 @@ from ..framing import quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
 from ..model import Hit, Record, Viewer
+from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
 from .approval import choose_approved
 from .budget import Section
@@ -268,7 +269,7 @@ def _find_dates(home: Home, hits: Sequence[Hit]) -> list[str]:
 def _hit_item(hit: Hit, at: str, number: int) -> TextItem:
     key = f"key {quote_name(hit.key)}" if hit.key and hit.key not in hit.path else ""
     about = [hit.citation, key, at, f"by {hit.author}" if hit.author else "", f"score {hit.score:.2f}"]
-    about.append(describe_version(hit))
+    about += [describe_version(hit), describe_marks(hit)]
     label = ", ".join(words for words in about if words)
     return TextItem(hit.text, hit.path, hit.start, label, rank=(number, ""))
 

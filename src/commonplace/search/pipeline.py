@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
+from ..formats.timestamps import parse_timestamp
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
@@ -36,6 +37,7 @@ from .calibration import (
 )
 from .dates import NO_DATES, QueryDates, read_dates
 from .filters import check_filters, end_of_day
+from .marks import mark_stale, mark_validity
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -50,15 +52,16 @@ from .scoring import (
     score_candidates,
     sort_by_day,
 )
-from .truth import mark_versions
+from .truth import RankedHit, mark_versions
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
-    from ..storage.authors import Authors
+    from ..storage.authors import Authors, Provenance
     from ..storage.base import Storage
     from .as_of import Overlays
+    from .pins import Repository
 
 Mode = Literal["hybrid", "keyword"]
 Verdict = Literal["found", "weak", "nothing"]
@@ -131,6 +134,9 @@ class Searchable(Protocol):
 
     @property
     def overlays(self) -> Overlays: ...
+
+    @property
+    def repository(self) -> Repository | None: ...
 
     @property
     def zone(self) -> tzinfo: ...
@@ -227,7 +233,25 @@ def _add_authors(home: Searchable, result: SearchResult, query: Query) -> Search
     chosen = [at for at, origin in enumerate(origins) if not wanted or wanted in origin.names]
     distinct = {row.number for row in drop_duplicates(result.ranked[at] for at in chosen)}
     chosen = [at for at in chosen if result.ranked[at].number in distinct][: query.limit]
-    return result._replace(hits=tuple(hits[at] for at in chosen), ranked=tuple(result.ranked[at] for at in chosen))
+    ranked = [(result.ranked[at], hits[at]) for at in chosen]
+    marked = _mark_hits(home, ranked, [origins[at] for at in chosen], query)
+    return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
+
+
+def _mark_hits(
+    home: Searchable, ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query
+) -> list[RankedHit]:
+    """Return the hits with what may not hold: it is over or ahead, or a file that it is pinned to changed since."""
+    day = query.filters.as_of
+
+    def find_day(at: str) -> int | None:
+        moment = parse_timestamp(at)
+        return moment.astimezone(home.zone).toordinal() if moment else None
+
+    repository = home.repository if day is None else None
+    if repository:
+        ranked = mark_stale(ranked, origins, repository)
+    return mark_validity(ranked, origins, query, day or query.today, find_day)
 
 
 def _add_author(hit: Hit, author: str, authors: Mapping[Successor, str]) -> Hit:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
+from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
 from .merge import matching_blocks
@@ -133,6 +134,7 @@ class Provenance(NamedTuple):
     at: str = ""
     is_approved: bool = False  # whether a person wrote or approved all of it
     names: frozenset[str] = frozenset()
+    head: str = ""  # the front matter of its page
 
 
 class _Page(NamedTuple):
@@ -140,6 +142,7 @@ class _Page(NamedTuple):
 
     origins: Sequence[LineOrigin] = ()
     blanks: frozenset[int] = frozenset()
+    head: str = ""
 
 
 class Authors:
@@ -221,14 +224,15 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
     if lines[-1].change.path.endswith(".jsonl"):
         origins = _without_programs(origins)
     numbered = enumerate(split_lines(text), start=1)
-    return _Page(origins, frozenset(number for number, line in numbered if not line or line.isspace()))
+    blanks = frozenset(number for number, line in numbered if not line or line.isspace())
+    return _Page(origins, blanks, split_front_matter(text)[0])
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:
     _, start, end = span
     numbers = range(start, min(end, len(page.origins)) + 1)
     written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
-    return _summarize(written) if written else Provenance()
+    return (_summarize(written) if written else Provenance())._replace(head=page.head)
 
 
 def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[LineOrigin]:

@@ -46,6 +46,10 @@ _HIT = Answer(
     author=Maybe(str),
     superseded_by=Maybe(_SUCCESSOR),
     as_of=Maybe(str),
+    valid_from=Maybe(str),
+    valid_until=Maybe(str),
+    validity=Maybe(str),
+    stale=Maybe(str),
 )
 # Limits of a read that does not say how many lines.
 _MAX_LINES = 120
@@ -169,6 +173,10 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "at": hit.at,
         "author": show_hidden(hit.author),
         "as_of": hit.as_of,
+        "valid_from": hit.valid_from,
+        "valid_until": hit.valid_until,
+        "validity": hit.validity,
+        "stale": hit.stale,
     }
     if hit.superseded_by:
         known["superseded_by"] = successor_row(hit.superseded_by)

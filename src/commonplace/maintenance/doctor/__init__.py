@@ -41,6 +41,7 @@ CHECKS: dict[str, Check] = {
     "unreadable": Check("Pages and folders that cannot be read", find=file_checks.find_unreadable_folders),
     "front-matter": Check("Broken front matter", find_in_page=page_checks.check_front_matter),
     "merge-conflicts": Check("Merge conflicts", find_in_page=page_checks.check_conflict_markers),
+    "pins": Check("Notes pinned to files that changed", find_in_page=page_checks.check_pins),
     "json": Check("Broken JSON", find_in_page=page_checks.check_json),
     "duplicate-notes": Check(
         "Notes kept twice", find=page_checks.find_duplicate_notes, fix=page_checks.remove_duplicate_note

@@ -19,6 +19,7 @@ from ...storage.layout import FIXED_NAMES, FIXED_PAGES, stem
 from ...storage.names import file_name
 from ...storage.records import parse as parse_record
 from ...writing import MAX_INDEXED_BYTES
+from ..pins import describe_stale_pins
 from .file_checks import everyone_option, restore_command
 from .survey import Claim, DoctorProblem, Finding, ScannedPage, Survey
 
@@ -52,6 +53,14 @@ def check_front_matter(_survey: Survey, page: ScannedPage) -> Iterator[DoctorPro
         yield DoctorProblem(
             page.path, error.problem, f"{_FIX_BY_HAND}; until then {consequences[kind]}", error.line or 2
         )
+
+
+def check_pins(survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:
+    """Find notes that are pinned to a file that changed since, or is gone."""
+    if _kind(page) not in ("session", "data"):
+        for change in describe_stale_pins(survey.home, page.path, page.text):
+            advice = "change the note if it is not true any more, then pin it again: `commonplace pin`"
+            yield DoctorProblem(page.path, f"is pinned to a file: {change}", advice)
 
 
 def check_conflict_markers(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]:

@@ -1,6 +1,9 @@
-"""The commands that write and read notes: remember, recall, write, read, reflect, world, handoff, scratch."""
+"""The commands that write and read notes: remember, recall, write, read, reflect, world, handoff, scratch,
+pin."""
 
 from __future__ import annotations
+
+import os
 
 import click
 
@@ -134,3 +137,30 @@ def scratch_command(text: tuple[str, ...], append: bool, clear: bool) -> None:
     reply = call_tool(open_memory(to_write="content" in arguments), "scratch_note", arguments, "working")
     content = reply["content"] if mode == "read" else reply["message"]
     print_reply(reply, content or "The scratchpad is empty.")
+
+
+@click.command("pin")
+@click.argument("place", metavar="PAGE[#L3]")
+@click.argument("file", metavar="FILE[::SYMBOL]")
+@click.option("--remove", is_flag=True, help="Remove the pin instead.")
+@global_options
+def pin_command(place: str, file: str, remove: bool) -> None:
+    """Pin a page, or the lines of a citation, to FILE of the repository that the memory lies in, as it is now. When the
+    file changes, or the definition of SYMBOL in it, searches, the context and doctor say so."""
+    from ...maintenance.pins import pin_page, unpin_page
+
+    home = open_memory(to_write=True).home
+    target = _from_root(file, home.repository.root) if home.repository else file
+    pinned = (unpin_page if remove else pin_page)(home, place, target)
+    where = f"{pinned.path}:{pinned.line}" if pinned.line else pinned.path
+    sentence = f"{pinned.path} is no longer pinned to {target}." if remove else f"Pinned {where} to {target}."
+    print_reply({"path": pinned.path, "line": pinned.line, "target": pinned.pin.target}, sentence)
+
+
+def _from_root(file: str, root: str) -> str:
+    """Return a file as it is named from the root, if it is there as it was given: from the present folder."""
+    path, separator, symbol = file.partition("::")
+    whole = os.path.abspath(path)
+    if not os.path.lexists(whole):
+        return file
+    return f"{os.path.relpath(whole, os.path.realpath(root)).replace(os.sep, '/')}{separator}{symbol}"

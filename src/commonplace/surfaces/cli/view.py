@@ -132,13 +132,24 @@ def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
     author = f"  {hit['author']}" if hit.get("author") else ""
     print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
-    print_text(lines.removesuffix("\n") if older or newer else lines, dim=bool(newer))
+    remarks = _describe_remarks(hit)
+    print_text(lines.removesuffix("\n") if older or newer or remarks else lines, dim=bool(newer))
+    for remark in remarks:
+        print_text(f"    {remark}", fg="yellow")
     for each in older:
         print_text(f"    was: {_describe_version(each['superseded_by']['was'], each)}", dim=True, strikethrough=True)
     if newer:
         print_text(f"    now: {_describe_version(newer['text'], newer)}")
-    if older or newer:
+    if older or newer or remarks:
         print_text("")
+
+
+def _describe_remarks(hit: dict[str, Any]) -> list[str]:
+    """Return until when a hit holds, and what happened to the files that it is pinned to."""
+    from ...search.validity import describe_validity
+
+    validity = describe_validity(hit.get("valid_from", ""), hit.get("valid_until", ""), hit.get("validity", ""))
+    return [*filter(None, (validity, hit.get("stale", "")))]
 
 
 def _describe_version(text: str, place: dict[str, Any]) -> str:

@@ -50,6 +50,10 @@ _HIT = object_of(
     author=TEXT,
     superseded_by=_SUCCESSOR,
     as_of=TEXT,
+    valid_from=TEXT,
+    valid_until=TEXT,
+    validity={"type": "string", "enum": ["over", "ahead"]},
+    stale=TEXT,
     why={"type": "object", "additionalProperties": NUMBER},
 )
 _FOUND = object_of(

@@ -1,0 +1,107 @@
+"""Marks of hits that may not hold: what is over or still ahead, and what is pinned to a file that changed since.
+
+Only the hits that are shown are looked at. What is over, or ahead, is ranked down, unless the past is asked about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors import CommonplaceError
+from ..facts.cues import has_cue
+from ..facts.statements import split_statements
+from ..facts.words import content_stems, fold, split_words
+from ..formats import frontmatter
+from ..formats.timestamps import parse_day
+from ..model import Hit, Query
+from .pins import Repository, find_pins
+from .truth import RankedHit
+from .validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity, read_fields
+
+if TYPE_CHECKING:
+    from ..storage.authors import Provenance
+
+_INVALID_SHARE = 0.6  # of the score of a hit that is over, or ahead
+FindDay = Callable[[str], int | None]  # the day of a timestamp where the memory is
+
+
+def mark_validity(
+    ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, today: int, find_day: FindDay
+) -> list[RankedHit]:
+    """Return the hits with until when and from when on each holds; what does not hold today is ranked down."""
+    asked = frozenset(content_stems(split_words(fold(query.text))))
+    marked: list[RankedHit] = []
+    for (row, hit), origin in zip(ranked, origins, strict=True):
+        validity = _find_validity(row.hit, origin, asked, find_day)
+        marked.append((row, _mark(hit, validity, today) if validity != ALWAYS else hit))
+    is_changed = any(hit.validity for _, hit in marked)
+    if not is_changed or query.filters.as_of is not None or has_cue(fold(query.text), "past"):
+        return marked
+    return _rank_down(marked)
+
+
+def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day: FindDay) -> Validity:
+    """Return what a hit says of itself: in its lines, in the front matter of its page, or in the words that were asked
+    for. Days are as seen from the day of the entry, or else from when its lines were written."""
+    stated = read_fields(hit.text)
+    page = read_fields(origin.head)
+    stated = Validity(stated.first or page.first, stated.last or page.last)
+    if stated != ALWAYS or not may_say_validity(hit.text):
+        return stated
+    day = parse_day(hit.at) if hit.at else find_day(origin.at)
+    statements = split_statements(hit.text, is_turn=hit.source == "session")
+    counts = [len(asked.intersection(statement.stems)) for statement in statements]
+    best = max(counts, default=0)
+    spans = [find_validity(each.text, day) for each, count in zip(statements, counts, strict=True) if count == best]
+    return spans[0] if spans and all(span == spans[0] for span in spans) else ALWAYS
+
+
+def _mark(hit: Hit, validity: Validity, today: int) -> Hit:
+    state = "over" if validity.is_over(today) else "ahead" if validity.is_ahead(today) else ""
+    return hit._replace(valid_from=validity.valid_from, valid_until=validity.valid_until, validity=state)
+
+
+def _rank_down(marked: Sequence[RankedHit]) -> list[RankedHit]:
+    """Lower the scores of what does not hold, and sort; what was replaced stays below what replaced it."""
+    groups: list[list[RankedHit]] = []
+    for row, hit in marked:
+        lowered = hit._replace(score=round(hit.score * _INVALID_SHARE, 4)) if hit.validity else hit
+        if groups and hit.superseded_by:
+            groups[-1].append((row, lowered))
+        else:
+            groups.append([(row, lowered)])
+    groups.sort(key=_group_score, reverse=True)
+    return [each for group in groups for each in group]
+
+
+def _group_score(group: Sequence[RankedHit]) -> float:
+    return group[0][1].score
+
+
+def describe_marks(hit: Hit) -> str:
+    """Return in words what may not hold: `until 12 May 2026: over; src/auth.py changed since`."""
+    return "; ".join(filter(None, (describe_validity(hit.valid_from, hit.valid_until, hit.validity), hit.stale)))
+
+
+def mark_stale(ranked: Sequence[RankedHit], origins: Sequence[Provenance], repository: Repository) -> list[RankedHit]:
+    """Return the hits with what happened since to the files that they are pinned to."""
+    pairs = zip(ranked, origins, strict=True)
+    return [(row, _mark_stale(hit, row.hit.text, origin, repository)) for (row, hit), origin in pairs]
+
+
+def _mark_stale(hit: Hit, text: str, origin: Provenance, repository: Repository) -> Hit:
+    pins = find_pins(text, read_pinned(origin.head), repository.folder_of(hit.path))
+    stale = "; ".join(filter(None, map(repository.describe_change, pins)))
+    return hit._replace(stale=stale) if stale else hit
+
+
+def read_pinned(head: str) -> list[str]:
+    """Return the files that the front matter of a page names under `pinned`."""
+    if "pinned" not in head:
+        return []
+    try:
+        value = frontmatter.parse(head).get("pinned", [])
+    except CommonplaceError:
+        return []
+    return [value] if isinstance(value, str) else [str(item) for item in value] if isinstance(value, list) else []

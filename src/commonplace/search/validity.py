@@ -1,0 +1,405 @@
+"""Until when and from when on a text holds: `until Friday`, `ab 1. März`, `for the next two weeks`, `valid_until:`.
+
+Days are read as seen from the day on which the text was written, and lie ahead of it, unlike those of a query, which
+lie behind (`dates.py`).
+"""
+
+from __future__ import annotations
+
+import re
+from calendar import monthrange
+from collections.abc import Iterator, Mapping
+from datetime import date
+from functools import cache
+from typing import Literal, NamedTuple
+
+from ..formats.timestamps import MONTHS, parse_day
+from .date_phrases import VOCABULARIES, Vocabulary, fold_phrase
+from .date_readers import DAYS_IN_A_UNIT, any_of, number_words
+from .validity_phrases import (
+    ENGLISH,
+    MORE_NUMBERS,
+    OTHERS,
+    UNSPACED,
+    UNSPACED_DATES,
+    UNSPACED_DAYS,
+    UNSPACED_NUMBERS,
+    UNSPACED_UNITS,
+    ValidityWords,
+)
+
+_Kind = Literal["between", "coming", "until", "start"]
+_Pattern = tuple[re.Pattern[str], _Kind]
+
+
+class Validity(NamedTuple):
+    """The first and the last day on which something holds, as ordinals; None where nothing is said about it."""
+
+    first: int | None = None
+    last: int | None = None
+
+    def is_over(self, today: int) -> bool:
+        return self.last is not None and self.last < today
+
+    def is_ahead(self, today: int) -> bool:
+        return self.first is not None and self.first > today
+
+    @property
+    def valid_from(self) -> str:
+        return str(date.fromordinal(self.first)) if self.first is not None else ""
+
+    @property
+    def valid_until(self) -> str:
+        return str(date.fromordinal(self.last)) if self.last is not None else ""
+
+
+ALWAYS = Validity()
+_MAX_CHARACTERS = 2_000  # of a text that is read
+_LATE_DAYS = 60  # how long ago a day without a year may be
+_FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*|[-*][ \t]+)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_WORD = r"\w\u0900-\u097f\u064b-\u0652"
+_START = rf"(?<![{_WORD}])"
+_END = rf"(?![{_WORD}])"
+_ENGLISH_VOCABULARY = Vocabulary(
+    language="english",
+    script="",
+    hints="",
+    days={},
+    week="week",
+    month="month",
+    year="year",
+    last="",
+    this="this {unit}",
+    next="next {unit}",
+    ago="",
+    units=("days?", "weeks?", "months?", "years?"),
+    numbers="a/an/one two/couple_of/a_couple_of three/few/a_few four five six seven eight nine ten eleven twelve",
+    months="",
+    weekdays="monday/mon tuesday/tue/tues wednesday/wed thursday/thu/thurs friday/fri saturday/sat sunday/sun",
+    weekday="",
+    day_of_month="",
+    in_month="",
+)
+# A text in which none of these occurs needs no closer look: words of each language that every phrase has one of.
+_HINTS = {
+    "english": "until till til through expires ends starting beginning effective as from next coming",
+    "german": "bis ab beginnend wirkung nachsten kommenden",
+    "french": "jusqu partir des compter prochain au",
+    "spanish": "hasta partir contar desde proxim",
+    "portuguese": "ate partir contar desde proxim",
+    "italian": "fino partire decorrere da prossim",
+    "russian": "до по с следующ ближайш",
+    "hindi": "तक से अगले वाले",
+    "arabic": "حتى حتي لغاي ابتداء اعتبارا بدء من القادم المقبل",
+}
+_UNSPACED_HINT = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+_ENDS_WITH_MARK = ("hindi", "unspaced")  # languages in which a range is marked after its days
+_ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
+_WEEKDAY_SUFFIX = "(?: (?:prochain|proximo|que viene|que vem|prossim[oa]|القادم|المقبل))?"
+
+
+def describe_validity(valid_from: str, valid_until: str, validity: str) -> str:
+    """Return until when, or from when on, something holds, in words: `until 12 May 2026: over`."""
+    last = f"until {_day_in_words(valid_until)}" if valid_until else ""
+    if validity == "over":
+        return f"{last}: over"
+    first = f"from {_day_in_words(valid_from)}" if valid_from else ""
+    return f"{' '.join(filter(None, (first, last)))}{': not yet' if validity == 'ahead' else ''}"
+
+
+def _day_in_words(day: str) -> str:
+    named = date.fromisoformat(day)
+    return f"{named.day} {named:%B} {named.year}"
+
+
+def read_fields(text: str) -> Validity:
+    """Return what lines like `valid_until: 2026-05-12` say, in front matter or in a text, also as a comment."""
+    if "valid_" not in text:
+        return ALWAYS
+    days: dict[str, int] = {}
+    for name, value in _FIELD.findall(text):
+        day = parse_day(value)
+        if day is not None:
+            days.setdefault(name, day)
+    return Validity(days.get("from"), days.get("until"))
+
+
+def may_say_validity(text: str) -> bool:
+    """Return whether a closer look may find a phrase in a text: most texts have no such word."""
+    return any(_choose_languages(fold_phrase(text[:_MAX_CHARACTERS])))
+
+
+def find_validity(text: str, day: int | None) -> Validity:
+    """Return until when and from when on a sentence holds that was written on a day; None: only full dates count."""
+    first: int | None = None
+    last: int | None = None
+    for start, end in find_validity_phrases(text, day).values():
+        first = start if start is not None else first
+        last = end if end is not None else last
+    return Validity(first, last)
+
+
+def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
+    """Return what each phrase of a text says, by its words."""
+    folded = fold_phrase(text[:_MAX_CHARACTERS])
+    found: dict[str, Validity] = {}
+    taken: list[tuple[int, int]] = []
+    for language in _choose_languages(folded):
+        past = _past_pattern(language)
+        for pattern, kind in _patterns(language):
+            for match in pattern.finditer(folded):
+                is_taken = any(match.start() < end and match.end() > start for start, end in taken)
+                if is_taken or past.search(_clause_before(folded, match.start())):
+                    continue
+                validity = _read(match, kind, day, language)
+                if validity:
+                    taken.append(match.span())
+                    found[match[0].strip()] = validity
+    return found
+
+
+def _clause_before(text: str, end: int) -> str:
+    return re.split(r"[.;:!?\n,，。；]", text[max(0, end - 200) : end])[-1]
+
+
+def _choose_languages(folded: str) -> Iterator[str]:
+    words = set(re.findall(rf"[{_WORD}]+", folded))
+    for language, hints in _HINTS.items():
+        if any(hint in words or (len(hint) > 3 and hint in folded) for hint in hints.split()):
+            yield language
+    if not folded.isascii() and _UNSPACED_HINT.search(folded):
+        yield "unspaced"
+
+
+@cache
+def _past_pattern(language: str) -> re.Pattern[str]:
+    words = UNSPACED if language == "unspaced" else _words_of(language)[0]
+    if language == "unspaced":
+        return re.compile(words.past)
+    return re.compile(f"{_START}(?:{fold_phrase(words.past)}){_END}")
+
+
+# Reading a phrase.
+
+
+def _read(match: re.Match[str], kind: _Kind, day: int | None, language: str) -> Validity | None:
+    if kind == "coming":
+        return None if day is None else _read_duration(match, day, language)
+    groups = _parse_date(match["date"], language)
+    if kind == "between":
+        if match.start() == match.start("date") and language not in _ENDS_WITH_MARK:
+            return ALWAYS  # `1 to 7 June` is when something happens, and stays true
+        return _read_range(groups, _parse_date(match["end"], language), day, language)
+    days = _read_date(groups, day, language, is_end=kind == "until")
+    if days is None:
+        return None
+    return Validity(None, days[1]) if kind == "until" else Validity(days[0], None)
+
+
+def _read_range(start: Mapping[str, str], end: Mapping[str, str], day: int | None, language: str) -> Validity | None:
+    """Return the days from one to another. `Monday to Friday` is every week: it holds always."""
+    if "weekday" in start or "weekday" in end:
+        return ALWAYS
+    first = _read_date(start, day, language, is_end=False)
+    last = _read_date(end, day, language, is_end=True)
+    return Validity(first[0], last[1]) if first and last and first[0] <= last[1] else None
+
+
+def _read_duration(match: re.Match[str], day: int, language: str) -> Validity:
+    groups = {name: value for name, value in match.groupdict().items() if value}
+    amount = groups.get("amount", "1")
+    count = _numbers(language).get(amount) or int(amount)
+    days = next(days for name, days in DAYS_IN_A_UNIT.items() if f"n_{name}" in groups)
+    return Validity(None, min(day + count * days, date.max.toordinal()))
+
+
+def _parse_date(text: str, language: str) -> dict[str, str]:
+    """Return the parts of a date by name."""
+    for pattern in _date_readers(language):
+        if match := pattern.fullmatch(text):
+            return {name: value for name, value in match.groupdict().items() if value is not None}
+    return {}
+
+
+def _read_date(groups: Mapping[str, str], day: int | None, language: str, *, is_end: bool) -> tuple[int, int] | None:
+    """Return the first and the last day that the parts of a date name."""
+    if "iso" in groups:
+        exact = parse_day(groups["iso"])
+        return (exact, exact) if exact else None
+    year = int(groups["year"]) if "year" in groups else None
+    if "month" in groups:
+        name = groups["month"]
+        month = _months(language).get(name) or int(name)
+        return _read_month(year, month, int(groups.get("day", 0)), day)
+    if year:
+        return date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal()
+    return None if day is None else _read_relative(groups, day, language, is_end=is_end)
+
+
+def _read_month(year: int | None, month: int, number: int, day: int | None) -> tuple[int, int] | None:
+    """Return a month, or a day of it. Without a year it is the next one, unless it was a short time ago."""
+    if year is None:
+        if day is None:
+            return None
+        earliest = date.fromordinal(max(1, day - _LATE_DAYS))
+        year = earliest.year + ((month, number or 31) < (earliest.month, earliest.day))
+    try:
+        last = number or monthrange(year, month)[1]
+        return date(year, month, number or 1).toordinal(), date(year, month, last).toordinal()
+    except ValueError:
+        return None
+
+
+def _read_relative(groups: Mapping[str, str], day: int, language: str, *, is_end: bool) -> tuple[int, int] | None:
+    today = date.fromordinal(day)
+    if "offset" in groups:
+        exact = day + next(offset for offset, names in _days_ahead(language) if re.fullmatch(names, groups["offset"]))
+        return exact, exact
+    if "weekday" in groups:
+        exact = _read_weekday(_weekdays(language)[groups["weekday"]], today, is_end=is_end)
+        if "next" in groups and is_end and exact - day <= 6 - today.weekday():
+            exact += 7  # `next Friday` may be that of next week
+        return exact, exact
+    unit = next((name for name in ("week", "month_", "year_") if name in groups), "")
+    return _read_unit(unit.rstrip("_"), today, int("following" in groups)) if unit else None
+
+
+def _read_weekday(weekday: int, today: date, *, is_end: bool) -> int:
+    """Return the next such day: from today on or, for an end, after today."""
+    ahead = (weekday - today.weekday()) % 7
+    return today.toordinal() + (ahead or 7 if is_end else ahead)
+
+
+def _read_unit(unit: str, today: date, offset: int) -> tuple[int, int] | None:
+    if unit == "week":
+        monday = today.toordinal() - today.weekday() + 7 * offset
+        return max(1, monday), min(monday + 6, date.max.toordinal())
+    if unit == "month":
+        months = today.year * 12 + today.month - 1 + offset
+        return _read_month(months // 12, months % 12 + 1, 0, None)
+    year = today.year + offset
+    return (date(year, 1, 1).toordinal(), date(year, 12, 31).toordinal()) if year <= date.max.year else None
+
+
+# From words to patterns.
+
+
+@cache
+def _patterns(language: str) -> tuple[_Pattern, ...]:
+    words = UNSPACED if language == "unspaced" else _words_of(language)[0]
+    any_date = "|".join(map(_without_names, _date_options(language)))
+    parts = {
+        "date": f"(?P<date>{any_date})",
+        "end": f"(?P<end>{any_date})",
+        "amount": f"(?P<amount>[0-9]{{1,3}}|{any_of(_numbers(language))})",
+        "units": _counted_units(language),
+    }
+    templates: tuple[tuple[str, _Kind], ...] = (
+        (words.between, "between"),
+        (words.coming, "coming"),
+        (words.until, "until"),
+        (words.start, "start"),
+    )
+    edges = ("", "") if language == "unspaced" else (_START, _END)
+    return tuple(
+        (re.compile(f"{edges[0]}{_fill(template, parts)}{edges[1]}"), kind)
+        for every, kind in templates
+        for template in every.split(" | ")
+    )
+
+
+def _without_names(pattern: str) -> str:
+    return re.sub(r"\(\?P<\w+>", "(?:", pattern)
+
+
+@cache
+def _date_readers(language: str) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(option) for option in _date_options(language))
+
+
+def _words_of(language: str) -> tuple[ValidityWords, Vocabulary]:
+    if language == "english":
+        return ENGLISH, _ENGLISH_VOCABULARY
+    return OTHERS[language], VOCABULARIES[language]
+
+
+@cache
+def _date_options(language: str) -> tuple[str, ...]:
+    """Return patterns for all ways to name days ahead."""
+    names = "|".join(names for _, names in _days_ahead(language))
+    if language == "unspaced":
+        return (_ISO, f"(?P<offset>{names})", *(_fill(option, {}) for option in UNSPACED_DATES))
+    words, vocabulary = _words_of(language)
+    month = f"(?P<month>{any_of(_months(language))})"
+    of_year = "(?:,? (?:de |del |di |года? )?(?P<year>[0-9]{4}))?"
+    suffix = r"(?:st|nd|rd|th|er|º|-го|-е|\.)?(?: of| de| d'|)?"
+    more = words.units.split() or ["", "", ""]
+    units = zip(("week", "month_", "year_"), (vocabulary.week, vocabulary.month, vocabulary.year), more, strict=True)
+    unit = "|".join(f"(?P<{name}>{'|'.join(filter(None, forms))})" for name, *forms in units)
+    parts = {"unit": f"(?:{_fold_template(unit)})", "month": month}
+    following = (f"(?P<following>){template}" for template in vocabulary.next.split(" | "))
+    return (
+        _ISO,
+        r"(?P<day>[0-9]{1,2})\.(?P<month>1[0-2]|0?[1-9])\.(?P<year>[0-9]{4})?",
+        f"(?P<day>[0-9]{{1,2}}){suffix} {month}{of_year}",
+        f"{month} (?P<day>[0-9]{{1,2}})(?:st|nd|rd|th)?(?![0-9:]){of_year}",
+        *(_fill(template, parts) for template in words.end.split(" | ")),
+        *(_fill(template, parts) for template in vocabulary.this.split(" | ")),
+        *(_fill(template, parts) for template in following),
+        f"(?P<offset>{names})",
+        f"(?:(?P<next>{fold_phrase(words.next)}) )?(?P<weekday>{any_of(_weekdays(language))}){_WEEKDAY_SUFFIX}",
+        f"{month}{of_year}",
+        "(?P<year>20[0-9]{2})(?![0-9.:])",
+    )
+
+
+def _counted_units(language: str) -> str:
+    units = UNSPACED_UNITS if language == "unspaced" else _words_of(language)[1].units
+    named = zip(DAYS_IN_A_UNIT, units, strict=True)
+    return f"(?:{'|'.join(f'(?P<n_{name}>{fold_phrase(forms)})' for name, forms in named)})"
+
+
+@cache
+def _days_ahead(language: str) -> tuple[tuple[int, str], ...]:
+    """Return patterns for the names of today and of the days after it, the last first, with how far ahead they are."""
+    if language == "unspaced":
+        days = [UNSPACED_DAYS]
+    else:
+        words, vocabulary = _words_of(language)
+        days = [words.days, vocabulary.days]
+    offsets = sorted({offset for names in days for offset in names if offset >= 0}, reverse=True)
+    joined = (" | ".join(names[offset] for names in days if offset in names) for offset in offsets)
+    return tuple(zip(offsets, (fold_phrase(names).replace(" | ", "|") for names in joined), strict=True))
+
+
+def _fill(template: str, parts: Mapping[str, str]) -> str:
+    return re.sub(r"\{(\w+)\}", lambda part: parts.get(part[1], part[0]), _fold_template(template))
+
+
+def _fold_template(template: str) -> str:
+    """Return a template as texts are compared, with its groups as they are."""
+    return fold_phrase(template).replace("(?p<", "(?P<")
+
+
+@cache
+def _months(language: str) -> dict[str, int]:
+    if language == "unspaced":
+        return {}
+    return dict(MONTHS) if language == "english" else number_words(VOCABULARIES[language].months)
+
+
+@cache
+def _weekdays(language: str) -> dict[str, int]:
+    if language == "unspaced":
+        names = enumerate("一二三四五六日月火水木金土日월화수목금토일")
+        return {name: number % 7 for number, name in names} | {"天": 6}
+    words, vocabulary = _words_of(language)
+    every = number_words(vocabulary.weekdays) | (number_words(words.weekdays) if words.weekdays else {})
+    return {name: number - 1 for name, number in every.items()}
+
+
+@cache
+def _numbers(language: str) -> dict[str, int]:
+    if language == "unspaced":
+        return number_words(UNSPACED_NUMBERS)
+    return number_words(_words_of(language)[1].numbers) | number_words(MORE_NUMBERS.get(language, ""))

@@ -1,0 +1,179 @@
+"""Notes that are pinned to files of the repository that holds the memory: a change of the file marks the note."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from commonplace import Memory
+from commonplace.errors import InvalidArgument, NotFound, Refused
+from commonplace.maintenance.doctor import examine
+from commonplace.maintenance.pins import pin_page, unpin_page
+from commonplace.search.pins import find_pins, find_repository, parse_target
+from commonplace.surfaces.cli import cli
+from commonplace.testing import FrozenClock
+
+CODE = "import os\n\n\ndef login(user):\n    return user\n\n\nclass Session:\n    key = 1\n"
+PAGE = "memory/world/auth.md"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".git").mkdir(parents=True)
+    (folder / "src").mkdir()
+    (folder / "src/auth.py").write_text(CODE)
+    return folder
+
+
+@pytest.fixture
+def memory(project: Path, clock: FrozenClock) -> Memory:
+    memory = Memory(project / ".commonplace", clock=clock)
+    memory.call(
+        "update_world", {"topic": "auth", "content": "# Auth\n\nLogin takes one user.\n\nSessions have a key.\n"}
+    )
+    return memory
+
+
+def stale(memory: Memory, query: str = "how does login work") -> str:
+    return memory.search(query)[0].stale
+
+
+def test_a_note_is_marked_when_its_file_changes_or_goes_and_not_before(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    assert stale(memory) == ""
+    (project / "src/auth.py").write_text(CODE + "\nmore = 1\n")
+    assert stale(memory) == "src/auth.py changed since"
+    (project / "src/auth.py").write_text(CODE)
+    assert stale(memory) == ""
+    (project / "src/auth.py").unlink()
+    assert stale(memory) == "src/auth.py is gone"
+    row = memory.call("memory_search", {"query": "how does login work"})["results"][0]
+    assert row["stale"] == "src/auth.py is gone"
+    assert "src/auth.py is gone" in memory.context(query="how does login work", budget=4000).text
+
+
+def test_a_symbol_is_followed_wherever_it_moves(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py::login")
+    (project / "src/auth.py").write_text("# moved\n\n" + CODE.replace("key = 1", "key = 2"))
+    assert stale(memory) == ""
+    (project / "src/auth.py").write_text(CODE.replace("return user", "return user.name"))
+    assert stale(memory) == "src/auth.py::login changed since"
+    (project / "src/auth.py").write_text(CODE.replace("login", "sign_in"))
+    assert stale(memory) == "src/auth.py::login is gone"
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "changed"),
+    [
+        ("a.ts", "export async function load(a) {\n  return a;\n}\nlet x = 1;\n", "return b"),
+        ("a.rs", "pub fn load(a: u8) -> u8 {\n    a\n}\n", "    b"),
+        ("a.go", "func load(a int) int {\n\treturn a\n}\n", "return b"),
+        ("a.js", "const load = (a) => {\n  return a;\n};\n", "return b"),
+    ],
+)
+def test_definitions_are_found_in_other_languages(project: Path, name: str, code: str, changed: str) -> None:
+    repository = find_repository(str(project))
+    assert repository
+    (project / name).write_text(code)
+    before = repository.fingerprint(name, "load")
+    (project / name).write_text("// a comment\n" + code + "\nlast = 1\n")
+    assert repository.fingerprint(name, "load") == before
+    (project / name).write_text(code.replace("return a", changed).replace("    a\n", f"{changed}\n"))
+    assert repository.fingerprint(name, "load") != before
+
+
+def test_a_pin_is_a_comment_after_its_line_or_a_field_of_front_matter(memory: Memory, project: Path) -> None:
+    pinned = pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    lines = (project / ".commonplace" / PAGE).read_text().split("\n")
+    assert lines[2] == "Login takes one user."
+    assert lines[3] == f"<!-- pinned: src/auth.py {pinned.pin.fingerprint} -->"
+    assert pinned.line == 4
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "owner", "value": "Ann owns login"})
+    record = next(hit.path for hit in memory.search("owns login") if hit.key == "owner")
+    pin_page(memory.home, f"{record}#L9", "src/auth.py::login")
+    assert memory.call("MemoryTool", {"op": "getGlobal", "key": "owner"})["value"] == "Ann owns login"
+    (project / "src/auth.py").write_text("")
+    assert "login is gone" in memory.search("who owns login", scope="global")[0].stale
+
+
+def test_pinning_again_renews_the_hash_and_removing_it_leaves_the_page_as_it_was(memory: Memory, project: Path) -> None:
+    page = project / ".commonplace" / PAGE
+    before = page.read_text()
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    (project / "src/auth.py").write_text("new\n")
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    assert page.read_text().count("pinned") == 1
+    assert stale(memory) == ""
+    unpin_page(memory.home, PAGE, "src/auth.py")
+    assert page.read_text() == before
+    with pytest.raises(NotFound):
+        unpin_page(memory.home, PAGE, "src/auth.py")
+
+
+def test_a_link_to_a_file_is_marked_when_the_file_is_gone(memory: Memory, project: Path) -> None:
+    memory.call(
+        "update_world",
+        {"topic": "keys", "content": "Keys are in [auth](../../../src/auth.py), see [x](https://a.b/c.d)."},
+    )
+    assert stale(memory, "where are keys") == ""
+    (project / "src/auth.py").unlink()
+    assert stale(memory, "where are keys") == "src/auth.py is gone"
+
+
+@pytest.mark.parametrize("target", ["/etc/passwd", "../outside.py", "src/../../outside.py", "", "a b.py", "\0"])
+def test_nothing_outside_of_the_repository_can_be_pinned(memory: Memory, project: Path, target: str) -> None:
+    (project.parent / "outside.py").write_text("secret")
+    with pytest.raises(InvalidArgument):
+        parse_target(target)
+    assert find_pins(f"<!-- pinned: {target} 0123456789abcdef -->") == []
+
+
+def test_links_are_not_followed(memory: Memory, project: Path) -> None:
+    outside = project.parent / "outside"
+    outside.mkdir()
+    (outside / "a.py").write_text("secret")
+    os.symlink(outside, project / "linked")
+    os.symlink(outside / "a.py", project / "src/linked.py")
+    for target in ("linked/a.py", "src/linked.py", "src", "src/auth.py/x"):
+        with pytest.raises(NotFound):
+            pin_page(memory.home, f"{PAGE}#L3", target)
+
+
+def test_only_pages_that_one_may_see_are_pinned(memory: Memory, clock: FrozenClock, project: Path) -> None:
+    with Memory(memory.home.address, "bob", clock=clock) as bob:
+        bob.call("remember", {"content": "Bob logs in."})
+        path = bob.search("Bob")[0].path
+    with pytest.raises(Refused):
+        pin_page(memory.home, path, "src/auth.py")
+    with pytest.raises(InvalidArgument):
+        pin_page(memory.home, f"{PAGE}#L99", "src/auth.py")
+    with pytest.raises(NotFound):
+        pin_page(memory.home, "memory/world/nothing.md", "src/auth.py")
+
+
+def test_a_memory_that_is_in_no_repository_pins_files_beside_it(tmp_path: Path, clock: FrozenClock) -> None:
+    (tmp_path / "notes.txt").write_text("one")
+    with Memory(tmp_path / "home", clock=clock) as memory:
+        memory.call("update_world", {"topic": "auth", "content": "Login takes one user."})
+        pin_page(memory.home, PAGE, "notes.txt")
+        (tmp_path / "notes.txt").write_text("two")
+        assert stale(memory) == "notes.txt changed since"
+
+
+def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    memory.close()
+    monkeypatch.chdir(project / "src")
+    home = str(project / ".commonplace")
+    result = CliRunner().invoke(cli, ["--home", home, "pin", f"{PAGE}#L3", "auth.py::login"])
+    assert result.output == f"Pinned {PAGE}:4 to src/auth.py::login.\n", result.output
+    (project / "src/auth.py").write_text("")
+    found = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
+    assert "src/auth.py::login is gone" in found.output
+    (finding,) = [each for each in examine(home).findings if each.check == "pins"]
+    assert (finding.path, finding.what) == (PAGE, "is pinned to a file: src/auth.py::login is gone")
+    result = CliRunner().invoke(cli, ["--home", home, "pin", PAGE, "src/auth.py::login", "--remove"])
+    assert "no longer pinned" in result.output
