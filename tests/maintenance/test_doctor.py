@@ -123,6 +123,7 @@ def make_ill(home: Path) -> None:
     put(home, "memory/case.md", "two")
     (home / "memory/link.md").symlink_to("case.md")
     put(home, "agents/other/agent.yaml", "spec:\n  memory:\n    backend: tape\n")
+    put(home, "memory/pinned.md", "Login takes one user.\n<!-- pinned: src/nowhere.py 0123456789abcdef -->\n")
     put(home, ".index/words-1-00000000.sqlite", "old")
     os.utime(home / ".index/words-1-00000000.sqlite", (0, 0))
     home.chmod(0o755)

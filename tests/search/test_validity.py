@@ -255,3 +255,15 @@ def test_a_question_about_the_past_ranks_nothing_down(memory: Memory, clock: Fro
     clock.advance(days=30)
     (after,) = memory.search("when was the office closed?")
     assert (after.score, after.validity) == (before.score, "over")
+
+
+def test_tomorrow_in_a_note_is_found_by_the_day_that_it_means(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "Dentist tomorrow at nine."})
+    memory.call("remember", {"content": "Bought bread."})
+    clock.advance(days=9)
+    memory.call("remember", {"content": "Painted the fence."})
+    for query in ("what is on 6 May?", "dentist on 6 May", "what happened on 2026-05-06?"):
+        assert ["Dentist" in hit.text for hit in memory.search(query)] == [True], query
+    row = memory.call("memory_search", {"query": "dentist"})["results"][0]
+    assert row["days"] == [{"words": "tomorrow", "day": "2026-05-06"}]
+    assert "2026-05-06" not in row["text"]

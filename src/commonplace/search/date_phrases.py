@@ -255,3 +255,12 @@ _ALL = (GERMAN, FRENCH, SPANISH, PORTUGUESE, ITALIAN, RUSSIAN, HINDI, ARABIC)
 VOCABULARIES = {vocabulary.language: vocabulary for vocabulary in _ALL}
 # In Arabic, two days (weeks, months, years) are one word.
 ARABIC_DUALS = {"day": "يومين", "week": "أسبوعين", "month": "شهرين", "year": "سنتين|عامين"}
+# A text names days as seen from its own only if it has one of these.
+RELATIVE_WORDS = (
+    r"yesterday|today|tonight|tomorrow|\bago\b|\b(?:last|next|past|this) (?:week|month|year|night|[mtwfs])"
+    r"|gestern|heute|\bmorgen\b|\b(?:letzte|nachste|kommende|vorige|diese)[nrs]?\b|\bvor "
+    r"|\bhier\b|aujourd|demain|dernier|prochain|il y a|\bayer\b|\bhoy\b|anoche|manana|pasad|proxim|\bhace\b"
+    r"|ontem|\bhoje\b|amanha|passad|atras|\bieri\b|\boggi\b|domani|scors|prossim|\bfa\b"
+    r"|вчера|сегодня|завтра|прошл|следующ|назад|कल|आज|परसों|पिछ|अगल|पहल|امس|البارحه|البارحة|اليوم|غد|الماضي|القادم|قبل"
+    r"|[昨今明前上下先来來][天日周週月年晚夜个個]|去年|星期|어제|오늘|내일|지난|다음|이번|전"
+)

@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from ..formats.timestamps import MONTHS, parse_day
-from .date_phrases import VOCABULARIES, fold_phrase
+from .date_phrases import RELATIVE_WORDS, VOCABULARIES, fold_phrase
 from .date_readers import DAYS_IN_A_UNIT, Span, any_of, choose_languages, choose_readers, number_words, open_span
 from .open_ranges import Direction, find_direction
 from .words import has_content, has_subject
@@ -146,6 +146,15 @@ def _leaves_words(phrases: list[DatePhrase], rest: str, *, asks: bool) -> bool:
 def find_phrases(text: str, today: int) -> list[DatePhrase]:
     """Return where a text names days, in the order of the text; `today` is the day on which it was written."""
     return sorted(_search_phrases(text, today))
+
+
+def name_relative_days(text: str, day: int) -> list[tuple[str, Span]]:
+    """Return words like `tomorrow` in a text of a day, each with the days that it means."""
+    text = text[:_MAX_SCAN_CHARACTERS]
+    if not re.search(RELATIVE_WORDS, fold_phrase(text)):
+        return []
+    relative = (phrase for phrase in find_phrases(text, day) if phrase.is_relative and not phrase.is_open)
+    return [(text[phrase.start : phrase.end].strip(), phrase.span) for phrase in relative]
 
 
 def names_days_within(text: str, day: int | None, today: int, spans: tuple[Span, ...]) -> bool:

@@ -13,7 +13,7 @@ from ..facts.cues import has_cue
 from ..facts.statements import split_statements
 from ..facts.words import content_stems, fold, split_words
 from ..formats import frontmatter
-from ..formats.timestamps import parse_day
+from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from .pins import Repository, find_pins
 from .truth import RankedHit
@@ -21,9 +21,26 @@ from .validity import ALWAYS, Validity, describe_validity, find_validity, may_sa
 
 if TYPE_CHECKING:
     from ..storage.authors import Provenance
+    from .pipeline import Searchable
 
 _INVALID_SHARE = 0.6  # of the score of a hit that is over, or ahead
 FindDay = Callable[[str], int | None]  # the day of a timestamp where the memory is
+
+
+def mark_hits(
+    home: Searchable, ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query
+) -> list[RankedHit]:
+    """Return the hits with what may not hold: it is over or ahead, or a file that it is pinned to changed since."""
+    day = query.filters.as_of
+
+    def find_day(at: str) -> int | None:
+        moment = parse_timestamp(at)
+        return moment.astimezone(home.zone).toordinal() if moment else None
+
+    repository = home.repository if day is None else None
+    if repository:
+        ranked = mark_stale(ranked, origins, repository)
+    return mark_validity(ranked, origins, query, day or query.today, find_day)
 
 
 def mark_validity(
@@ -91,6 +108,8 @@ def mark_stale(ranked: Sequence[RankedHit], origins: Sequence[Provenance], repos
 
 
 def _mark_stale(hit: Hit, text: str, origin: Provenance, repository: Repository) -> Hit:
+    if "pinned" not in text and "pinned" not in origin.head and "](" not in text:
+        return hit
     pins = find_pins(text, read_pinned(origin.head), repository.folder_of(hit.path))
     stale = "; ".join(filter(None, map(repository.describe_change, pins)))
     return hit._replace(stale=stale) if stale else hit

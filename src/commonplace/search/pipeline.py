@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
-from ..formats.timestamps import parse_timestamp
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
@@ -35,9 +34,9 @@ from .calibration import (
     scale_for,
     weigh_evidence,
 )
-from .dates import NO_DATES, QueryDates, read_dates
+from .dates import NO_DATES, QueryDates, names_days_within, read_dates
 from .filters import check_filters, end_of_day
-from .marks import mark_stale, mark_validity
+from .marks import mark_hits
 from .rerank import rerank_cross_encoder, rerank_maxsim
 from .scoring import (
     WEIGHTS,
@@ -52,13 +51,13 @@ from .scoring import (
     score_candidates,
     sort_by_day,
 )
-from .truth import RankedHit, mark_versions
+from .truth import mark_versions
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
-    from ..storage.authors import Authors, Provenance
+    from ..storage.authors import Authors
     from ..storage.base import Storage
     from .as_of import Overlays
     from .pins import Repository
@@ -73,6 +72,8 @@ _POOL_PASSAGES = 100  # candidates from each of the two retrievers
 _MAX_POOLS = 32  # to read when duplicates of a few texts fill the first one
 _AUTHOR_POOL_HITS = 200  # among which those of one author are looked for
 _MAX_QUESTION_CHARACTERS = 400  # of the question that is shown with an answer
+_NAMING_DAYS = 8  # around the days asked about, in which notes may name them by words like `tomorrow`
+_MAX_NAMING_DAYS = 60
 _OTHER_DAYS_SHARE = 0.5  # of the lowest score of the days asked about, which hits of other days have at most
 _MAX_OTHER_DAYS_SCORE = 0.3  # of a hit of other days, where little else than days is asked
 _SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
@@ -234,24 +235,8 @@ def _add_authors(home: Searchable, result: SearchResult, query: Query) -> Search
     distinct = {row.number for row in drop_duplicates(result.ranked[at] for at in chosen)}
     chosen = [at for at in chosen if result.ranked[at].number in distinct][: query.limit]
     ranked = [(result.ranked[at], hits[at]) for at in chosen]
-    marked = _mark_hits(home, ranked, [origins[at] for at in chosen], query)
+    marked = mark_hits(home, ranked, [origins[at] for at in chosen], query)
     return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
-
-
-def _mark_hits(
-    home: Searchable, ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query
-) -> list[RankedHit]:
-    """Return the hits with what may not hold: it is over or ahead, or a file that it is pinned to changed since."""
-    day = query.filters.as_of
-
-    def find_day(at: str) -> int | None:
-        moment = parse_timestamp(at)
-        return moment.astimezone(home.zone).toordinal() if moment else None
-
-    repository = home.repository if day is None else None
-    if repository:
-        ranked = mark_stale(ranked, origins, repository)
-    return mark_validity(ranked, origins, query, day or query.today, find_day)
 
 
 def _add_author(hit: Hit, author: str, authors: Mapping[Successor, str]) -> Hit:
@@ -489,9 +474,24 @@ def _find_candidates(
     if filters is None:
         return found
     dated = _retrieve(index, query._replace(filters=filters), vectors, weights, newest=dates.selects_all)
-    passages = {candidate.number: candidate for candidate in [*found.passages, *dated.passages]}
+    naming = _find_naming_days(index, query, dates) if dates.selects_all else []
+    passages = {candidate.number: candidate for candidate in [*found.passages, *naming, *dated.passages]}
     z_scores = None if found.z_scores is None else {**found.z_scores, **(dated.z_scores or {})}
     return _Candidates(found.terms, [*passages.values()], z_scores)
+
+
+def _find_naming_days(index: Index, query: Query, dates: QueryDates) -> list[Candidate]:
+    """Return passages of the days around those asked about that name one of them: `tomorrow` in a note of the day
+    before, `yesterday` in one of the day after."""
+    first = min(span.first for span in dates.spans) - _NAMING_DAYS
+    last = max(span.last for span in dates.spans) + _NAMING_DAYS
+    if last - first > _MAX_NAMING_DAYS:
+        return []
+    filters = query.filters._replace(
+        since=max(first, query.filters.since or 1), until=min(last, query.filters.until or date.max.toordinal())
+    )
+    candidates = index.load_candidates(index.newest(query.viewer, filters, _POOL_PASSAGES))
+    return [each for each in candidates if names_days_within(each.hit.text, each.day, query.today, dates.spans)]
 
 
 def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:

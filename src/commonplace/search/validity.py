@@ -92,6 +92,7 @@ _HINTS = {
     "hindi": "तक से अगले वाले",
     "arabic": "حتى حتي لغاي ابتداء اعتبارا بدء من القادم المقبل",
 }
+_MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
 _UNSPACED_HINT = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _ENDS_WITH_MARK = ("hindi", "unspaced")  # languages in which a range is marked after its days
 _ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -126,7 +127,7 @@ def read_fields(text: str) -> Validity:
 
 def may_say_validity(text: str) -> bool:
     """Return whether a closer look may find a phrase in a text: most texts have no such word."""
-    return any(_choose_languages(fold_phrase(text[:_MAX_CHARACTERS])))
+    return _hint_pattern().search(fold_phrase(text[:_MAX_CHARACTERS])) is not None
 
 
 def find_validity(text: str, day: int | None) -> Validity:
@@ -158,6 +159,14 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
     return found
 
 
+@cache
+def _hint_pattern() -> re.Pattern[str]:
+    hints = dict.fromkeys(hint for hints in _HINTS.values() for hint in hints.split())
+    words = any_of(hint for hint in hints if len(hint) < _MIN_PART_CHARACTERS)
+    parts = any_of(hint for hint in hints if len(hint) >= _MIN_PART_CHARACTERS)
+    return re.compile(f"{parts}|{_UNSPACED_HINT.pattern}|{_START}(?:{words}){_END}")
+
+
 def _clause_before(text: str, end: int) -> str:
     return re.split(r"[.;:!?\n,，。；]", text[max(0, end - 200) : end])[-1]
 
@@ -165,7 +174,7 @@ def _clause_before(text: str, end: int) -> str:
 def _choose_languages(folded: str) -> Iterator[str]:
     words = set(re.findall(rf"[{_WORD}]+", folded))
     for language, hints in _HINTS.items():
-        if any(hint in words or (len(hint) > 3 and hint in folded) for hint in hints.split()):
+        if any(hint in words or (len(hint) >= _MIN_PART_CHARACTERS and hint in folded) for hint in hints.split()):
             yield language
     if not folded.isascii() and _UNSPACED_HINT.search(folded):
         yield "unspaced"

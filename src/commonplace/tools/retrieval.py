@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 from ..errors import CommonplaceError, NotAvailable, OtherAgentsPage, PageNotFound, Refused
+from ..formats.timestamps import parse_day
 from ..formats.transcripts import render_lines
 from ..framing import show_hidden
 from ..framing.limits import LIST_CHARACTERS, fit_rows
@@ -50,6 +51,7 @@ _HIT = Answer(
     valid_until=Maybe(str),
     validity=Maybe(str),
     stale=Maybe(str),
+    days=Maybe([Answer(words=str, day=str)]),
 )
 # Limits of a read that does not say how many lines.
 _MAX_LINES = 120
@@ -178,9 +180,19 @@ def hit_row(hit: Hit) -> dict[str, Any]:
         "validity": hit.validity,
         "stale": hit.stale,
     }
+    if hit.at:
+        known["days"] = _named_days(hit)
     if hit.superseded_by:
         known["superseded_by"] = successor_row(hit.superseded_by)
     return row | {name: value for name, value in known.items() if value}
+
+
+def _named_days(hit: Hit) -> list[dict[str, str]]:
+    """Return which days words like `tomorrow` mean in a hit."""
+    from ..search.dates import name_relative_days
+
+    named = name_relative_days(hit.text, parse_day(hit.at) or 0)
+    return [{"words": show_hidden(words), "day": str(span)} for words, span in named]
 
 
 def successor_row(successor: Successor) -> dict[str, Any]:

@@ -354,7 +354,7 @@ def _find_past_pages(raw: bytes, moment: bytes) -> Iterator[tuple[str, PastPage]
             latest[path] = start
     for path, start in after.items():
         later = _parse_start(start)
-        last = _parse_start(latest[path])
+        last = later if latest[path] is start else _parse_start(latest[path])
         if later and last:
             yield later.path, describe_past_page(_parse_start(before.get(path, b"")), later, last.version)
 

@@ -145,11 +145,12 @@ def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
 
 
 def _describe_remarks(hit: dict[str, Any]) -> list[str]:
-    """Return until when a hit holds, and what happened to the files that it is pinned to."""
+    """Return the days that a hit names, until when it holds, and what happened to the files that it is pinned to."""
     from ...search.validity import describe_validity
 
     validity = describe_validity(hit.get("valid_from", ""), hit.get("valid_until", ""), hit.get("validity", ""))
-    return [*filter(None, (validity, hit.get("stale", "")))]
+    days = ", ".join(f"{each['words']}: {each['day']}" for each in hit.get("days", ()))
+    return [*filter(None, (days, validity, hit.get("stale", "")))]
 
 
 def _describe_version(text: str, place: dict[str, Any]) -> str:

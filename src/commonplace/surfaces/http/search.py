@@ -54,6 +54,7 @@ _HIT = object_of(
     valid_until=TEXT,
     validity={"type": "string", "enum": ["over", "ahead"]},
     stale=TEXT,
+    days=array(object_of({"words": TEXT, "day": TEXT})),
     why={"type": "object", "additionalProperties": NUMBER},
 )
 _FOUND = object_of(
