@@ -267,3 +267,10 @@ def test_tomorrow_in_a_note_is_found_by_the_day_that_it_means(memory: Memory, cl
     row = memory.call("memory_search", {"query": "dentist"})["results"][0]
     assert row["days"] == [{"words": "tomorrow", "day": "2026-05-06"}]
     assert "2026-05-06" not in row["text"]
+
+
+def test_the_context_marks_entries_that_are_over(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "The office is closed until Friday."})
+    assert "over" not in memory.context().text
+    clock.advance(days=7)
+    assert 'closed until Friday.\n("until friday": until 8 May 2026: over)' in memory.context().text

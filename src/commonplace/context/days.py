@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ..errors import CommonplaceError
 from ..formats.structure import BLOCK_LEVEL, DAY_HEADING_PATTERN, ENTRY_LEVEL, FOOTER_START, find_marks
 from ..home import Home
+from ..search.validity import describe_validity, find_validity_phrases, may_say_validity
 from .approval import check_approval
 from .budget import Section
 from .entries import DayItem, Entry
@@ -108,8 +109,22 @@ def _read_day(
         spans = _find_approved_spans(text, home.authors.find_approved_lines(path), most)
     spans = spans or _choose_spans(text, most)  # so that the receipt names the day
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
-    entries = [entry for span in spans for entry in _parse_entries(text, span, most)]
-    return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
+    today = home.today()
+    entries = [_mark_over(entry, day, today) for span in spans for entry in _parse_entries(text, span, most)]
+    return DayItem(path, _name_day(day, today), tuple(entries), earlier) if entries else None
+
+
+def _mark_over(entry: Entry, day: str, today: date) -> Entry:
+    """Return an entry with what it says about an end that is past: `("until friday": until 8 May 2026: over)`."""
+    if not may_say_validity(entry.text):
+        return entry
+    phrases = find_validity_phrases(entry.text, date.fromisoformat(day).toordinal())
+    over = [
+        f'"{words}": {describe_validity("", validity.valid_until, "over")}'
+        for words, validity in phrases.items()
+        if validity.is_over(today.toordinal())
+    ]
+    return entry._replace(text=f"{entry.text}\n({'; '.join(over)})") if over else entry
 
 
 class _Span(NamedTuple):
