@@ -23,7 +23,7 @@ COMMANDS = {
     "show": ("view", "Show a page, or some lines of it."),
     "write": ("notes", "Store a note under a new key."),
     "read": ("notes", "Show the note with a key."),
-    "pin": ("notes", "Bind a note to a file of the repository: it is marked when the file changes."),
+    "pin": ("notes", "Pin a note to a file: it is marked when the file changes."),
     "list": ("view", "List the pages of memory, or the notes."),
     "reflect": ("notes", "Rewrite the curated memory."),
     "world": ("notes", "List, show or rewrite the topics all agents share."),
