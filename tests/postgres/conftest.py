@@ -141,7 +141,8 @@ def empty_database(server: str, template: str) -> Iterator[str]:
     name = f"commonplace_test_{secrets.token_hex(6)}"
     for left in reversed(range(100)):
         try:
-            admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
+            # Copying files takes half as long as writing every page of the template into the log.
+            admin(server, f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy")
             break
         except psycopg.errors.ObjectInUse:  # another worker copies it just now, or is still connected
             if not left:

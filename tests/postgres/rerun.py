@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -21,7 +20,7 @@ from commonplace import Memory
 from commonplace.storage.postgres.connection import Database
 from commonplace.testing import FrozenClock
 
-from .conftest import admin, on
+from .conftest import empty_database
 from .database_path import DatabasePath, Homes
 
 settings.register_profile("few", settings.get_profile("commonplace"), max_examples=8)  # each makes a home of its own
@@ -79,15 +78,12 @@ def tmp_path(tmp_path_factory: Factory) -> Any:
 @pytest.fixture(scope="module", autouse=True)
 def homes(server: str, template: str, tmp_path_factory: Factory) -> Iterator[Homes]:
     """One database for all tests: each has a tenant of its own."""
-    name = f"commonplace_toolsets_{secrets.token_hex(6)}"
-    admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
-    tmp_path_factory.homes = homes = Homes(on(server, name))
-    with pytest.MonkeyPatch.context() as patch:
+    with empty_database(server, template) as url, pytest.MonkeyPatch.context() as patch:
+        tmp_path_factory.homes = homes = Homes(url)
         opened = _track_databases(patch)
         yield homes
         for database in opened:
             database.close()
-    admin(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
 
 @pytest.fixture(autouse=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterator
 
 import pytest
@@ -12,7 +11,7 @@ from commonplace.testing import FrozenClock
 from ..scopes import PEOPLE, Someone
 from ..scopes_v1 import DOORS
 from ..test_scope_matrix import Homes, check, compare, filled
-from .conftest import admin, on
+from .conftest import empty_database
 
 pytestmark = pytest.mark.slow
 AGENTS = [name for name, door in DOORS.items() if not door.is_persons]
@@ -25,11 +24,8 @@ def of(url: str, tenant: str) -> str:
 @pytest.fixture(scope="module")
 def homes(server: str, template: str) -> Iterator[Homes]:
     """Two tenants of one database."""
-    name = f"commonplace_test_{secrets.token_hex(6)}"
-    admin(server, f"CREATE DATABASE {name} TEMPLATE {template}")
-    url = on(server, name)
-    yield filled(of(url, "acme"), of(url, "them"), FrozenClock())
-    admin(server, f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+    with empty_database(server, template) as url:
+        yield filled(of(url, "acme"), of(url, "them"), FrozenClock())
 
 
 @pytest.mark.parametrize("person", PEOPLE)
