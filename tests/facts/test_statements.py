@@ -31,11 +31,17 @@ def test_initials_and_abbreviations_end_no_sentence() -> None:
     ]
 
 
-def test_questions_code_and_the_assistant_make_no_statements() -> None:
-    assert texts("Is the port 8080?\n\n```\nthe port is 8080\n```\n") == []
+def test_code_what_speakers_ask_and_what_the_assistant_says_make_no_statements() -> None:
+    assert texts("```\nthe port is 8080\n```\n") == []
+    assert split_statements("user: Is the port 8080?", is_turn=True) == []
     assert split_statements("assistant: The port is 8080.", is_turn=True) == []
     (statement,) = split_statements("user (Ann): The port is 8080.", is_turn=True)
     assert (statement.text, statement.speaker) == ("The port is 8080.", "Ann")
+
+
+def test_a_question_in_a_note_is_open() -> None:
+    (statement,) = split_statements("Which port do we use?")
+    assert "open" in statement.cues
 
 
 @given(st.text(max_size=600))

@@ -23,6 +23,17 @@ VERSIONS = [
     ("We use Postgres for billing.", "Billing no longer uses Postgres, it is on MySQL now.", "retraction"),
     ("The database for analytics: not decided yet.", "We chose ClickHouse as the analytics database.", "answer"),
 ]
+IN_OTHER_LANGUAGES = [
+    ("小王的生日是5月3日。", "我记错了,小王的生日是5月13日。"),
+    ("El límite de usuarios es de 50.", "Han subido el límite de usuarios a 80."),
+    ("Костя живёт в Казани.", "Костя переехал в Самару."),
+    ("Chloé habite à Nantes.", "Chloé a déménagé à Lyon."),
+    ("Elternabend am 8.10. um 19 Uhr", "Elternabend verschoben auf 15.10., 19 Uhr"),
+    ("योग क्लास सुबह 6 बजे है", "योग क्लास अब शाम 7 बजे है"),
+    ("ملفات المشروع على Google Drive", "نقلنا ملفات المشروع من Google Drive إلى OneDrive"),
+    ("O voo pra Recife sai às 22h10", "o voo pra Recife agora sai às 23h45"),
+    ("歯医者の予約は15時です", "すみません、歯医者の予約は15時ではなく16時でした"),
+]
 TWO_FACTS = [
     ("I like mango lassi.", "I like ginger tea."),
     ("Visited the Rijksmuseum with the kids.", "Visited the Van Gogh Museum with the kids."),
@@ -32,6 +43,10 @@ TWO_FACTS = [
     ("The garden is lovely in spring.", "The garden is a lot of work."),
     ("Anna lives in Berlin.", "Anna lives in Berlin."),
     ("Anna lives in Berlin.", "Anna works at Siemens."),
+    ("We live in Ghent.", "We are thinking about moving to Antwerp in a couple of years."),
+    ("packing list: sunscreen, hat", "packing list: add mosquito net"),
+    ("Hoy he corrido 5 km por el río", "Hoy he corrido 9 km por el río"),
+    ("Staging DB: db-stg-2", "Production DB: db-prd-1"),
 ]
 
 
@@ -47,6 +62,21 @@ def test_a_newer_value_of_the_same_fact_is_a_version_of_it(older: str, newer: st
 @pytest.mark.parametrize(("older", "newer", "kind"), VERSIONS)
 def test_versions_of_a_fact_share_a_key(older: str, newer: str, kind: str) -> None:
     assert {*lookup_keys(read(older))} & {*stored_keys(read(newer))}
+
+
+@pytest.mark.parametrize(("older", "newer"), IN_OTHER_LANGUAGES)
+def test_versions_are_found_in_other_languages(older: str, newer: str) -> None:
+    assert judge(read(older), read(newer))
+    assert {*lookup_keys(read(older))} & {*stored_keys(read(newer))}
+
+
+def test_a_speaker_takes_back_what_they_like() -> None:
+    older = read("user: Speaking of classics, I absolutely love Grace Kelly and her films.", is_turn=True)
+    newer = read("user: I used to like Grace Kelly, but lately I prefer Rita Hayworth.", is_turn=True)
+    link = judge(older, newer)
+    assert link
+    assert link.kind == "retraction"
+    assert judge(read("user: I really love Rita Hayworth.", is_turn=True), newer) is None
 
 
 @pytest.mark.parametrize(("older", "newer"), TWO_FACTS)

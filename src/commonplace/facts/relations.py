@@ -11,10 +11,12 @@ from typing import NamedTuple
 
 from .words import content_stems, fold, function_words, word_set
 
-_LABEL = re.compile(r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:：=]|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL)
+_LABEL = re.compile(
+    r"([^\W\d_][^:：.!?\n]{0,60}?)\s*(?:\([^)]*\)\s*)?(?:[:=](?!\d)|：|\s[–—-]>?\s|→)\s*(\S.*)", re.DOTALL
+)
 _MAX_LABEL_WORDS = 6
-_MAX_SUBJECT_WORDS = 12
-_BE = "is are am be will was were isn't become becomes became"
+_MAX_SUBJECT_WORDS = 16
+_BE = "is are am will was were isn't become becomes became"
 _KINDS = {
     "be": f"""
         {_BE} es son está están será seran serán est sont sera seront é são fica ficam será ist sind wird
@@ -22,10 +24,10 @@ _KINDS = {
     "home": """
         live lives living lived reside resides residing move moved moves relocated relocate based vivo vive
         vivimos viven mudé mudamos habite vis vit vivons moro mora moramos mudei wohne wohnt wohnen lebe lebt
-        leben живу живет живёт живем живём переехал переехала переехали""",
+        leben живу живет живёт живем живём переехал переехала переехали déménagé déménage mudou zog umgezogen""",
     "work": """
         work works working worked employed trabajo trabaja travaille trabalho trabalha arbeite arbeitet
-        работаю работает""",
+        работаю работает joined устроился устроилась""",
     "prefer": """
         prefer prefers prefiero prefiere préfère prefiro prefere bevorzuge bevorzugt предпочитаю предпочитает""",
     "use": """
@@ -41,6 +43,7 @@ _KINDS = {
         endet начинается заканчивается""",
     "have": "has have",
     "go": "goes attend attends attending study studies studying studied",
+    "belong": "belongs belong pertenece appartient pertence gehört принадлежит",
     "fate": "died born graduated retired",
     "mean": "called named means stands",
 }
@@ -59,6 +62,7 @@ _POINTING = word_set(
     ये वे هذا هذه هو هي
     """
 )
+_NOUN_STARTS = frozenset(("with", "of", "for", "at", "from", "my", "the", "our", "your"))
 _CLAUSE_STARTS = frozenset(("that", "which", "who"))
 FIRST_PERSON = word_set("i we me my our yo nosotros je nous eu nós ich wir я мы मैं हम أنا نحن")
 
@@ -83,7 +87,9 @@ def find_relation(words: tuple[str, ...]) -> Relation | None:
     for at, word in enumerate(words[: _MAX_SUBJECT_WORDS + 1]):
         is_clause = is_clause or word in _CLAUSE_STARTS
         kind = verbs.get(word)
-        if kind and at and (kind == "be" or not is_clause):
+        is_noun = kind != "be" and words[at + 1 : at + 2] in (("is",), ("are",), ("was",))  # `the play is …`
+        is_noun = is_noun or (kind != "be" and at > 0 and words[at - 1] in _NOUN_STARTS)
+        if kind and at and not is_noun and (kind == "be" or not is_clause):
             subject = _read_subject(words[:at])
             return Relation(kind, subject, at) if subject else None
     return None

@@ -10,30 +10,43 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
-from .cues import Cue, find_cue
+from .cues import Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
-from .relations import Relation, find_relation, label_of
-from .words import content_stems, fold, is_number, split_words
+from .relations import FIRST_PERSON, Relation, find_relation, label_of
+from .value_words import DONE, GENERIC, NEEDS, SENTIMENT_STEMS
+from .words import content_stems, fold, is_number, split_words, stem
 
 MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
 _MIN_WORDS = 2
 _MAX_PAIR_STEMS = 8
+_MAX_PAIR_STEMS_OF_CHANGE = 6  # of a statement that says that something changed
+_MAX_PAIR_STEMS_OF_PLAIN = 3  # of a statement that does not say that something changed
 _MAX_FRAME_STEMS = 10
+_MAX_SHORT_STEMS = 5  # of a statement that a single word may tell of
 _WRAPPED_CHARACTERS = 60  # a line of at least so many goes on in the next one, unless it ends a sentence
 _SPEAKER = re.compile(r"(?:user|human)(?: \(([^)\n]*)\))?: ")
 _BULLET = re.compile(r"\s*(?:[-*+•>]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?")
-_SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
+_SKIPPED_LINE = re.compile(r"\s*(?:#{1,6}\s|\\?(?:assistant|user|system): |<!--|```|~~~|\||[-*_]{3,}\s*$|$)")
 _EMPHASIS = re.compile(r"\*\*|__|`|~~")
 _SENTENCE_END = re.compile(
     r"(?<=[.!?])(?<!\b[A-Z]\.)(?<!\b(?:Mr|Dr|Jr|Sr|St|vs|No|Ms)\.)(?<!\b(?:Mrs|Inc|Ltd|etc|e\.g|i\.e)\.)\s+(?=[^a-z\s])"
-    r"|(?<=[。！？；।؟])|;\s+"
+    r"|(?<=[。！？；।؟])"
 )
-_CUES: tuple[Cue, ...] = ("change", "weak change", "retraction", "open", "decision")
-CHANGES = frozenset(("change", "weak change", "retraction", "decision"))  # cues of a statement that may replace one
+_QUESTION_MARKS = ("?", "？", "؟")
+_CORRECTION_LABEL = re.compile(
+    r"(?:erratum|correction|update|edit|fyi|btw|sorry|news|ok|okay|decided|perdón|me equivoqué|corrección|decidido|"
+    r"korrektur|поправка|ошибся|ошиблась|исправление|تصحيح|訂正|更正|correção|fechado)\s*[:,–—-]\s*"
+)
+_CLAUSE_END = re.compile(r"[;,.:] (?:but |and |so )?| but | [–—-] ")
+_OTHER_FEELING = re.compile("all about|no longer (?:need|plan|track)")
+_CUES: tuple[Cue, ...] = ("change", "weak change", "retraction", "open", "decision", "addition", "tentative")
+_CHANGES: tuple[Cue, ...] = ("change", "weak change", "retraction", "decision")
+CHANGES: frozenset[str] = frozenset(_CHANGES)  # the cues of a statement that may replace one
 
 
 class Statement(NamedTuple):
@@ -42,13 +55,30 @@ class Statement(NamedTuple):
     text: str
     first_line: int
     last_line: int
-    words: tuple[str, ...]
-    stems: tuple[str, ...]  # of its content
-    cues: frozenset[str]
+    words: tuple[str, ...] = ()
+    stems: tuple[str, ...] = ()  # of its content
     relation: Relation | None = None
     label: str = ""  # of `label: value`
     speaker: str = ""  # of a turn of a conversation
+    taken_back: tuple[str, ...] = ()  # the stems of what the speaker takes back
+    is_question: bool = False
     answers: Answers = NO_ANSWERS  # what a person said about links of it
+
+    @property
+    def cues(self) -> frozenset[str]:
+        """Which kinds of phrases it has."""
+        cues = _find_cues(self.text)
+        return cues | {"open"} if self.is_question else cues
+
+    @property
+    def may_replace(self) -> bool:
+        """Whether it says that something changed or was decided."""
+        return any(has_cue(fold(self.text), cue) for cue in _CHANGES)
+
+
+@lru_cache(maxsize=1024)
+def _find_cues(text: str) -> frozenset[str]:
+    return find_cues(fold(text), _CUES)
 
 
 def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
@@ -116,16 +146,34 @@ def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:
 
 def _parse(sentence: str, first: int, last: int, speaker: str) -> Statement | None:
     plain = _EMPHASIS.sub("", sentence).strip() if "*" in sentence or "`" in sentence or "_" in sentence else sentence
-    if plain.endswith(("?", "？", "؟")):
+    is_question = plain.endswith(_QUESTION_MARKS)
+    if is_question and speaker:
         return None
     folded = fold(plain)
-    words = tuple(split_words(folded))
+    said = folded[match.end() :] if (match := _CORRECTION_LABEL.match(folded)) else folded
+    words = tuple(split_words(said))
     if len(words) < _MIN_WORDS:
         return None
-    cues = frozenset(cue for cue in _CUES if find_cue(folded, cue))
-    label = label_of(plain)
+    label = label_of(said)
     relation = find_relation(words)
-    return Statement(plain, first, last, words, tuple(content_stems(words)), cues, relation, label, speaker)
+    stems = tuple(content_stems(words))
+    is_own = bool(speaker) and not FIRST_PERSON.isdisjoint(words)
+    taken_back = _read_taken_back(folded) if is_own and has_cue(folded, "retraction") else ()
+    asks = is_question or any(mark in plain for mark in _QUESTION_MARKS)
+    return Statement(plain, first, last, words, stems, relation, label, speaker, taken_back, asks)
+
+
+def _read_taken_back(folded: str) -> tuple[str, ...]:
+    """Return what the clauses are about from the first to the last one that takes something back."""
+    clauses = _CLAUSE_END.split(folded)
+    marked = [number for number, clause in enumerate(clauses) if has_cue(clause, "retraction")]
+    is_whole = not marked or " list" in folded  # of what is to be done
+    clause = folded if is_whole else " ".join(clauses[marked[0] : marked[-1] + 1])
+    words = split_words(clause)
+    if DONE.isdisjoint(words) and not _OTHER_FEELING.search(clause) and SENTIMENT_STEMS.isdisjoint(map(stem, words)):
+        return ()
+    stems = dict.fromkeys(content_stems(words))
+    return tuple(each for each in stems if each not in GENERIC and each not in SENTIMENT_STEMS)
 
 
 def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:
@@ -135,41 +183,65 @@ def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:
 
 
 def stored_keys(statement: Statement) -> Iterator[int]:
-    """Yield the keys of a statement: those of its frame and, if it changes something, those of what it is about."""
+    """Yield the keys of a statement: those of its frame, and of what it is about: more if it changes something."""
     yield from _frame_keys(statement)
     for name in statement.answers.confirmed:
         yield _hash("c", name)
-    if not CHANGES.isdisjoint(statement.cues):
-        yield from _topic_keys(statement.stems)
+    if statement.speaker:
+        yield from _word_keys(statement.taken_back)
+    elif statement.may_replace:
+        yield from _word_keys(statement.stems)
+        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_CHANGE)
+    else:
+        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS_OF_PLAIN)
 
 
 def lookup_keys(statement: Statement) -> Iterator[int]:
     """Yield the keys under which newer versions of a statement are stored."""
     yield _hash("c", hash_words(statement.words))
     yield from _frame_keys(statement)
-    yield from _topic_keys(statement.stems)
+    if statement.speaker:
+        yield from _word_keys(statement.stems) if _may_be_taken_back(statement) else ()
+    else:
+        yield from _word_keys(statement.stems) if len(statement.stems) <= _MAX_SHORT_STEMS else ()
+        yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS)
+    if "open" in statement.cues:
+        yield from (_hash("l", each) for each in statement.stems)
+
+
+def _may_be_taken_back(statement: Statement) -> bool:
+    """Return whether a speaker says what they like, or what is to be done."""
+    words = statement.words
+    is_own = not FIRST_PERSON.isdisjoint(words)
+    return is_own and not (NEEDS.isdisjoint(words) and SENTIMENT_STEMS.isdisjoint(map(stem, words)))
 
 
 def _frame_keys(statement: Statement) -> Iterator[int]:
     if statement.label:
-        yield _hash("l", statement.label)
+        yield _hash("l", *sorted(content_stems(statement.label.split())))
     relation = statement.relation
     if relation:
         yield _hash("r", relation.kind, *relation.subject)
-    stems = [stem for stem in statement.stems if not is_number(stem)]
-    if len(stems) < len(statement.stems) and len(stems) >= 2:
+    stems = [each for each in statement.stems if not is_number(each)]
+    if len(stems) < len(statement.stems) and stems:
         yield _hash("n", *stems)
-    is_free = not relation and not statement.label and 3 <= len(stems) <= _MAX_FRAME_STEMS
+    is_free = not statement.speaker and not relation and not statement.label and 2 <= len(stems) <= _MAX_FRAME_STEMS
     if is_free:
         yield _hash("f", *stems[:2])
     if is_free or (relation and relation.kind in ("be", "own") and 2 < len(stems) <= _MAX_FRAME_STEMS):
         yield _hash("e", *stems[-2:])
 
 
-def _topic_keys(stems: Iterable[str]) -> Iterator[int]:
-    """Yield a key for each pair of different stems of a statement, of the longest ones where there are many."""
-    distinct = sorted(sorted(set(stems)), key=len, reverse=True)[:_MAX_PAIR_STEMS]
-    for pair in combinations(sorted(distinct), 2):
+def _word_keys(stems: Iterable[str]) -> list[int]:
+    """Return a key for each stem that is not in many statements."""
+    distinct = [each for each in dict.fromkeys(stems) if each not in GENERIC and not each[0].isdigit()]
+    return [_hash("s", each) for each in distinct[:_MAX_PAIR_STEMS]]
+
+
+def _topic_keys(stems: Iterable[str], most: int) -> Iterator[int]:
+    """Yield a key for each pair of stems, of the longest ones that are no numbers."""
+    distinct = sorted({each for each in stems if not each[0].isdigit()})
+    for pair in combinations(sorted(sorted(distinct, key=len, reverse=True)[:most]), 2):
         yield _hash("t", *pair)
 
 

@@ -31,6 +31,7 @@ UNIQUE_ROLES = word_set(
     """
 )
 OWNING_VERBS = word_set("owns leads manages handles maintains runs chairs own lead manage handle maintain")
+FAVOURITES = word_set("favorite favourite favorites favourites name job major hometown birthday nickname type genre")
 STATES = word_set(
     """
     done finished complete completed blocked unblocked open closed cancelled canceled live down up ready pending
@@ -39,16 +40,71 @@ STATES = word_set(
     mandatory deprecated draft published signed unsigned started running stopped abandoned
     """
 )
-MANY_VALUED = frozenset(
-    stem(word)
-    for word in word_set("""visited bought seen met told asked used liked loved invited given read watched eaten enjoyed
-    inspired interested excited surprised proud happy going looking working trying thinking planning talking good
-    great full known made afraid fond""")
+MANY_VALUED = word_set(
+    """
+    visited bought seen met told asked used liked loved invited given read watched eaten enjoyed inspired interested
+    excited surprised proud happy going looking working trying thinking planning talking good great full known made
+    afraid fond fan likes like love loves enjoy enjoys visit visits
+    """
 )
-EVENT_VERBS = word_set(
+# What happened once: another one of these is another event.
+EVENT_WORDS = word_set(
     """
-    spent spend bought paid ran walked went had ate slept saw met did took got drank scored lost gained made
-    read watched finished completed played swam cycled biked hiked drove flew cooked cleaned studied worked
-    wrote sent received called attended joined visited started
+    spent spend bought paid ran walked went ate slept saw met did took got drank scored lost gained read watched
+    finished completed played swam cycled biked hiked drove flew cooked cleaned studied wrote sent received attended
+    joined visited failed crashed today yesterday tonight hoy ayer comprado compré corrido corrí visité gasté fui
+    aujourd hier acheté couru visité hoje ontem comprei corri visitei gastei heute gestern gekauft gelaufen besucht
+    сегодня вчера купил купила пробежал пробежала сходил был ездил посетил ली लिया खरीदा दौड़ा आज कल زرت اشتريت ركضت
+    اليوم أمس 今 昨
     """
+)
+_SENTIMENTS = word_set(
+    """
+    like likes liked love loves loved loving enjoy enjoys enjoyed enjoying prefer prefers preferred preference
+    favorite favourite fan into adore hate hates dislike dislikes disliked interested appreciate drawn taste
+    tastes keen dream avoid care wanted admire admired captivated listening gusta gustan encanta aime aiment
+    adore gosto gosta mag mögen liebe люблю любит нравится पसंद أحب يحب 喜 好 fond
+    """
+)
+SENTIMENT_STEMS = frozenset(map(stem, _SENTIMENTS))
+NEEDS = word_set("need needs todo remind reminds schedule must have")  # what is to be done
+DONE = word_set("list track remove removed longer")  # said of what need not be done any more
+NO_FEELING = word_set("feel feels feeling felt sound sounds look looks seem seems would just more things something")
+# Labels that tell nothing of what follows, and may come again.
+FREE_LABELS = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        note notes todo idea ideas lesson lessons fixed done meeting update updates question questions next reminder
+        decision decisions ps fyi warning tip tips example summary remember learned context why how result results
+        issue bug fix log plan today tomorrow step add list lists source link see also re user assistant system entry
+        topic task tasks done mood
+        """
+    )
+)
+# Labels that mean something else in every place.
+CONTEXT_LABELS = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        deadline due date day time start end status state owner name title type kind version size cost price budget
+        total count number place location room contact priority goal target value default description category author
+        url link path file id
+        """
+    )
+)
+# Words that are in many statements, and tell little of what they are about.
+GENERIC = frozenset(
+    stem(word)
+    for word in word_set(
+        """
+        actually speaking know really guess definitely lately recently honestly feelings changed change changing tastes
+        taste style work works working time times day days week weeks month year years new old best better last next
+        take takes taking look looking keep make making need needs use using people person thing things life lot part
+        place start started going come came back see seen help helps try trying talk think feel tell ask name
+        interesting challenges things preferences idea stuff way person good great nice name open question decide
+        decided unsure sure yet still whether track list remove completed finished handled already need task tasks
+        personal mind opinion totally completely shifted evolved absolutely lately reminds remember soon
+        """
+    )
 )

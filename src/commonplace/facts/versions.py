@@ -1,36 +1,60 @@
 """Which of two statements is the newer version of the other, by rule. When in doubt, neither is.
 
 A frame is what two statements have in common: they begin and end alike and differ in one span, the value. Only where
-the relation has one value at a time (`relations.py`) is the newer value a version of the older one.
+the relation has one value at a time (`relations.py`) is the newer value a version of the older one. Without a frame,
+the newer statement has to say that something changed, and to be about the same thing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+import re
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 from .links import hash_words
 from .relations import FIRST_PERSON, find_relation
 from .statements import CHANGES, Statement
-from .value_words import EVENT_VERBS, MANY_VALUED, OWNING_VERBS, PREPOSITIONS, ROLES, STATES, UNIQUE_ROLES
-from .words import content_stems, is_number, stem, word_set
+from .value_words import (
+    CONTEXT_LABELS,
+    DONE,
+    EVENT_WORDS,
+    FAVOURITES,
+    FREE_LABELS,
+    GENERIC,
+    MANY_VALUED,
+    NEEDS,
+    NO_FEELING,
+    OWNING_VERBS,
+    PREPOSITIONS,
+    ROLES,
+    SENTIMENT_STEMS,
+    STATES,
+    UNIQUE_ROLES,
+)
+from .words import content_stems, fold, is_number, split_words, stem, word_set
 
 CONFIRMED = "confirmed"  # the kind of a link that a person made
 _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
-_MIN_SHARED_STEMS = 2
-_MIN_SHARE_OF_OLDER = 0.5
-_MIN_SHARE_IF_WEAK = 0.7
-_MIN_SHARE_OF_NEWER = 0.25
-_ANSWERS = frozenset(("decision", "change", "weak change"))
-_DROPPED = word_set("the a an now currently actually just also already still nowadays officially")
-_PAST_LASTING = word_set("based living working employed enrolled located married registered staying allergic")
-_PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
-
+# Of what the older statement is about, which the newer one has to name.
+_MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4}
+_MIN_SHARE_OF_ONE = 0.42
+_MIN_SHARE_OF_NEWER = 0.2
+_MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
+_MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
+_MAX_NAME_DISTANCE = 9
+_NAME_WEIGHT = 2.0
+_GENERIC_WEIGHT = 0.3
+_DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
 _PAST_BE = frozenset(("was", "were"))
 _LASTING = word_set("based living working employed enrolled located married registered staying allergic")
+_MODALS = word_set("can could should would may might will must shall")
+_CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
+_NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
+_ARROW = re.compile(r"(\S+)\s*(?:→|->|=>)\s*\S+")
+_NAME = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_a-z][\w'’.-]*")
 
 
 class Link(NamedTuple):
@@ -59,12 +83,20 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
         return None
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link(CONFIRMED, "marked as its successor on the page")
-    if _is_rejected(older, newer) or not _is_same_speaker(older, newer):
+    if _is_rejected(older, newer) or "open" in newer.cues or not _is_same_speaker(older, newer):
         return None
+    says_so = "change" in newer.cues or "retraction" in newer.cues
+    if not says_so and ("tentative" in newer.cues or "addition" in newer.cues):
+        return None
+    if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
+        return _judge_frame(older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
+    if _label_stems(older) and _label_stems(older) == _label_stems(newer):
+        return _judge_label(older, newer, is_same_place=is_same_place)
     return (
-        _judge_label(older, newer, is_same_place=is_same_place)
-        or _judge_frame(older, newer)
-        or _judge_change(older, newer, is_same_place=is_same_place)
+        _judge_frame(older, newer)
+        or _judge_number(older, newer)
+        or _judge_relation(older, newer)
+        or _judge_change(older, newer)
     )
 
 
@@ -81,18 +113,26 @@ def _is_same_speaker(older: Statement, newer: Statement) -> bool:
     return FIRST_PERSON.isdisjoint(older.words) and FIRST_PERSON.isdisjoint(newer.words)
 
 
+def _label_stems(statement: Statement) -> frozenset[str]:
+    return frozenset(content_stems(statement.label.split()))
+
+
 def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
-    if not older.label or older.label != newer.label or older.speaker:
+    """Return a link for two lines with one label, unless it may mean something else in every place."""
+    stems = _label_stems(newer)
+    if not FREE_LABELS.isdisjoint(stems) or (stems <= CONTEXT_LABELS and not is_same_place):
         return None
-    is_specific = len(content_stems(older.label.split())) >= 2
-    if not (is_same_place or is_specific) or older.speaker != newer.speaker:
+    says_more = set(older.stems) <= set(newer.stems) and "change" not in newer.cues and not _denies(older, newer)
+    if says_more:
         return None
-    return Link("frame", f"the same label: {older.label}", older.label)
+    return Link("frame", f"the same label: {newer.label}", newer.label)
 
 
 def _judge_frame(older: Statement, newer: Statement) -> Link | None:
     frame = _align(older.words, newer.words)
     if not frame.older or not frame.newer:
+        return None
+    if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
         return None
     frame = _extend_names(frame, older.text, newer.text)
     if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS:
@@ -104,10 +144,15 @@ def _judge_frame(older: Statement, newer: Statement) -> Link | None:
     return Link("frame", f"says the same with another value: {shown}", shown)
 
 
+def _is_value(words: list[str]) -> bool:
+    """Return whether words are not another clause: `…, and I live in Berlin`."""
+    return words[0] not in _CLAUSE_STARTS and FIRST_PERSON.isdisjoint(words)
+
+
 def _align(older: Sequence[str], newer: Sequence[str]) -> _Frame:
     """Return both statements side by side, without the words that change nothing."""
-    old = [_normalize(word) for word in older if word not in _DROPPED]
-    new = [_normalize(word) for word in newer if word not in _DROPPED]
+    old = _normalize(older)
+    new = _normalize(newer)
     most = min(len(old), len(new))
     start = 0
     while start < most and old[start] == new[start]:
@@ -133,31 +178,39 @@ def _is_part_of_value(word: str, text: str) -> bool:
     return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
 
 
-def _normalize(word: str) -> str:
-    return "is" if word in ("are", "am", "be") else word
+def _normalize(words: Sequence[str]) -> list[str]:
+    plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
+    for at in range(len(plain) - 1):
+        if plain[at] == "will" and plain[at + 1] == "be":
+            return [*plain[:at], "is", *plain[at + 2 :]]
+    return plain
 
 
 def _has_one_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
     """Return whether what both statements begin with has one value at a time."""
     relation = find_relation(tuple(frame.prefix))
     if relation is None:
-        return _is_number_changed(frame)
+        return _is_free_value(frame, older, newer)
     tail = frame.prefix[relation.at + 1 :]
     verb = frame.prefix[relation.at]
-    if not MANY_VALUED.isdisjoint(stem(word) for word in (verb, *tail)):
+    if not MANY_VALUED.isdisjoint((verb, *tail)):
         return False
     values = (frame.older, frame.newer)
     has_preposition = bool(tail) and tail[-1] in PREPOSITIONS
     if any(value[0] in PREPOSITIONS for value in values) or "not" in (*frame.older, *frame.newer):
         return False
-    if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate"):
-        return has_preposition
+    if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate", "belong"):
+        return has_preposition and (tail[0] in PREPOSITIONS or not older.speaker or len(tail) == 3)
     if relation.kind == "prefer":
         return True
     if relation.kind == "be":
         return _is_one_predicate(frame, relation.subject, verb, tail, older, newer)
     if relation.kind == "use":
         return bool(content_stems(frame.suffix)) or "now" in newer.words
+    if older.speaker and (relation.kind == "have" or not _has_owner(frame.prefix, older.text)):
+        return False
+    if older.speaker and frame.prefix[relation.at - 1] in FIRST_PERSON:
+        return False
     return all(any(map(is_number, value)) for value in values) and len(content_stems(frame.prefix)) >= 2
 
 
@@ -168,26 +221,47 @@ def _is_one_predicate(
     if verb in _PAST_BE and not (tail and (tail[0].endswith(("ed", "en")) or tail[0] in _PARTICIPLES)):
         return False
     values = (frame.older, frame.newer)
-    if subject[0] in FIRST_PERSON and len(subject) == 1:
+    if frame.prefix[len(frame.prefix) - len(tail) - 2] in FIRST_PERSON:  # `I am …`
         return len(tail) > 1 and tail[-1] in PREPOSITIONS and tail[-2] in _LASTING
+    is_typed = _have_same_type(frame, older, newer)
     if tail and tail[-1] in PREPOSITIONS:
-        return True
-    if all(any(map(is_number, value)) for value in values):
-        return True
-    if all(" ".join(value) in STATES for value in values):
+        return not older.speaker or (len(tail) > 1 and tail[-1] != "to" and verb != "will") or is_typed
+    if older.speaker and not _has_owner(frame.prefix, older.text):
+        return False
+    if is_typed or (all(" ".join(value) in STATES for value in values) and not older.speaker):
         return True
     if tail and not set(tail) <= _DROPPED:
         return False
-    if any(stem(word) in ROLES for word in subject) or any(word in ROLES for word in frame.prefix):
-        return all(len(value) <= 5 for value in values)
-    return _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text)
+    roles = FAVOURITES if older.speaker else ROLES
+    return any(word in roles for word in (*subject, *frame.prefix))
 
 
-def _is_number_changed(frame: _Frame) -> bool:
-    shared = content_stems([*frame.prefix, *frame.suffix])
-    if len(shared) < 3 or not EVENT_VERBS.isdisjoint([*frame.prefix, *frame.suffix]):
+def _have_same_type(frame: _Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether both values are names, or both have a number."""
+    if _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text):
+        return True
+    numbers = [set(filter(is_number, value)) for value in (frame.older, frame.newer)]
+    return all(numbers) and numbers[0] != numbers[1]
+
+
+def _has_owner(prefix: list[str], text: str) -> bool:
+    """Return whether a subject says whose it is, or has a name."""
+    return not FIRST_PERSON.isdisjoint(prefix) or any(
+        f"{word[:1].upper()}{word[1:]}" in text or (len(word) > 1 and word.upper() in text) for word in prefix[1:-1]
+    )
+
+
+def _is_free_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
+    """Return whether a note without a verb that we know ends with another name or number."""
+    words = [*frame.prefix, *frame.suffix]
+    if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
         return False
-    return all(all(map(is_number, value)) for value in (frame.older, frame.newer))
+    values = (frame.older, frame.newer)
+    if len(content_stems(frame.prefix)) < 2 or frame.suffix:
+        return all(all(map(is_number, value)) for value in values) and len(content_stems(words)) >= 2
+    if any(len(value) > 3 for value in values):
+        return False
+    return all(_is_name(value[-1:], text) for value, text in zip(values, (older.text, newer.text), strict=True))
 
 
 def _is_unique_role(frame: _Frame, older: Statement, newer: Statement) -> bool:
@@ -207,41 +281,140 @@ def _is_name(words: list[str], text: str) -> bool:
     return len(words) <= _MAX_NAME_WORDS and (f"{first[:1].upper()}{first[1:]}" in text or first.upper() in text)
 
 
-def _judge_change(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
-    """Return a link where the newer statement says that something changed and is about the same thing."""
-    if CHANGES.isdisjoint(newer.cues):
+def _judge_relation(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where somebody lives or works somewhere, and moved to somewhere else."""
+    first = older.relation
+    second = newer.relation
+    if not first or not second or first.kind not in ("home", "work"):
         return None
-    stems = set(older.stems)
-    shared = stems.intersection(newer.stems)
-    if len(shared) < _MIN_SHARED_STEMS or not _names_subject(older, newer):
+    if (first.kind, first.subject) != (second.kind, second.subject) or newer.cues.isdisjoint(CHANGES):
         return None
-    is_strong = "change" in newer.cues
-    if newer.speaker:  # people repeat themselves when they talk
+    value = set(content_stems(older.words[first.at + 1 :]))
+    moved = set(content_stems(newer.words[second.at + 1 :]))
+    if not value or not moved or value & moved:
         return None
-    min_share = _MIN_SHARE_OF_OLDER if is_strong else _MIN_SHARE_IF_WEAK
-    is_answer = "open" in older.cues and "open" not in newer.cues and not _ANSWERS.isdisjoint(newer.cues)
-    if is_answer:
-        stems -= _open_stems()
-    if len(shared) < min_share * len(stems) or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
+    if not (_is_place(older, first.at) and _is_place(newer, second.at)):
         return None
+    return Link("correction", "says that it changed", " ".join((*first.subject, first.kind)))
+
+
+def _is_place(statement: Statement, at: int) -> bool:
+    """Return whether the verb is followed by a preposition and a name."""
+    words = statement.words[at + 1 : at + 4]
+    names = set(_names(statement.text))
+    return any(word in PREPOSITIONS and after in names for word, after in pairwise(words))
+
+
+def _judge_number(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a note says the same of the same things with another number, date or time."""
+    old_numbers = set(filter(is_number, older.words))
+    new_numbers = set(filter(is_number, newer.words))
+    if not old_numbers or not new_numbers or old_numbers <= new_numbers or _is_event(older) or _is_event(newer):
+        return None
+    shared, share = _weigh_shared(older, newer)
+    shared = {each for each in shared if not is_number(each)}
+    if share < _MIN_SHARES["number"] or len(shared) < 2 or not _names_subject(older, newer):
+        return None
+    if len(shared) < _MIN_SHARE_OF_NEWER * 2 * len(set(newer.stems)):
+        return None
+    return Link("frame", "says the same with another number", " ".join(sorted(shared)))
+
+
+def _is_event(statement: Statement) -> bool:
+    """Return whether a statement tells of something that happened once."""
+    return not EVENT_WORDS.isdisjoint(statement.words)
+
+
+def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
+    """Return what both statements are about, and its share of what the older is about. Names weigh more."""
+    names = {stem(word) for word in _names(older.text)}
+    weights = {each: _weigh(each, names) for each in older.stems if not each[0].isdigit()}
+    shared = {each for each in weights if each in newer.stems}
+    total = sum(weights.values())
+    return shared, sum(weights[each] for each in shared) / total if total else 0.0
+
+
+def _weigh(each: str, names: set[str]) -> float:
+    if each in GENERIC or is_number(each):
+        return _GENERIC_WEIGHT
+    return _NAME_WEIGHT if each in names else 1.0
+
+
+def _names(text: str) -> Iterable[str]:
+    """Return the words within a text that begin with a capital letter."""
+    return [word for name in _NAME.findall(text) for word in split_words(fold(name))]
+
+
+def _judge_change(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where the newer note says that something changed and is about the same thing."""
+    shared, share = _weigh_shared(older, newer)
     about = " ".join(sorted(shared))
-    if is_answer:
-        return Link("answer", "answers what was open", about)
-    if "retraction" in newer.cues:
+    if "open" in older.cues:
+        return Link("answer", "answers what was open", about) if _is_answer(shared, share, newer) else None
+    is_enough = len(shared) >= 2 or (len(shared) == 1 and share >= _MIN_SHARE_OF_ONE)
+    if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
+        return None
+    if _is_renamed(older, newer):
+        return Link("correction", "gives it another name", about)
+    if "retraction" in newer.cues and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
-    return Link("correction", "says that it changed", about) if is_strong or "weak change" in newer.cues else None
+    is_strong = "change" in newer.cues or _denies(older, newer)
+    is_weak = "weak change" in newer.cues and (share >= _MIN_SHARES["subject"] or _names_subject(older, newer))
+    if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
+        return Link("correction", "says that it changed", about)
+    return None
+
+
+def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
+    """Return whether a note may answer a question: it has a good part of its words, or says that it is decided."""
+    if newer.label and len(shared) == 1:
+        return shared == _label_stems(newer)
+    min_words = 1 if "decision" in newer.cues else 2
+    return len(shared) >= min_words and share >= _MIN_SHARES["answer"]
+
+
+def _denies(older: Statement, newer: Statement) -> bool:
+    """Return whether the newer statement has `not` before a word of the older one."""
+    stems = set(older.stems)
+    return any(word in _NOT and stem(after) in stems for word, after in pairwise(newer.words))
+
+
+def _is_renamed(older: Statement, newer: Statement) -> bool:
+    match = _ARROW.search(fold(newer.text))
+    return match is not None and match[1] in older.words
 
 
 def _names_subject(older: Statement, newer: Statement) -> bool:
     """Return whether the newer statement names what the older one is about."""
     if older.label:
-        return set(content_stems(older.label.split())) <= set(newer.stems)
-    if older.relation:
-        return set(older.relation.subject).difference(FIRST_PERSON) <= set(newer.stems)
-    return True
+        subject = set(_label_stems(older))
+    elif older.relation:
+        subject = set(older.relation.subject).difference(FIRST_PERSON)
+    else:
+        return True
+    return len(subject.intersection(newer.stems)) * 2 >= len(subject)
 
 
-@cache
-def _open_stems() -> frozenset[str]:
-    """Return the stems of words that say that something is open: an answer does not repeat them."""
-    return frozenset(map(stem, word_set("decide decided pending open unclear unknown tbd considering question sure")))
+def _judge_taking_back(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where a speaker takes back what they said: `I used to like it, but not any more`."""
+    if not newer.taken_back or older.speaker != newer.speaker or FIRST_PERSON.isdisjoint(older.words):
+        return None
+    clause = set(newer.taken_back)
+    shared = clause.intersection(older.stems)
+    names = {stem(word) for word in _names(older.text)} & shared
+    if names & _liked_stems(older.words, _MAX_NAME_DISTANCE):
+        return Link("retraction", "takes it back", " ".join(sorted(shared)))
+    if not shared or len(shared) < _MIN_SHARE_OF_CLAUSE * len(clause):
+        return None
+    is_done = not NEEDS.isdisjoint(older.words) and not DONE.isdisjoint(newer.words)
+    is_clear = len(shared) >= 2 and (is_done or len(names) >= 2)
+    if not is_clear and not _liked_stems(older.words, _MAX_OBJECT_DISTANCE) & shared:
+        return None
+    return Link("retraction", "takes it back", " ".join(sorted(shared)))
+
+
+def _liked_stems(words: Sequence[str], distance: int) -> set[str]:
+    """Return the stems shortly after a word that says what somebody likes or dislikes."""
+    pairs = enumerate(zip(("", *words), words, strict=False))
+    places = [at for at, (before, word) in pairs if stem(word) in SENTIMENT_STEMS and before not in NO_FEELING]
+    return {stem(word) for at in places for word in words[at + 1 : at + 1 + distance]}

@@ -12,6 +12,7 @@ FUNCTION_WORDS = {
         those to too under until up us very want wants was we well were what when where which while who whom whose
         why will with without would yeah yes yet you your yours 's
         actually anymore any currently anyway instead longer used recently lately nowadays these today
+        each other others different every another same long
         know say says said feel felt find found little bit way something anything nothing everything someone kind
         sure sounds great good nice hey hi hello wow""",
     "spanish": """
@@ -103,7 +104,7 @@ MONTHS_AND_DAYS = """
 
 NUMBER_WORDS = """
     two three four five six seven eight nine ten eleven twelve fifteen twenty thirty forty fifty hundred thousand
-    million first second third dos tres cuatro cinco seis siete ocho nueve diez deux trois quatre cinq sept huit neuf
+    million dos tres cuatro cinco seis siete ocho nueve diez deux trois quatre cinq sept huit neuf
     dix dois três quatro sete oito nove dez zwei drei vier fünf sechs sieben acht neun zehn elf zwölf два две три
     четыре пять шесть семь восемь девять десять
 """

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from functools import cache
+from functools import cache, lru_cache
 
 from .word_lists import CONTRACTIONS, FUNCTION_WORDS, MONTHS_AND_DAYS, NUMBER_WORDS
 
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
 _MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0dff"
-_ASCII_TOKEN = re.compile(r"\d+(?:[.,:/-]\d+)*[a-z%]*|[a-z][a-z0-9_]*(?:'[a-z]+)*")
+_ASCII_TOKEN = re.compile(r"[a-z0-9_]+(?:[-./:@,'][a-z0-9_]+)*")
+_COMPOUND = re.compile("[-./:@,]")
 _STEM_CHARACTERS = 5
+_MIN_INFLECTED_CHARACTERS = 4
+_MIN_BASE_CHARACTERS = 3
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -25,11 +28,8 @@ def word_set(text: str) -> frozenset[str]:
 @cache
 def _token_pattern() -> re.Pattern[str]:
     """Compile when the first text beyond ASCII needs it."""
-    letter = rf"(?:[^\W\d_{_UNSPACED}]|[{_MARKS}])"
-    return re.compile(
-        rf"\d+(?:[.,:/-]\d+)*(?:%|[a-z]+)?|[{_UNSPACED}]|{letter}(?:{letter}|\d|_)*(?:'{letter}+)*",
-        re.IGNORECASE,
-    )
+    letter = rf"(?:[^\W{_UNSPACED}]|[{_MARKS}])"
+    return re.compile(rf"[{_UNSPACED}]|{letter}+(?:[-./:@,']{letter}+)*")
 
 
 def fold(text: str) -> str:
@@ -44,10 +44,14 @@ def split_words(folded: str) -> list[str]:
     pattern = _ASCII_TOKEN if folded.isascii() else _token_pattern()
     words: list[str] = []
     for word in pattern.findall(folded):
-        if "'" in word:
-            words += _expand(word)
-        else:
+        if word.isalnum():
             words.append(word)
+        elif "'" in word:
+            words += _expand(word)
+        elif is_number(word) or "." in word or "_" in word:
+            words.append(word)
+        else:
+            words += _COMPOUND.split(word)
     return words
 
 
@@ -82,20 +86,30 @@ def _date_words() -> frozenset[str]:
 
 
 def is_number(word: str) -> bool:
-    """Return whether a word is a number, a date, a time, a month, or a day of the week."""
-    return word[0].isdigit() or word in _date_words()
+    """Return whether a word is a number, a date, a time, a code with digits, a month, or a day of the week."""
+    return word in _date_words() or (not word.isalpha() and any(map(str.isdigit, word)))
 
 
+@lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Return the beginning of a word: its inflections mostly share it."""
-    if word[0].isdigit() or len(word) <= _STEM_CHARACTERS:
-        return word[:-1] if len(word) == _STEM_CHARACTERS and word[-1] == "s" else word
-    return word[:_STEM_CHARACTERS]
+    """Return the beginning of a word without an English ending: inflections mostly share it."""
+    if not word.isalpha() or len(word) < _MIN_INFLECTED_CHARACTERS:
+        return word
+    if word.isascii():
+        for ending in ("ing", "ed", "es", "s"):
+            if word.endswith(ending) and len(word) - len(ending) >= _MIN_BASE_CHARACTERS:
+                word = word[: -len(ending)]
+                break
+        if len(word) > _MIN_BASE_CHARACTERS and word[-1] == word[-2]:
+            word = word[:-1]
+    return word[:_STEM_CHARACTERS].rstrip("e")
 
 
 def content_stems(words: list[str] | tuple[str, ...]) -> list[str]:
     """Return the stems of the words that carry content, in order; of scripts without spaces, pairs of characters."""
     skipped = function_words()
+    if all(map(str.isascii, words)):
+        return [stem(word) for word in words if word not in skipped]
     stems: list[str] = []
     before = ""
     for word in words:

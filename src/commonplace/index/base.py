@@ -226,7 +226,7 @@ class Retriever(Protocol):
         self, keys: Sequence[int], viewer: Viewer, limit: int, filters: Filters = EVERYTHING
     ) -> list[Candidate]:
         """Return the passages with a statement under one of these keys (see `facts/statements.py`) that the viewer may
-        see, newest first; of one key at most `MAX_PASSAGES_PER_FACT_KEY`."""
+        see: those that share the rarest keys, newest first. Of one key at most `MAX_PASSAGES_PER_FACT_KEY` count."""
         ...
 
 
@@ -358,8 +358,17 @@ def passage_fact_keys(kind: str, key: str, text: str) -> list[int]:
     return [hash_key(key), *keys] if key and kind != "skill" else keys
 
 
-def sort_newest_first(candidates: Iterable[Candidate], limit: int) -> list[Candidate]:
-    return sorted(candidates, key=_newest, reverse=True)[:limit]
+def choose_by_rarity(by_key: Iterable[Sequence[int]], limit: int) -> list[int]:
+    """Return those passages that share the rarest keys, given the passages of each key."""
+    weights: dict[int, float] = {}
+    for numbers in by_key:
+        for number in numbers:
+            weights[number] = weights.get(number, 0.0) + 1 / len(numbers)
+    return sorted(weights, key=weights.__getitem__, reverse=True)[:limit]
+
+
+def sort_newest_first(candidates: Iterable[Candidate]) -> list[Candidate]:
+    return sorted(candidates, key=_newest, reverse=True)
 
 
 def _newest(candidate: Candidate) -> tuple[int, str, int]:

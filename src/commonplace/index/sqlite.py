@@ -26,6 +26,7 @@ from .base import (
     CorpusStats,
     Entry,
     candidate_of,
+    choose_by_rarity,
     digest_of,
     passage_fact_keys,
     passage_row,
@@ -47,7 +48,7 @@ from .visibility import (
     visible_owners,
 )
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 _CACHE_KILOBYTES = 16_000  # for each connection: passages are scattered over the file, and read again
 _LOCK_TIMEOUT_SECONDS = 2.0  # for another process that writes; then the answer is marked stale instead
 _TABLES = """
@@ -206,11 +207,13 @@ class SqliteIndex(VectorSpaces):
         found = f"SELECT passage FROM {source} WHERE facts.key = asked.value AND {condition}"
         # All keys in one statement: under each, from the last of its newest passages on.
         sql = f"""
-            SELECT DISTINCT passage FROM json_each(?) AS asked CROSS JOIN {source}
+            SELECT asked.value, passage FROM json_each(?) AS asked CROSS JOIN {source}
             WHERE facts.key = asked.value AND {condition} AND facts.passage >= ifnull((
               {found} ORDER BY passage DESC LIMIT 1 OFFSET {MAX_PASSAGES_PER_FACT_KEY - 1}), 0)"""
-        rows = self._rows(sql, (json.dumps(list(keys)), *values, *values))
-        return sort_newest_first(self.load_candidates([row[0] for row in rows]), limit)
+        by_key: dict[int, list[int]] = {}
+        for key, number in self._rows(sql, (json.dumps(list(keys)), *values, *values)):
+            by_key.setdefault(key, []).append(number)
+        return sort_newest_first(self.load_candidates(choose_by_rarity(by_key.values(), limit)))
 
     def preceding_text(self, number: int) -> str:
         sql = """

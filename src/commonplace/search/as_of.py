@@ -254,7 +254,7 @@ class IndexAsOf:
         now = self._present.find_by_fact_keys(keys, viewer, limit, self._narrow(filters))
         then = self._overlay.find_by_fact_keys(keys, viewer, limit, filters)
         past = (candidate._replace(number=-candidate.number) for candidate in then)
-        return sort_newest_first([*now, *past], limit)
+        return sort_newest_first([*now, *past])[:limit]
 
     def preceding_text(self, number: int) -> str:
         return self._present.preceding_text(number) if number > 0 else self._overlay.preceding_text(-number)

@@ -95,7 +95,7 @@ def _whole(number: int, hit: Hit) -> _Place:
     """Return a passage as one statement."""
     text = " ".join(embedding_text("", hit.text).split())
     short = text if len(text) <= _MAX_WHOLE_CHARACTERS else f"{text[:_MAX_WHOLE_CHARACTERS].rstrip()} …"
-    return _Place(number, hit, Statement(short, 0, hit.end - hit.start, (), (), frozenset()))
+    return _Place(number, hit, Statement(short, 0, hit.end - hit.start))
 
 
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:

@@ -25,6 +25,7 @@ from ...index.base import (
     Retriever,
     TokenVectors,
     candidate_of,
+    choose_by_rarity,
     digest_of,
     passage_fact_keys,
     passage_row,
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from ...embedding.base import Vectors
 
 Answer = TypeVar("Answer")
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 _BELOW = "(path = %(prefix)s OR (path >= %(first)s AND path < %(last)s))"
 
 
@@ -178,12 +179,12 @@ class PostgresIndex:
         sql = f"""WITH {owners}, matches AS MATERIALIZED (
               SELECT place, id FROM commonplace.index_lookup(%(index_key)s, %(lexemes)s)),
             ranked AS (
-              SELECT passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
+              SELECT place, passages.id, row_number() OVER (PARTITION BY place ORDER BY passages.id DESC) AS rank
               FROM matches JOIN commonplace.index_passages AS passages ON passages.id = matches.id
               WHERE {OWN_ROWS} AND passages.id = ANY(ARRAY(SELECT DISTINCT id FROM matches)) AND {condition})
-            SELECT DISTINCT id FROM ranked WHERE rank <= %(most)s"""
-        numbers = [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
-        return sort_newest_first(self.load_candidates(numbers), limit)
+            SELECT array_agg(id) FROM ranked WHERE rank <= %(most)s GROUP BY place ORDER BY place"""
+        by_key = [row[0] for row in self._tables.query(sql, values, SEARCH_SETTINGS)]
+        return sort_newest_first(self.load_candidates(choose_by_rarity(by_key, limit)))
 
     def preceding_text(self, number: int) -> str:
         sql = f"""
