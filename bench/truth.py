@@ -468,9 +468,8 @@ def successor_of(memory: Memory, text: str) -> str:
 
 def run_time(given: argparse.Namespace) -> None:
     """Print the CPU time of a search and of a write in a memory of many entries, and what of it versions cost."""
-    texts = [text for group in own_sentences().values() for text in group]
     dice = random.Random(SEED)
-    many = [f"{dice.choice(texts)} {number}" for number in range(given.entries)]
+    many = timed_sentences(given.sets, given.entries, dice)
     asked = dice.sample(many, TIMED_RUNS)
     with tempfile.TemporaryDirectory() as folder:
         write_days(Path(folder), many)
@@ -483,6 +482,18 @@ def run_time(given: argparse.Namespace) -> None:
     print(f"\nCPU time in ms, median (95th percentile), with {given.entries} entries")
     for name, whole, part in (("a search", searches, marking), ("a write", writes, noticing)):
         print(f"{name:10}{render_times(whole)}, of which versions {render_times(part)}")
+
+
+def timed_sentences(sets: Path, count: int, dice: random.Random) -> list[str]:
+    """Return sentences of RealMem; without it our own, each many times with another number, which costs more."""
+    if not has_set(sets, "realmem"):
+        own = [text for group in own_sentences().values() for text in group]
+        return [f"{dice.choice(own)} {number}" for number in range(count)]
+    with tempfile.TemporaryDirectory() as folder:
+        groups = set_sentences(unpack(sets, "realmem", Path(folder)), "realmem")
+    texts = list(dict.fromkeys(text for group in groups.values() for text in group))
+    dice.shuffle(texts)
+    return texts[:count]
 
 
 @contextmanager
