@@ -173,10 +173,11 @@ class Home:
 
     @cached_property
     def repository(self) -> Repository | None:
-        """Return the repository that the memory lies in, whose files notes are pinned to; None for one elsewhere."""
+        """Return the repository that the memory lies in, whose files notes are pinned to; None for one elsewhere, and
+        for one of many on a server, whose callers are not to learn of files."""
         from .search.pins import find_repository
 
-        return find_repository(self.storage.local_folder)
+        return None if self.trust.is_shared else find_repository(self.storage.local_folder)
 
     @property
     def globals(self) -> Globals:

@@ -124,7 +124,9 @@ def test_a_link_to_a_file_is_marked_when_the_file_is_gone(memory: Memory, projec
     assert stale(memory, "where are keys") == "src/auth.py is gone"
 
 
-@pytest.mark.parametrize("target", ["/etc/passwd", "../outside.py", "src/../../outside.py", "", "a b.py", "\0"])
+@pytest.mark.parametrize(
+    "target", ["/etc/passwd", "../outside.py", "src/../../outside.py", "", "a b.py", "\0", ".env", "src/.keys/a"]
+)
 def test_nothing_outside_of_the_repository_can_be_pinned(memory: Memory, project: Path, target: str) -> None:
     (project.parent / "outside.py").write_text("secret")
     with pytest.raises(InvalidArgument):

@@ -155,11 +155,12 @@ def find_repository(folder: str) -> Repository | None:
 
 
 def parse_target(text: str) -> Pin:
-    """Return the pin of a file, `src/auth.py` or `src/auth.py::login`; InvalidArgument for a path that leads out."""
+    """Return the pin of a file, `src/auth.py` or `src/auth.py::login`; InvalidArgument for a path that leads out, or
+    to what is hidden."""
     path, _, symbol = text.strip().partition("::")
     clean = posixpath.normpath(path.replace(os.sep, "/"))
-    leads_out = posixpath.isabs(clean) or clean.split("/")[0] in ("..", ".")
-    if not path or leads_out or re.search(r"[\s\0]|-->", text.strip()):
+    is_hidden = any(part.startswith(".") for part in clean.split("/"))  # also `..`: nobody learns of keys by pins
+    if not path or posixpath.isabs(clean) or is_hidden or re.search(r"[\s\0]|-->", text.strip()):
         raise InvalidArgument(f"{text!r} is not a file of the repository: name it from its root, like src/auth.py")
     return Pin(clean, symbol.strip())
 

@@ -180,8 +180,19 @@ function Hit({ hit }) {
       ${(hit.tags ?? []).map((tag) => html`<${Chip} kind="tag">#${tag}<//>`)} <${When} at=${hit.at} />
       ${hit.author && html`<span class="author">by ${hit.author}</span>`}</p>
     <p class="hit-text" dir="auto">${marked(hit.text, hit.marks ?? [])}</p>
+    ${remarks(hit).map((text) => html`<p class="hit-remark">${text}</p>`)}
     <${Why} hit=${hit} />
   </li>`;
+}
+
+// What may not hold, and which days the words of a note mean.
+function remarks(hit) {
+  const named = (hit.days ?? []).map(({ words, day }) => `${words}: ${day}`).join(", ");
+  const first = hit.valid_from && hit.validity !== "over" ? `from ${day(hit.valid_from)}` : "";
+  const last = hit.valid_until ? `until ${day(hit.valid_until)}` : "";
+  const state = { over: ": over", ahead: ": not yet" }[hit.validity] ?? "";
+  const span = [first, last].filter(Boolean).join(" ");
+  return [named, span && span + state, hit.stale].filter(Boolean);
 }
 
 // Signs of Markdown that only get in the way of a glance, and lines with nothing on them.
