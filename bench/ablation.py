@@ -1,7 +1,7 @@
 """What each part of the ranking earns: LoCoMo with one factor switched off at a time, and each leg alone.
 
 Run: ./dev ablation [--provider static] [--data FOLDER]. Choices are made on conversations 1 to 5; 6 to 10 are shown
-beside. `around` is what stands beside a passage; `pruning` the words that are looked up; the rest are the factors of
+beside. `around` is the text beside a passage; `pruning` the words that are looked up; the rest are the factors of
 `search/scoring.py` (`tokens`, and the turns beside, count with `local` alone).
 """
 

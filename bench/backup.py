@@ -1,6 +1,6 @@
 """What a backup costs: seconds and size to export and to import a home, and for how long writers are held.
 
-Run: ./dev backup [--pages N]. Beside stands what the bare work takes: reading all files, or writing them.
+Run: ./dev backup [--pages N]. Beside each figure is what the bare work takes: reading all files, or writing them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the processes of a soak say they wrote, and whether it stands: by a new process's tools, and in the files."""
+"""What the processes of a soak say they wrote, and whether it is there: by a new process's tools, and in the files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLE = 60  # writes that are searched for at the end
 
 
 class Write(NamedTuple):
-    """What a process is about to write. `word` stands in it and nowhere else; empty: what stood there shall be gone."""
+    """What a process is about to write. `word` is in it and nowhere else; empty: what was there shall be gone."""
 
     kind: str
     place: str
@@ -116,7 +116,7 @@ def _check_added(memory: Memory, ledger: Ledger, texts: dict[str, str], found: F
             found.missing.append(f"the skill lacks {write.word}")
         path = f"{MAIN}/working/{write.place}.md"
         if write.kind == "append" and notes.get(path, Counter())[f"line {write.word}"] > 1:
-            found.displaced.append(f"{path}: line {write.word} stands there twice")
+            found.displaced.append(f"{path}: line {write.word} is there twice")
         if write.kind == "append" and f"line {write.word}" not in notes.get(path, Counter()):
             by_hand = _left_out_by_hand(memory, path, f"line {write.word}")
             (found.overwritten if by_hand else found.missing).append(f"{path}: line {write.word}")
@@ -144,7 +144,7 @@ def _is_kept(memory: Memory, path: str, line: str) -> bool:
 
 
 def _standing(memory: Memory, texts: dict[str, str], kind: str, place: str) -> str | None:
-    """The word that stands in a place now; empty when nothing does; None for a page that is no whole one."""
+    """The word that is in a place now; empty when nothing does; None for a page that is no whole one."""
     if kind == "note":
         return str(memory.call("memory_read", {"key": place}).get("data", {}).get("content", ""))
     if kind in ("global", "channel"):

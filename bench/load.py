@@ -220,7 +220,7 @@ async def loaded(port: int, process: int, clients: int, seconds: float) -> tuple
 
 
 def missing(home: Path, load: Load) -> int:
-    """Of what was acknowledged, how much stands nowhere."""
+    """How much of what was acknowledged is nowhere to be found."""
     days = "".join(path.read_text() for path in (home / "agents/main/memory/daily").glob("*.md"))
     shared = (home / SHARED).read_text()
     return sum(said not in (shared if page else days) for page, said in load.written)

@@ -36,7 +36,7 @@ class Question(NamedTuple):
 
 
 class Found(NamedTuple):
-    """How much of the evidence of a question stands in the first hits: turns, and the sessions they are in."""
+    """How much of the evidence of a question is in the first hits: turns, and the sessions they are in."""
 
     at_5: float
     at_10: float

@@ -249,8 +249,8 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=8, help="writers")
     parser.add_argument("--pause", type=float, default=0.2, help="seconds between two kills")
     parser.add_argument("--seed", type=int, default=0, help="chooses who is killed")
-    told = "what a meeting with the editor displaced counts as missing, too"
-    parser.add_argument("--shared-editor", action=argparse.BooleanOptionalAction, default=True, help=told)
+    explanation = "what a meeting with the editor displaced counts as missing, too"
+    parser.add_argument("--shared-editor", action=argparse.BooleanOptionalAction, default=True, help=explanation)
     options = parser.parse_args()
     started = time.monotonic()
     with tempfile.TemporaryDirectory() as folder:

@@ -1,7 +1,7 @@
 """What a search costs as a memory grows: 1,000, 10,000 and 100,000 passages (or more), in CPU time.
 
 Run: ./dev speed [--sizes 1000,10000,100000] [--plot FILE]. The texts are made up: words drawn as rarely as in natural
-language, in pages of ten passages. Every figure is CPU time of the process; beside it stands what the same machine
+language, in pages of ten passages. Every figure is CPU time of the process; beside it is what the same machine
 needs for something known, in the same run.
 """
 

@@ -3,7 +3,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 
-export const DEPTH = 30; // hits asked for: what stands in the first ten, and which sessions come first
+export const DEPTH = 30; // hits asked for: what is among the first ten, and which sessions come first
 const [given, result] = process.argv.slice(2);
 
 /** CPU seconds of this process and its threads. */

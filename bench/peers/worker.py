@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-DEPTH = 30  # hits asked for: what stands in the first ten, and which sessions come first
+DEPTH = 30  # hits asked for: what is among the first ten, and which sessions come first
 Search = Callable[[str], Iterable[int]]
 
 

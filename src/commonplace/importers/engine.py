@@ -76,7 +76,7 @@ class ImportLog:
     """What earlier imports of one kind wrote, so that what a person changed or removed since then is recognised.
 
     An entry is two hashes: a key, of the item and its path, and the version that was written. The pages themselves stay
-    byte for byte. If the log is lost, an edited page can no longer be told from one that was always here.
+    byte for byte. If the log is lost, an edited page looks like one that was always here.
     """
 
     def __init__(self, kind: str, known: dict[str, str]) -> None:

@@ -118,7 +118,7 @@ def create_token(
 
 
 def _format_tenant(tenant: str) -> str:
-    """Return a tenant as it stands in its tokens, in characters that a header can carry."""
+    """Return a tenant as its tokens spell it, in characters that a header can carry."""
     if not tenant:
         return ""
     if _PLAIN_TENANT.fullmatch(tenant):

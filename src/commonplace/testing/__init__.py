@@ -15,7 +15,7 @@ __all__ = ["FrozenClock", "MemoryStorage", "PagesContract", "StorageContract"]
 
 
 class FrozenClock:
-    """A clock that moves only when it is told to."""
+    """A clock that moves only when a test moves it."""
 
     def __init__(self, now: datetime | None = None) -> None:
         self.now = now or datetime(2026, 3, 14, 9, 26, 53, tzinfo=UTC)
