@@ -165,7 +165,7 @@ class Successor(NamedTuple):
     """The newer version of a fact that a hit holds: `text` replaces `was`, which the hit says.
 
     `kind` is how it was found: `same-key`, `frame`, `correction`, `retraction`, `answer` or `confirmed`; `reason` says
-    so in words.
+    so in words. `is_partial`: the hit also says something else that the query is about, and that holds.
     """
 
     text: str
@@ -177,6 +177,7 @@ class Successor(NamedTuple):
     kind: str = ""
     reason: str = ""
     was: str = ""
+    is_partial: bool = False
     as_of: str = ""
 
     @property

@@ -103,3 +103,15 @@ def test_the_tool_answers_with_what_replaced_a_result(diary: Diary) -> None:
     assert "superseded_by" not in newer
     assert older["superseded_by"]["text"] == "The launch deadline is 26 November."
     assert older["superseded_by"]["citation"] == "agents/main/memory/daily/2026-03-02.md#L5-L5"
+
+
+def test_a_hit_that_also_says_what_is_asked_and_holds_keeps_its_place(tmp_path: Path) -> None:
+    memory = Memory(tmp_path)
+    memory.call("remember", {"content": "The launch is on 12 November. Ann owns it."})
+    memory.call("remember", {"content": "The launch is on 26 November."})
+    first = memory.search("who owns the launch?")[0]
+    assert "Ann owns it" in first.text
+    assert first.superseded_by
+    assert first.superseded_by.is_partial
+    newest = memory.search("when is the launch?")[0]
+    assert "26 November" in newest.text

@@ -39,12 +39,19 @@ class _Place(NamedTuple):
     keys: tuple[int, ...] = ()
 
 
+_StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
+
+
 class Replacement(NamedTuple):
-    """A statement, its newest version, and why that is one."""
+    """A statement, its newest version, and why that is one.
+
+    `is_partial`: the passage says something else that the query is about as much, and that holds.
+    """
 
     older: _Place
     newer: _Place
     link: Link
+    is_partial: bool = False
 
 
 def mark_versions(index: Index, query: Query, ranked: Sequence[RankedHit], find_dates: FindDates) -> list[RankedHit]:
@@ -73,7 +80,18 @@ def find_replacements(
     by_key = _group_by_key(candidates, frozenset(keys))
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     pairs += [pair for place in places for pair in _judge_all(place, by_key)]
-    return _choose_newest(pairs, find_dates)
+    return _join_statements(_choose_newest(pairs, find_dates), places)
+
+
+def _join_statements(chosen: dict[_StatementId, Replacement], places: Sequence[_Place]) -> dict[int, Replacement]:
+    """Return one replacement for each passage, the first of its statements."""
+    held = {place.number for place in places if _identify(place) not in chosen}
+    joined: dict[int, Replacement] = {}
+    for replacement in chosen.values():
+        is_whole = not replacement.older.statement.words  # a passage under a key, which is replaced as one
+        is_partial = replacement.older.number in held and not is_whole
+        joined.setdefault(replacement.older.number, replacement._replace(is_partial=is_partial))
+    return joined
 
 
 def _has_key(hit: Hit) -> bool:
@@ -139,7 +157,11 @@ def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Repla
             yield Replacement(place, other, link)
 
 
-def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[int, Replacement]:
+def _identify(place: _Place) -> _StatementId:
+    return place.number, place.statement.first_line, place.statement.text
+
+
+def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[_StatementId, Replacement]:
     """Return the newest version of each statement, of those that are newer than it."""
     undated = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if not _date_of(hit)}
     written = dict(zip(undated, find_dates(list(undated.values())), strict=True)) if undated else {}
@@ -147,14 +169,14 @@ def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[
     def moment(place: _Place) -> str:
         return _date_of(place.hit) or written.get(place.hit.citation, "")
 
-    chosen: dict[int, Replacement] = {}
+    chosen: dict[_StatementId, Replacement] = {}
     for pair in pairs:
         is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
         if not is_confirmed and not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
             continue
-        known = chosen.get(pair.older.number)
+        known = chosen.get(_identify(pair.older))
         if not known or _is_newer(known.newer, moment(known.newer), pair.newer, moment(pair.newer)):
-            chosen[pair.older.number] = pair
+            chosen[_identify(pair.older)] = pair
     return chosen
 
 
@@ -182,7 +204,8 @@ def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
 
 
 def _lower(hit: Hit) -> Hit:
-    return hit._replace(score=hit.score * _SUPERSEDED_SHARE) if hit.superseded_by else hit
+    newer = hit.superseded_by
+    return hit._replace(score=hit.score * _SUPERSEDED_SHARE) if newer and not newer.is_partial else hit
 
 
 def _successor(replacement: Replacement) -> Successor:
@@ -193,7 +216,17 @@ def _successor(replacement: Replacement) -> Successor:
     end = hit.end if is_turn else hit.start + statement.last_line
     link = replacement.link
     was = replacement.older.statement.text
-    return Successor(statement.text, hit.path, start, end, hit.at, "", link.kind, link.reason, was)
+    return Successor(
+        statement.text,
+        hit.path,
+        start,
+        end,
+        hit.at,
+        kind=link.kind,
+        reason=link.reason,
+        was=was,
+        is_partial=replacement.is_partial,
+    )
 
 
 def _put_newer_first(
@@ -207,7 +240,7 @@ def _put_newer_first(
         if row.number in done:
             continue
         replacement = replacements.get(row.number)
-        if replacement and replacement.newer.number not in done:
+        if replacement and not replacement.is_partial and replacement.newer.number not in done:
             newer = by_number.get(replacement.newer.number) or (_insert(row, replacement) if may_insert else None)
             if newer:
                 score = max(newer[1].score, hit.score / _SUPERSEDED_SHARE)

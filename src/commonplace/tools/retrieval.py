@@ -31,6 +31,7 @@ _SUCCESSOR = Answer(
     was=str,
     at=Maybe(str),
     author=Maybe(str),
+    partial=Maybe(bool),
 )
 _HIT = Answer(
     path=str,
@@ -207,7 +208,7 @@ def successor_row(successor: Successor) -> dict[str, Any]:
         "reason": show_hidden(successor.reason),
         "was": show_hidden(successor.was),
     }
-    known = {"at": successor.at, "author": show_hidden(successor.author)}
+    known = {"at": successor.at, "author": show_hidden(successor.author), "partial": successor.is_partial}
     return row | {name: value for name, value in known.items() if value}
 
 

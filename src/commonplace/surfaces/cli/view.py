@@ -123,7 +123,7 @@ def _replaces(hit: dict[str, Any], older: dict[str, Any]) -> bool:
     """Return whether a hit holds the newer version of what another one says."""
     newer = older.get("superseded_by") or {"path": "", "from": 0}
     is_in_hit: bool = newer["path"] == hit["path"] and hit["from"] <= newer["from"] <= hit["to"]
-    return is_in_hit
+    return is_in_hit and not newer.get("partial")
 
 
 def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
@@ -132,14 +132,16 @@ def _print_hit(hit: dict[str, Any], older: list[dict[str, Any]]) -> None:
     author = f"  {hit['author']}" if hit.get("author") else ""
     print_text(f"{hit['citation']}  {hit['score']:.2f}{author}", fg="cyan")
     lines = "".join(f"  {line}".rstrip() + "\n" for line in hit["text"].split("\n"))
+    is_over = newer is not None and not newer.get("partial")
     remarks = _describe_remarks(hit)
-    print_text(lines.removesuffix("\n") if older or newer or remarks else lines, dim=bool(newer))
+    print_text(lines.removesuffix("\n") if older or newer or remarks else lines, dim=is_over)
     for remark in remarks:
         print_text(f"    {remark}", fg="yellow")
     for each in older:
         print_text(f"    was: {_describe_version(each['superseded_by']['was'], each)}", dim=True, strikethrough=True)
     if newer:
-        print_text(f"    now: {_describe_version(newer['text'], newer)}")
+        was = f'"{" ".join(newer["was"].split())}" is now: ' if newer.get("partial") else "now: "
+        print_text(f"    {was}{_describe_version(newer['text'], newer)}")
     if older or newer or remarks:
         print_text("")
 

@@ -30,6 +30,7 @@ _SUCCESSOR = object_of(
     },
     at=TEXT,
     author=TEXT,
+    partial=BOOLEAN,
 )
 _HIT = object_of(
     {
