@@ -305,7 +305,7 @@ def test_no_request_leaves_the_machine(look: Look) -> None:
     for route in VIEWS.values():
         look.go(route, anew=False)
         look.settle()
-    assert len(look.asked) > 40
+    assert len(look.asked) > 40  # the page is loaded once: about thirty files, and what each view asks for
     assert look.elsewhere == []
     assert look.errors == []
 
