@@ -101,7 +101,7 @@ GENERIC = frozenset(
         actually speaking know really guess definitely lately recently honestly feelings changed change changing tastes
         taste style work works working time times day days week weeks month year years new old best better last next
         take takes taking look looking keep make making need needs use using people person thing things life lot part
-        place start started going come came back see seen help helps try trying talk think feel tell ask name
+        place start started going come came back see seen help helps try trying talk think feel tell ask call name
         interesting challenges things preferences idea stuff way person good great nice name open question decide
         decided unsure sure yet still whether track list remove completed finished handled already need task tasks
         personal mind opinion totally completely shifted evolved absolutely lately reminds remember soon

@@ -54,7 +54,7 @@ _CLAUSE_STARTS = word_set("and but so because when while which who that if as or
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
 _ARROW = re.compile(r"(\S+)\s*(?:→|->|=>)\s*\S+")
-_NAME = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_a-z][\w'’.-]*")
+_LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
 
 
 class Link(NamedTuple):
@@ -342,7 +342,7 @@ def _weigh(each: str, names: set[str]) -> float:
 
 def _names(text: str) -> Iterable[str]:
     """Return the words within a text that begin with a capital letter."""
-    return [word for name in _NAME.findall(text) for word in split_words(fold(name))]
+    return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
 
 
 def _judge_change(older: Statement, newer: Statement) -> Link | None:
@@ -351,7 +351,8 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     about = " ".join(sorted(shared))
     if "open" in older.cues:
         return Link("answer", "answers what was open", about) if _is_answer(shared, share, newer) else None
-    is_enough = len(shared) >= 2 or (len(shared) == 1 and share >= _MIN_SHARE_OF_ONE)
+    topics = [each for each in shared if each not in GENERIC and not is_number(each)]
+    is_enough = bool(topics) and (len(shared) >= 2 or share >= _MIN_SHARE_OF_ONE)
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
     if _is_renamed(older, newer):

@@ -95,6 +95,8 @@ def stem(word: str) -> str:
     """Return the beginning of a word without an English ending: inflections mostly share it."""
     if not word.isalpha() or len(word) < _MIN_INFLECTED_CHARACTERS:
         return word
+    if word in _date_words():
+        return singular if (singular := word.removesuffix("s")) in _date_words() else word
     if word.isascii():
         for ending in ("ing", "ed", "es", "s"):
             if word.endswith(ending) and len(word) - len(ending) >= _MIN_BASE_CHARACTERS:

@@ -205,7 +205,8 @@ def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
 
 def _lower(hit: Hit) -> Hit:
     newer = hit.superseded_by
-    return hit._replace(score=hit.score * _SUPERSEDED_SHARE) if newer and not newer.is_partial else hit
+    lowered = round(hit.score * _SUPERSEDED_SHARE, 4)
+    return hit._replace(score=lowered) if newer and not newer.is_partial else hit
 
 
 def _successor(replacement: Replacement) -> Successor:
