@@ -24,6 +24,7 @@ MAX_STATEMENTS = 60  # of one passage
 _MAX_CHARACTERS = 400  # of a statement that says one thing
 _MIN_WORDS = 2
 _MAX_PAIR_STEMS = 8
+_MAX_WORD_KEYS = 16  # people who talk come to the point late
 _MAX_PAIR_STEMS_OF_CHANGE = 6  # of a statement that says that something changed
 _MAX_PAIR_STEMS_OF_PLAIN = 3  # of a statement that does not say that something changed
 _MAX_FRAME_STEMS = 10
@@ -235,7 +236,7 @@ def _frame_keys(statement: Statement) -> Iterator[int]:
 def _word_keys(stems: Iterable[str]) -> list[int]:
     """Return a key for each stem that is not in many statements."""
     distinct = [each for each in dict.fromkeys(stems) if each not in GENERIC and not each[0].isdigit()]
-    return [_hash("s", each) for each in distinct[:_MAX_PAIR_STEMS]]
+    return [_hash("s", each) for each in distinct[:_MAX_WORD_KEYS]]
 
 
 def _topic_keys(stems: Iterable[str], most: int) -> Iterator[int]:
