@@ -36,6 +36,9 @@ quality:
 ruler:
     ./dev ruler
 
+homes folder:
+    ./dev homes {{folder}}
+
 truth:
     ./dev truth
 

@@ -1,121 +1,203 @@
-"""What scores are worth: fits the numbers in `search/calibration.py`, and shows how often a score comes true.
+"""What scores are worth: fits the curves in `search/calibration.py` over many sets at once, and shows how they hold.
 
-Run: ./dev calibrate [--provider static] [--rerank] [--data FOLDER]. Fitted on conversations 1 to 5 of LoCoMo, every
-other question of CMRC 2018, and the small sample of notes in tests/search; the reliability tables are of the other
-halves. Each set counts the same.
+Run: ./dev calibrate [NAME...] [--sets FOLDER...] [--provider static] [--sample 100] [--plot FILE.svg]. A set is what
+`./dev ruler` takes. Each set counts the same, first hits three times as much as others; for every third question, one
+of another set is asked that the memory cannot answer. `said` of a set comes from a curve that was fitted without it and
+its kin. The line at the end is for `search/calibration.py`.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
+import math
+import random
 import tempfile
-from collections.abc import Callable, Iterator
-from itertools import pairwise
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from quality import cmrc_questions, ready, sessions, settings_of
+import numpy.typing as npt
+from plot import plot_calibration
+from ruler import draw, is_set, make_home, open_memories, read_questions, units_of, unpack
 
 from commonplace import Memory
+from commonplace.search.calibration import Evidence
 
-Scored = list[tuple[float, bool]]  # odds of a hit, and whether it was right
-BINS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
+HITS = 4  # of each question
+FIRST_HIT_WEIGHT = 3.0
+UNANSWERABLE_SHARE = 3
+UNANSWERABLE_WEIGHT = 1.5
+QUESTIONS_OF_OTHERS = 100  # of each other set, among which those without an answer are drawn
+STEPS = 40  # of Newton's method
+PENALTY = 1e-4
+Floats = npt.NDArray[np.float64]
+
+
+class Observed(NamedTuple):
+    """A hit: of which set, its place, whether its question can be answered, the evidence, and whether it is right."""
+
+    name: str
+    place: int
+    is_answerable: bool
+    evidence: Evidence
+    is_right: bool
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--data", type=Path, default=Path("../shared/data"))
+    options.add_argument("names", nargs="*", help="which sets; all in the folders by default")
+    options.add_argument("--sets", type=Path, nargs="+", default=[Path("../shared/data/sets")])
     options.add_argument("--provider", default="static")
     options.add_argument("--rerank", action="store_true")
-    options.add_argument("--only", default="", help="locomo or cmrc: where English and Chinese have a space each")
-    options.add_argument("--step", type=int, default=1, help="only every so many-th question")
+    options.add_argument("--sample", type=int, default=100, help="questions of each set; 0 for all")
+    options.add_argument("--plot", type=Path, help="write the curve of each set to this file")
     given = options.parse_args()
-    fitted: list[Scored] = []
-    kept: list[Scored] = []
-    for name, read in (("locomo/locomo10.json", locomo), ("cmrc2018/cmrc2018_dev.json", cmrc)):
-        if (given.rerank and read is cmrc) or not name.startswith(given.only):  # a reranker does not take Chinese
-            continue
-        with tempfile.TemporaryDirectory() as folder:
-            (Path(folder) / "commonplace.yaml").write_text(settings_of(given.provider, rerank=given.rerank))
-            first, second = read(json.loads((given.data / name).read_text()), Path(folder), given.step)
-        fitted.append(first)
-        kept.append(second)
-    if not given.rerank:
-        fitted.append(sample(settings_of(given.provider, rerank=False)))
-    slope, offset = fit(fitted)
-    print(f"{given.provider}{' + rerank' if given.rerank else ''}: slope {slope:.3f}, offset {offset:.3f}")
-    names = [name for name in ("LoCoMo 6 to 10", "CMRC, other half") if name.lower().startswith(given.only)]
-    for name, some in zip(names, kept, strict=False):
-        reliability(name, some, lambda odds: float(1 / (1 + np.exp(-(slope * odds + offset)))))
+    folders = {
+        path.name.removesuffix(".tar.xz"): folder for folder in given.sets for path in folder.iterdir() if is_set(path)
+    }
+    names = given.names or sorted(folders)
+    questions = {name: read_questions(folders[name], name) for name in names}
+    seen = [hit for name in names for hit in observe(name, folders[name], questions, given)]
+    curve = fit(seen)
+    held_out = {family: fit([hit for hit in seen if family_of(hit.name) != family]) for family in families(seen)}
+    said = [chance(hit.evidence, held_out[family_of(hit.name)]) for hit in seen]
+    print_table(seen, said)
+    if given.plot:
+        plot_calibration(given.plot, curve_points(seen, [chance(hit.evidence, curve) for hit in seen]))
+    offset, *slopes = curve
+    fields = ("log_slope", "lead", "lexical", "query", "words")
+    print(f"\noffset={offset:.3f}", *(f"{field}={slope:.3f}" for field, slope in zip(fields, slopes, strict=True)))
 
 
-def locomo(conversations: Any, home: Path, step: int) -> tuple[Scored, Scored]:
-    questions = [each for number, talk in enumerate(conversations) for each in sessions(talk, number, home)][::step]
-    memory = ready(home)
-    halves: tuple[Scored, Scored] = ([], [])
-    for question in questions:
-        wanted = question.evidence
-        rows = hits(memory, question.text)
-        halves[question.group != "1 to 5"].extend((odds, (path, line) in wanted) for path, line, odds in rows)
-    return halves
+def observe(
+    name: str, folder: Path, questions: dict[str, list[dict[str, Any]]], given: argparse.Namespace
+) -> Iterator[Observed]:
+    """Yield the best hits of each question of a set, and of questions that it cannot answer."""
+    dice = random.Random(5)
+    others = [
+        question
+        for other, some in questions.items()
+        if family_of(other) != family_of(name)
+        for question in dice.sample(some, min(QUESTIONS_OF_OTHERS, len(some)))
+    ]
+    with tempfile.TemporaryDirectory() as temporary:
+        source = unpack(folder, name, Path(temporary))
+        home = Path(temporary) / "memory"
+        make_home(source, home, given)
+        opened = open_memories(source / "home", home, draw(questions[name], given.sample))
+        for number, (question, memory, _) in enumerate(opened):
+            yield from observe_hits(name, memory, question["question"], question["evidence"])
+            if others and number % UNANSWERABLE_SHARE == 0:
+                yield from observe_hits(name, memory, dice.choice(others)["question"], [])
+    print(f"{name} asked", flush=True)
 
 
-def cmrc(articles: Any, home: Path, step: int) -> tuple[Scored, Scored]:
-    questions = cmrc_questions(articles, home)[::step]
-    memory = ready(home)
-    halves: tuple[Scored, Scored] = ([], [])
-    for number, (text, page) in enumerate(questions):
-        halves[number % 2].extend((odds, path == page) for path, _, odds in hits(memory, text))
-    return halves
+def observe_hits(name: str, memory: Memory, text: str, evidence: Sequence[str]) -> Iterator[Observed]:
+    wanted = {unit for each in evidence for unit in units_of(each)}
+    by_page = all(line == 0 for _, line in wanted)
+    result = memory.home.search(text, limit=10)
+    for place, (hit, row) in enumerate(zip(result.hits[:HITS], result.ranked[:HITS], strict=True)):
+        lines = [0] if by_page or hit.path.endswith(".md") else range(hit.start, hit.end + 1)
+        is_right = any((hit.path, line) in wanted for line in lines)
+        if row.evidence:
+            yield Observed(name, place, bool(wanted), row.evidence, is_right)
 
 
-def sample(settings: str) -> Scored:
-    """Forty notes and forty questions of our own: a memory as small as most are at first."""
-    told = json.loads((Path(__file__).parent.parent / "tests/search/sample.json").read_text())
-    with tempfile.TemporaryDirectory() as folder:
-        world = Path(folder) / "memory/world"
-        world.mkdir(parents=True)
-        (Path(folder) / "commonplace.yaml").write_text(settings)
-        for note in told["notes"]:
-            (world / f"{note['name']}.md").write_text(f"{note['text']}\n")
-        memory = ready(Path(folder))
-        return [
-            (odds, path == f"memory/world/{question['answer']}.md")
-            for question in told["questions"]
-            for path, _, odds in hits(memory, question["text"])
+def family_of(name: str) -> str:
+    """Return what names the sets of one kind, which tell about each other."""
+    return name.split("-")[0]
+
+
+def families(seen: Sequence[Observed]) -> list[str]:
+    return sorted({family_of(hit.name) for hit in seen})
+
+
+def parts(evidence: Evidence) -> list[float]:
+    """Return what the curve weighs."""
+    return [1.0, math.log1p(max(0.0, evidence.odds)), evidence.lead, evidence.lexical, evidence.query, evidence.words]
+
+
+def fit(seen: Sequence[Observed]) -> list[float]:
+    """Return the offset and slopes of the logistic curve that explains best which hits are right."""
+    values = np.array([parts(hit.evidence) for hit in seen])
+    is_right = np.array([hit.is_right for hit in seen], float)
+    weights = weigh(seen)
+    curve: Floats = np.zeros(values.shape[1])
+    for _ in range(STEPS):
+        said = 1 / (1 + np.exp(-values @ curve))
+        gradient = values.T @ (weights * (is_right - said)) - PENALTY * curve
+        curvature = (values * (weights * said * (1 - said))[:, None]).T @ values
+        curve = curve + np.linalg.solve(curvature + PENALTY * np.eye(len(curve)), gradient)
+    return [float(each) for each in curve]
+
+
+def weigh(seen: Sequence[Observed]) -> Floats:
+    """Return how much each hit counts: every set the same."""
+    weights = np.array(
+        [
+            (FIRST_HIT_WEIGHT if hit.place == 0 else 1.0) * (1.0 if hit.is_answerable else UNANSWERABLE_WEIGHT)
+            for hit in seen
         ]
+    )
+    names = np.array([hit.name for hit in seen])
+    for name in set(names):
+        weights[names == name] /= weights[names == name].sum()
+    weighed: Floats = weights / weights.sum()
+    return weighed
 
 
-def hits(memory: Memory, text: str) -> Iterator[tuple[str, int, float]]:
-    for row in memory.home.search(text, 10).ranked:
-        yield row.hit.path, row.hit.start, row.odds
+def chance(evidence: Evidence, curve: Sequence[float]) -> float:
+    logit = sum(slope * part for slope, part in zip(curve, parts(evidence), strict=True))
+    return 1 / (1 + math.exp(-logit))
 
 
-def fit(sets: list[Scored]) -> tuple[float, float]:
-    """The logistic curve nearest to what was right: Newton's method, each set weighing one."""
-    odds = np.array([odds for some in sets for odds, _ in some])
-    right = np.array([right for some in sets for _, right in some], float)
-    weight = np.concatenate([np.full(len(some), 1 / len(some)) for some in sets])
-    columns = np.stack([odds, np.ones_like(odds)], 1)
-    found = np.zeros(2)
-    for _ in range(50):
-        likely = 1 / (1 + np.exp(-columns @ found))
-        slant = columns.T @ (weight * (right - likely))
-        bend = (columns * (weight * likely * (1 - likely))[:, None]).T @ columns
-        found += np.linalg.solve(bend + 1e-9 * np.eye(2), slant)
-    return float(found[0]), float(found[1])
+def print_table(seen: Sequence[Observed], said: Sequence[float]) -> None:
+    print(f"\n{'set':20}{'first hits':>11}{'right':>7}{'said':>7}{'ECE':>6}{'right >= .5':>13}{'none < .3':>11}")
+    for name in [*dict.fromkeys(hit.name for hit in seen), "all"]:
+        first = [
+            (score, hit) for hit, score in zip(seen, said, strict=True) if hit.place == 0 and name in (hit.name, "all")
+        ]
+        known = [(score, hit.is_right) for score, hit in first if hit.is_answerable]
+        right = [score >= 0.5 for score, is_right in known if is_right]
+        none = [score < 0.3 for score, hit in first if not hit.is_answerable]
+        print(
+            f"{name:20}{len(known):11}{average([is_right for _, is_right in known]):7.2f}"
+            f"{average([score for score, _ in known]):7.2f}{calibration_error(known):6.2f}"
+            f"{average(right):13.2f}{average(none):11.2f}"
+        )
 
 
-def reliability(name: str, some: Scored, score: Callable[[float], float]) -> None:
-    print(f"\n{name}\n{'score':>12}{'hits':>8}{'said':>8}{'right':>8}")
-    scored = [(score(odds), right) for odds, right in some]
-    for low, high in pairwise(BINS):
-        inside = [(said, right) for said, right in scored if low <= said < high]
-        if inside:
-            said, right = (sum(column) / len(inside) for column in zip(*inside, strict=True))
-            print(f"{low:6.2f}-{min(high, 1):.2f}{len(inside):8}{said:8.3f}{right:8.3f}")
+def average(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else math.nan
+
+
+def bins(known: Sequence[tuple[float, bool]]) -> dict[int, list[tuple[float, bool]]]:
+    by_score: dict[int, list[tuple[float, bool]]] = {}
+    for score, is_right in known:
+        by_score.setdefault(min(9, int(score * 10)), []).append((score, is_right))
+    return by_score
+
+
+def calibration_error(known: Sequence[tuple[float, bool]]) -> float:
+    gaps = (abs(sum(score - is_right for score, is_right in some)) for some in bins(known).values())
+    return sum(gaps) / len(known) if known else math.nan
+
+
+def curve_points(seen: Sequence[Observed], said: Sequence[float]) -> dict[str, list[tuple[float, float, int]]]:
+    """Return for each family of sets what was said of first hits, how many of them were right, and of how many."""
+    points: dict[str, list[tuple[float, float, int]]] = {}
+    for family in families(seen):
+        known = [
+            (score, hit.is_right)
+            for hit, score in zip(seen, said, strict=True)
+            if family_of(hit.name) == family and hit.place == 0
+        ]
+        points[family] = [
+            (average([score for score, _ in some]), average([right for _, right in some]), len(some))
+            for _, some in sorted(bins(known).items())
+        ]
+    return points
 
 
 if __name__ == "__main__":

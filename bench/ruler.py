@@ -2,9 +2,9 @@
 
 Run: ./dev ruler [NAME...] [--sets FOLDER] [--provider static] [--rerank] [--sample 200] [--save FILE] [--against FILE].
 A set is a folder, or a `.tar.xz` of one, with `home/` (a memory) and `questions.jsonl`, whose lines have a `question`,
-`evidence` (`path` or `path#L3-L5`), and perhaps `agent`, `today`, and `files` (only so many of the agent's sessions are
-there yet). The sets are not part of the project. Exit status 1: a set is below FTS5, or below the saved table, by more
-than chance explains.
+`evidence` (`path` or `path#L3-L5`; none where the memory cannot answer), and perhaps `agent`, `today`, and `files`
+(only so many of the agent's sessions are there yet). `./dev homes FOLDER` makes two sets; the others are not part of
+the project. Exit status 1: a set is below FTS5, or below the saved table, by more than chance explains.
 """
 
 from __future__ import annotations
@@ -113,33 +113,47 @@ def measure(
     source: Path, home: Path, questions: list[dict[str, Any]], others: list[dict[str, Any]], given: argparse.Namespace
 ) -> tuple[list[dict[str, Outcome]], list[float]]:
     """Ask every question in each way; also questions of other sets, and the score of the first hit for each."""
+    make_home(source, home, given)
+    dice = random.Random(3)
+    rows: list[dict[str, Outcome]] = []
+    unanswerable: list[float] = []
+    for question, memory, plain in open_memories(source / "home", home, questions):
+        ways = {"search": ranking_of(memory), "words": ranking_of(memory, mode="keyword"), "fts5": plain.find}
+        if not question["evidence"]:
+            unanswerable.append(first_score(ways["search"](question["question"])))
+            continue
+        rows.append({way: ask(find, question) for way, find in ways.items()})
+        if others and len(rows) % UNANSWERABLE_SHARE == 0:
+            unanswerable.append(first_score(ways["search"](dice.choice(others)["question"])))
+    return rows, unanswerable
+
+
+def first_score(ranking: Ranking) -> float:
+    return ranking[0][3] if ranking else 0.0
+
+
+def make_home(source: Path, home: Path, given: argparse.Namespace) -> None:
     home.mkdir()
     settings = {"provider": given.provider, "rerank": given.rerank, "indexSessions": True}
     (home / "commonplace.yaml").write_text(json.dumps({"memorySearch": settings}))
     if (source / "home/memory").exists():
         shutil.copytree(source / "home/memory", home / "memory")
-    dice = random.Random(3)
-    rows: list[dict[str, Outcome]] = []
-    unanswerable: list[float] = []
-    for question, ways in opened(source / "home", home, questions):
-        rows.append({way: ask(find, question) for way, find in ways.items()})
-        if others and len(rows) % UNANSWERABLE_SHARE == 0:
-            ranking = ways["search"](dice.choice(others)["question"])
-            unanswerable.append(ranking[0][3] if ranking else 0.0)
-    return rows, unanswerable
 
 
-def opened(
+def open_memories(
     source: Path, home: Path, questions: list[dict[str, Any]]
-) -> Iterator[tuple[dict[str, Any], dict[str, Callable[[str], Ranking]]]]:
-    """Yield every question with the ways to ask it, of a memory that has what it may know."""
+) -> Iterator[tuple[dict[str, Any], Memory, PlainBm25]]:
+    """Yield every question with a memory that has what it may know, and the same in FTS5."""
     now = [datetime.now(UTC)]
     agent = ""
     for question in questions:
         if question.get("agent", "main") != agent:
             agent = question.get("agent", "main")
+            pages = Path("agents") / agent / "memory"
+            if (source / pages).exists():
+                shutil.copytree(source / pages, home / pages)
             memory = Memory(home, agent, clock=lambda: now[0])
-            plain = PlainBm25(home)
+            plain = PlainBm25(home, ("memory", pages))
             waiting = sorted((source / "agents" / agent / "sessions").glob("*.jsonl"))
             brought = -1
         count = question.get("files", len(waiting))
@@ -153,7 +167,7 @@ def opened(
             memory.build_index()
             memory.search("warm up", limit=1)
         now[0] = datetime.fromisoformat(f"{question['today']}T12:00:00+00:00") if "today" in question else now[0]
-        yield question, {"search": ranking_of(memory), "words": ranking_of(memory, mode="keyword"), "fts5": plain.find}
+        yield question, memory, plain
 
 
 def ranking_of(memory: Memory, **options: Any) -> Callable[[str], Ranking]:
@@ -166,13 +180,13 @@ def ranking_of(memory: Memory, **options: Any) -> Callable[[str], Ranking]:
 class PlainBm25:
     """SQLite's FTS5 with its own BM25 over the same units: pages, and turns of sessions."""
 
-    def __init__(self, home: Path) -> None:
+    def __init__(self, home: Path, folders: Sequence[str | Path]) -> None:
         self._home = home
         self._db = sqlite3.connect(":memory:")
         self._db.execute(
             "CREATE VIRTUAL TABLE units USING fts5(path UNINDEXED, line UNINDEXED, body, tokenize='porter')"
         )
-        for page in sorted((home / "memory").rglob("*.md")):
+        for page in sorted(page for folder in folders for page in (home / folder).rglob("*.md")):
             self.add(page)
 
     def add(self, file: Path) -> None:
@@ -211,7 +225,7 @@ def ask(find: Callable[[str], Ranking], question: dict[str, Any]) -> Outcome:
     gain = discounted_gain(place for place, unit in enumerate(units) if unit in evidence)
     best = discounted_gain(range(len(evidence)))
     found = len(evidence.intersection(units)) / len(evidence)
-    return Outcome(found, gain / best, ranking[0][3] if ranking else 0.0, bool(units) and units[0] in evidence, seconds)
+    return Outcome(found, gain / best, first_score(ranking), bool(units) and units[0] in evidence, seconds)
 
 
 def units_of(name: str) -> Iterator[Unit]:

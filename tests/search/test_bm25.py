@@ -132,9 +132,29 @@ def test_a_turn_is_found_by_what_was_said_around_it_after_the_turn_that_says_it(
     (home / "agents/main/sessions/s.jsonl").write_text("\n".join(lines))
     (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
     hits = Memory(home, clock=clock).search("animal")
-    assert hits[0].text == "user: Which animal do you like most?"
+    assert hits[0].text == "user: Which animal do you like most?\nuser: The okapi, by far."
+    assert (hits[0].start, hits[0].question) == (3, "user: Which animal do you like most?")
     assert {hit.start for hit in hits[:4]} == {1, 2, 3, 4}
-    assert all(hit.score < hits[0].score for hit in hits[1:])
+
+
+@pytest.mark.parametrize("query", ["How often does Bea take her dogs for walks?", "how often are the dogs walked"])
+def test_a_question_that_was_asked_before_brings_its_answer(home: Path, clock: FrozenClock, query: str) -> None:
+    said = [
+        "Did you sleep well?",
+        "Yes, very well.",
+        "How often do you take the dogs for walks?",
+        "Three times a day, even in winter.",
+        "We take the dogs to the vet in May.",
+        "Walks are good for the back, the doctor said.",
+    ]
+    (home / "agents/main/sessions").mkdir(parents=True)
+    turns = [{"role": "user", "name": ("Ann", "Bea")[at % 2], "content": text} for at, text in enumerate(said)]
+    (home / "agents/main/sessions/s.jsonl").write_text("\n".join(map(json.dumps, turns)))
+    (home / "commonplace.yaml").write_text("memorySearch:\n  indexSessions: true\n")
+    first = Memory(home, clock=clock).search(query)[0]
+    assert (first.start, first.end) == (4, 4)
+    assert first.question == "user (Ann): How often do you take the dogs for walks?"
+    assert first.text.endswith("Three times a day, even in winter.")
 
 
 def test_a_text_that_stands_in_hundreds_of_places_leaves_room_for_others(home: Path, clock: FrozenClock) -> None:

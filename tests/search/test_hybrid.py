@@ -79,6 +79,26 @@ def test_nonsense_finds_nothing(memory: Memory, question: str) -> None:
     assert memory.search(question) == []
 
 
+@pytest.mark.parametrize("question", ["Why could n't the cat sleep ?", "'s cat", "n't", "the cat ' s"])
+def test_the_remains_of_a_contraction_are_a_question_like_any_other(memory: Memory, question: str) -> None:
+    write(memory, FACTS)
+    hits = memory.search(question)
+    assert "cat" not in question or FACTS["cat"] in [hit.text for hit in hits]
+
+
+def test_a_small_memory_ranks_everything_where_nothing_is_certain(memory: Memory) -> None:
+    write(memory, FACTS)
+    found = memory.home.search("Which of them would you recommend?")
+    assert len(found.hits) == len(FACTS)
+    assert found.verdict == "nothing"
+
+
+@pytest.mark.parametrize("word", ["fox", "deploy", "Yes."])
+def test_a_single_word_that_nothing_has_and_nothing_means_finds_nothing(memory: Memory, word: str) -> None:
+    write(memory, {"garden": "I planted tomatoes.", "office": "The office is in Basel."})
+    assert memory.search(word) == []
+
+
 def test_an_empty_memory_answers_nothing_by_meaning(memory: Memory) -> None:
     found = memory.home.search("feline asleep")
     assert (found.hits, found.warnings) == ((), ())

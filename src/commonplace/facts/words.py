@@ -47,7 +47,7 @@ def split_words(folded: str) -> list[str]:
         if word.isalnum():
             words.append(word)
         elif "'" in word:
-            words += _expand(word)
+            words += filter(None, _expand(word))
         elif is_number(word) or "." in word or "_" in word:
             words.append(word)
         else:

@@ -39,6 +39,7 @@ class Entry(NamedTuple):
 
 BM25_K1 = 0.8  # how fast repeats of a word stop counting
 BM25_B = 0.55  # how much the length of a passage counts
+SHARED_LETTERS = 2  # at its beginning, of a word that may be another one misspelled
 CONTEXT_WEIGHT = 0.5  # of a word in the text around a passage, relative to one in it
 
 
@@ -214,6 +215,11 @@ class Retriever(Protocol):
     def similarity_stats(self, space: str, viewer: Viewer) -> tuple[float, float] | None:
         """Return mean and standard deviation of the cosine between passages that the viewer may see; None if there
         are too few."""
+        ...
+
+    def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
+        """Return the words of about the same length that begin with the same two letters, with how many passages that
+        the viewer may see have each."""
         ...
 
     def newest(self, viewer: Viewer, filters: Filters, limit: int) -> list[int]:

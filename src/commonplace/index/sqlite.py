@@ -22,6 +22,7 @@ from .base import (
     BM25_K1,
     CONTEXT_WEIGHT,
     MAX_PASSAGES_PER_FACT_KEY,
+    SHARED_LETTERS,
     Candidate,
     CorpusStats,
     Entry,
@@ -238,6 +239,15 @@ class SqliteIndex(VectorSpaces):
             SELECT word, sum(passages) FROM frequencies WHERE word IN ({placeholders(words)})
             AND owner IN ({",".join(str(row[0]) for row in sizes)}) GROUP BY word HAVING sum(passages) > 0"""
         return CorpusStats(passages, length / passages if passages else 1.0, dict(self._rows(sql, words)))
+
+    def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
+        condition, values = render_sqlite(owner_condition(viewer))
+        start = word[:SHARED_LETTERS]
+        sql = f"""
+            SELECT word, sum(frequencies.passages) FROM frequencies JOIN owners ON owners.id = frequencies.owner
+            WHERE word >= ? AND word < ? AND length(word) BETWEEN ? AND ? AND {condition}
+            GROUP BY word HAVING sum(frequencies.passages) > 0"""
+        return dict(self._rows(sql, [start, f"{start}\U0010ffff", len(word) - 1, len(word) + 1, *values]))
 
     def records(self, prefix: str) -> list[Record]:
         return _read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))

@@ -46,6 +46,7 @@ class QueryWord(NamedTuple):
 
     forms: tuple[str, ...]
     is_function_word: bool
+    is_corrected: bool = False  # it is not the word of the query, but one that the memory has
 
 
 def tokenize_passage(text: str, around: str) -> PassageWords:

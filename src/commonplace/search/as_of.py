@@ -211,6 +211,11 @@ class IndexAsOf:
         frequency.update(then.frequency)
         return CorpusStats(passages, length / passages if passages else 1.0, frequency)
 
+    def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
+        counts = Counter(self._present.words_like(word, viewer))
+        counts.update(self._overlay.words_like(word, viewer))
+        return dict(counts)
+
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         now = self._present.match_terms(weights, viewer, self._narrow(filters), limit)
         then = self._overlay.match_terms(weights, viewer, filters, limit)

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, pairwise, starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..index.base import BM25_B, BM25_K1, BatchQuery, Candidate, CorpusStats, Retriever
 from ..index.terms import encode_term
-from ..index.tokenizer import QueryWord, query_language, tokenize_query
+from ..index.tokenizer import QueryWord, query_language, tokenize_passage, tokenize_query
 from ..model import Query, Viewer
 from .term_counts import Bigram, count_plainly, count_with_numpy
 
@@ -26,8 +26,12 @@ _MAX_QUERY_WORDS = 200  # of a page that is pasted as a query
 _IDF_PRIOR_PASSAGES = 200  # added to the corpus size: in a small home, document frequencies say little
 _FUNCTION_WORD_WEIGHT = 0.1  # of a word like `the`, against one with a meaning of its own
 _NUMBER_WEIGHT = 1.7  # of a year, an amount or an identifier: it is never meant in a figurative sense
+_CORRECTED_WEIGHT = 0.5  # of a word that was probably misspelled
 _MAX_LOOKUP_PASSAGES = 1_500  # that the looked-up words occur in, taken together
 _MAX_HIT_CHARACTERS = 2400  # a longer hit is cut to the part around the first word found
+
+
+NO_CORRECTIONS: Mapping[str, str] = {}
 
 
 class Term(NamedTuple):
@@ -51,11 +55,18 @@ class QueryTerms(NamedTuple):
     content_words: tuple[QueryWord, ...]  # those that are no function words
     pairs: tuple[WordPair, ...]
     language: str
+    unknown: tuple[str, ...] = ()  # the content words that no passage has
 
 
-def build_batch_query(query: Query, query_vectors: Iterable[tuple[str, Vectors]], limit: int) -> BatchQuery:
+def build_batch_query(
+    query: Query,
+    query_vectors: Iterable[tuple[str, Vectors]],
+    limit: int,
+    corrections: Mapping[str, str] = NO_CORRECTIONS,
+) -> BatchQuery:
     """Return a query with the parameters of `weigh_terms`, for an index that weighs the words itself."""
-    _, words = _split_query(query.text)
+    _, known_words = _split_query(query.text)
+    words = _correct(known_words, corrections)
     forms = list({form: word for word in words for form in word.forms}.items())
     return BatchQuery(
         tuple(form for form, _ in forms),
@@ -81,9 +92,25 @@ def _all_forms(words: Iterable[QueryWord]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(form for word in words for form in word.forms))
 
 
-def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
+def _correct(words: Sequence[QueryWord], corrections: Mapping[str, str]) -> list[QueryWord]:
+    """Return the words with what the misspelled ones were meant to be."""
+    if not corrections:
+        return list(words)
+    fixed = [
+        QueryWord((corrections[word.forms[0]],), is_function_word=False, is_corrected=True)
+        if word.forms[0] in corrections
+        else word
+        for word in words
+    ]
+    return list(dict.fromkeys(fixed))
+
+
+def weigh_terms(
+    index: Retriever, text: str, viewer: Viewer, corrections: Mapping[str, str] = NO_CORRECTIONS
+) -> QueryTerms:
     """Weigh the words of a query by how rare they are among what the viewer may see."""
-    language, words = _split_query(text)
+    language, known_words = _split_query(text)
+    words = _correct(known_words, corrections)
     if not words:
         return QueryTerms({}, (), 0.0, 1.0, (), (), (), "")
     corpus = index.corpus_stats(_all_forms(words), viewer)
@@ -99,6 +126,7 @@ def weigh_terms(index: Retriever, text: str, viewer: Viewer) -> QueryTerms:
         content_words,
         tuple(starmap(_pair_words, pairwise(content_words))),
         language,
+        tuple(word.forms[0] for word in content_words if not _frequency(corpus, word)),
     )
 
 
@@ -126,6 +154,8 @@ def _factor(word: QueryWord) -> float:
     """Return how much a word weighs compared with others that are as rare."""
     if word.is_function_word:
         return _FUNCTION_WORD_WEIGHT
+    if word.is_corrected:
+        return _CORRECTED_WEIGHT
     return _NUMBER_WEIGHT if any(map(str.isdigit, word.forms[0])) else 1.0
 
 
@@ -207,6 +237,13 @@ def _length_norm(length: Any, terms: QueryTerms) -> Any:
 def _group_starts(groups: Sequence[Sequence[Any]]) -> list[int]:
     """Return where each group begins when all are written one after the other."""
     return [*accumulate(map(len, groups[:-1]), initial=0)]
+
+
+def own_share(terms: QueryTerms, candidate: Candidate) -> float:
+    """Return the share of the query's words, by weight, that a passage itself has, without what is around it."""
+    words = frozenset(tokenize_passage(candidate.hit.text, "").body)
+    present = sum(term.weight for term in terms.terms if not words.isdisjoint(term.forms))
+    return present / terms.total if terms.total else 0.0
 
 
 def match_key(terms: QueryTerms, key: str) -> float:

@@ -2,9 +2,9 @@
 
 The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
 estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25, and on how much the
-query says: three common words are matched by chance, ten rare ones are not. Fitted over many sets of questions at
-once, among them questions that the memory cannot answer, so that a threshold means the same whatever the language and
-the length of the question: at 0.5, half of the hits are right.
+query says: three words are matched by chance, ten are not, and words that the memory lacks weigh the most. Fitted by
+`./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so that a
+threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are right.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ from typing import NamedTuple
 
 class Scale(NamedTuple):
     """Mean and deviation of the cosine between a query and unrelated passages; the logistic curve that turns the
-    evidence for a hit into a probability: its offset, and the slope of each part of the evidence."""
+    evidence for a hit into a probability: its offset, and the slope of each part of the evidence. `slope` is that of
+    the odds, `log_slope` that of their logarithm: from some odds on, more of them say little."""
 
     mean: float
     deviation: float
     slope: float
     offset: float
+    log_slope: float = 0.0
     lead: float = 0.0
     lexical: float = 0.0
     query: float = 0.0
+    words: float = 0.0
 
 
 class Evidence(NamedTuple):
@@ -34,6 +37,7 @@ class Evidence(NamedTuple):
     lead: float  # above the best other hit, or below it
     lexical: float  # its share of BM25
     query: float  # the logarithm of what all words of the query weigh
+    words: float  # the logarithm of how many content words it has
 
 
 class MaxSimScale(NamedTuple):
@@ -44,12 +48,14 @@ class MaxSimScale(NamedTuple):
 
 
 MAXSIM = MaxSimScale(0.172, 0.01125)
-KEYWORD = Scale(0.0, 1.0, 0.198, -5.876, lead=0.372, lexical=2.831, query=0.601)
+KEYWORD = Scale(0.0, 1.0, 0.0, -5.34, log_slope=2.024, lead=0.497, lexical=0.743, query=-0.71, words=1.312)
 DATES_ALONE = Scale(0.0, 1.0, 0.3, -3.9)  # where a query asks for days and nothing else, all that is dated so is right
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
 CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
 _SPACES = {
-    "commonplace-static": Scale(0.05, 0.115, 0.132, -5.287, lead=0.33, lexical=2.503, query=0.517),
+    "commonplace-static": Scale(
+        0.05, 0.115, 0.0, -5.264, log_slope=2.871, lead=0.385, lexical=-1.805, query=-1.474, words=2.058
+    ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
     "local-bge-small-zh": Scale(0.30, 0.08, 0.37, -4.28),
@@ -84,13 +90,17 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def weigh_evidence(odds: Sequence[float], lexical: Sequence[float], query_weight: float) -> list[Evidence]:
-    """Return the evidence for each hit, given the odds of all above the background and their shares of BM25."""
+def weigh_evidence(
+    odds: Sequence[float], lexical: Sequence[float], query_weight: float, query_words: int
+) -> list[Evidence]:
+    """Return the evidence for each hit, given the odds of all above the background and their shares of BM25, and what
+    the words of the query weigh and how many content words there are."""
     best = sorted(odds, reverse=True)[:2]
     second = best[1] if len(best) > 1 else 0.0
-    words = math.log1p(query_weight)
+    weight = math.log1p(query_weight)
+    words = math.log1p(query_words)
     return [
-        Evidence(value, _clip_lead(value - (second if value == best[0] else best[0])), share, words)
+        Evidence(value, _clip_lead(value - (second if value == best[0] else best[0])), share, weight, words)
         for value, share in zip(odds, lexical, strict=True)
     ]
 
@@ -104,8 +114,10 @@ def calibrate(evidence: Evidence, scale: Scale) -> float:
     logit = (
         scale.offset
         + scale.slope * evidence.odds
+        + scale.log_slope * math.log1p(max(0.0, evidence.odds))
         + scale.lead * evidence.lead
         + scale.lexical * evidence.lexical
         + scale.query * evidence.query
+        + scale.words * evidence.words
     )
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, tzinfo
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..embedding.base import Embedder
@@ -21,13 +20,14 @@ from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import ActiveEmbedders, EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
-from .bm25 import QueryTerms, build_batch_query, cut_excerpt, weigh_terms
+from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, cut_excerpt, weigh_terms
 from .calibration import (
     CROSS_ENCODER,
     CROSS_ENCODER_AFTER_MAXSIM,
     DATES_ALONE,
     KEYWORD,
     MAXSIM,
+    Evidence,
     Scale,
     background_odds,
     calibrate,
@@ -44,6 +44,7 @@ from .scoring import (
     Weights,
     answer_open_question,
     drop_duplicates,
+    drop_unlikely,
     explain_hit,
     fits_dates,
     has_dated_hit,
@@ -51,6 +52,7 @@ from .scoring import (
     score_candidates,
     sort_by_day,
 )
+from .spelling import find_corrections
 from .truth import mark_versions
 
 if TYPE_CHECKING:
@@ -323,26 +325,34 @@ def _run_dated_query(
         rows = _select_by_date(rows, dates)
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
-    scores = _calibrate(rows, background, candidates.terms, scale, dates)
-    scored = ((row, score) for row, score in zip(rows, scores, strict=True) if score >= query.min_score)
-    hits = list(islice(scored, query.limit))
-    words = list(candidates.terms.weights)
+    terms = candidates.terms
+    odds = [row.odds - background for row in rows]
+    every = weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total, len(terms.content_words))
+    scored = list(zip(rows, _calibrate(rows, every, scale, dates), every, strict=True))
+    if scored and scored[0][1] >= _FOUND_SCORE:
+        likely = {row.number for row in drop_unlikely(rows)}
+        scored = [hit for hit in scored if hit[0].number in likely]
+    hits = [hit for hit in scored if hit[1] >= query.min_score][: query.limit]
+    words = list(terms.weights)
     active = vectors.active
     return SearchResult(
-        tuple(_make_hit(row, score, words, questions.get(row.number, "")) for row, score in hits),
+        tuple(_make_hit(row, score, words, questions.get(row.number, row.question)) for row, score, _ in hits),
         "keyword" if candidates.z_scores is None else "hybrid",
         active.provider,
         active.model,
         active.failed,
         tuple(filter(None, (active.reason, reason))),
-        tuple(row._replace(odds=row.odds - background, background=background) for row, _ in hits),
+        tuple(row._replace(odds=known.odds, background=background, evidence=known) for row, _, known in hits),
         dates=dates,
         has_dated=has_dated,
     )
 
 
 def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:
-    """Return what the user said before each of the assistant's turns: an answer alone is often hard to understand."""
+    """Return what the user said before each of the assistant's turns: an answer alone is often hard to understand.
+
+    A turn that answers the question of someone else has it with it already.
+    """
     answers = [row.number for row in rows if row.hit.source == "session" and row.hit.text.startswith(ASSISTANT_STARTS)]
     return index.find_questions(answers) if answers else {}
 
@@ -388,14 +398,12 @@ def explain_dates(result: SearchResult) -> dict[str, Any] | None:
 
 
 def _calibrate(
-    rows: Sequence[ScoredHit], background: float, terms: QueryTerms, scale: Scale, dates: QueryDates
+    rows: Sequence[ScoredHit], every: Sequence[Evidence], scale: Scale, dates: QueryDates
 ) -> Iterator[float]:
     """Yield the score of each hit; none exceeds that of the hit before it, and what is of other days than those asked
     about is well below what is of these."""
-    odds = [row.odds - background for row in rows]
     is_dated = [bool(dates.spans) and fits_dates(row, dates) for row in rows]
     most = 1.0 if dates.has_subject or any(is_dated) else _MAX_OTHER_DAYS_SCORE
-    every = weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total)
     for place, (row, evidence) in enumerate(zip(rows, every, strict=True)):
         if dates.selects_first and place and is_dated[place - 1] and not is_dated[place]:
             most *= _OTHER_DAYS_SHARE
@@ -506,12 +514,27 @@ def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
 def _retrieve(
     index: Index, query: Query, vectors: _QueryVectors, weights: Weights, *, newest: bool = False
 ) -> _Candidates:
+    """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
+    found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
+    corrections = find_corrections(index, found.terms.unknown, query.viewer)
+    return _retrieve_words(index, query, vectors, weights, corrections, newest=newest) if corrections else found
+
+
+def _retrieve_words(
+    index: Index,
+    query: Query,
+    vectors: _QueryVectors,
+    weights: Weights,
+    corrections: Mapping[str, str],
+    *,
+    newest: bool,
+) -> _Candidates:
     pool = _POOL_PASSAGES if query.limit <= _POOL_PASSAGES // 2 else query.limit * 2
     retriever: Retriever = index
     if isinstance(index, SingleQueryIndex):
         by_space = ((vector.space, vector.vector) for vector in vectors.vectors)
-        retriever = index.fetch(build_batch_query(query, by_space, pool))
-    terms = weigh_terms(retriever, query.text, query.viewer)
+        retriever = index.fetch(build_batch_query(query, by_space, pool, corrections))
+    terms = weigh_terms(retriever, query.text, query.viewer, corrections)
     known = _find_by_words(retriever, query, terms, pool)
     if newest:
         numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]

@@ -26,13 +26,18 @@ def rerank_maxsim(
     if maxsim_embedder is None or not rows or not weights.maxsim:
         return rows
     best = rows[:MAXSIM_HITS]
-    similarities = maxsim_embedder.maxsim(query, [row.hit.text[:_MAXSIM_CHARACTERS] for row in best])
+    similarities = maxsim_embedder.maxsim(query, [_answer_text(row)[:_MAXSIM_CHARACTERS] for row in best])
     if not similarities:
         return rows
     excess = [similarity - _MEAN_MAXSIM for similarity in similarities]
     rescored = rescore(best, [weights.maxsim * value for value in excess], weights)
     ordered = sort_by_odds(row._replace(maxsim=value) for row, value in zip(rescored, excess, strict=True))
     return put_first(ordered, rows[MAXSIM_HITS:])
+
+
+def _answer_text(row: ScoredHit) -> str:
+    """Return a passage with the question that it answers, if there is one."""
+    return f"{row.question}\n{row.hit.text}" if row.question else row.hit.text
 
 
 def rerank_cross_encoder(

@@ -16,7 +16,8 @@ from typing import NamedTuple
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate
 from ..model import Hit, Query
-from .bm25 import QueryTerms, bm25_scores, match_key
+from .bm25 import QueryTerms, bm25_scores, match_key, own_share
+from .calibration import Evidence
 from .dates import NO_DATES, QueryDates, asks_about_now, date_proximity, names_days_within
 from .words import QueryWords, is_question
 
@@ -63,6 +64,9 @@ class ScoredHit(NamedTuple):
     maxsim: float | None = None  # above the mean, where it was computed
     cross_encoder: float | None = None  # its score, where it was computed
     is_right_by_date: bool = False  # it is of the days asked about, and little else is asked
+    is_likely: bool = True  # it has a word of the query, or is very similar to it
+    question: str = ""  # the turn before it, which asks what the query asks
+    evidence: Evidence | None = None  # what its score was made of
 
 
 WEIGHTS = Weights()
@@ -76,9 +80,12 @@ _EXPLAIN_NAMES = {
 }
 _RECENCY_HALF_LIFE_DAYS = 90
 _KIND_WEIGHTS = {"activity": 0.3}  # activity logs mention every key that was written: the pages themselves come first
-_MIN_Z_SCORE = 2.0  # from which similarity alone makes a hit
-_MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a hit by similarity alone needs
-_MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which a passage needs to fill up a short list
+_MIN_Z_SCORE = 2.0  # from which similarity alone makes a passage likely to answer
+_MIN_SHARE_OF_BEST = 0.3  # of the best hit's odds, which a passage needs to be likely by similarity alone
+_MIN_SHARE_TO_FILL = 0.2  # of the best hit's odds, which an unlikely passage needs beside a hit that is right
+_MIN_BEST_Z_SCORE = 0.5  # of the most similar passage, below which the query is nonsense to this memory
+_ANSWER_LEAD = 0.01  # of the odds of an answer over those of its question
+_MIN_ASKED_SHARE = 0.4  # of the query's words, by weight, in a turn that asks the same
 _NAMED_IN_TEXT = 0.95  # the date factor of what names one of several days asked about
 _DATE_ALONE = 10.0  # the date factor of what is dated by the days asked about, where nothing else is asked
 _NAMED_ALONE = 3.5  # of what only names them in its text
@@ -102,20 +109,47 @@ def score_candidates(
 ) -> list[ScoredHit]:
     """Score the candidates and sort them, best first. `z_scores` is None where no embedder answers."""
     about_now = asks_about_now(query.text)
-    rows: list[tuple[Candidate, Factors, float]] = []
+    rows: list[_Row] = []
     scores = bm25_scores(terms, candidates)
     for candidate, score in zip(candidates, scores, strict=True):
         factors = _factors(query, terms, candidate, score, z_scores, dates, about_now=about_now)
         rows.append((candidate, factors, _odds(factors, weights)))
-    rows, unlikely = _split_unlikely(rows, dates)
-    support = page_support((candidate.hit.path, odds) for candidate, _, odds in rows)
-    hits = []
-    for candidate, factors, odds in rows:
-        page = support[candidate.hit.path]
-        hits.append(ScoredHit(candidate.number, candidate.hit, odds + weights.support * page, factors, page))
-    best_odds = max((odds for _, _, odds in rows), default=0.0)
-    near = [row for row in unlikely if (row[1].dense or 0.0) > 0 and row[2] >= _MIN_SHARE_TO_FILL * best_odds]
-    return _fill(_spread(sort_by_odds(hits), weights), near, query.limit)
+    likely = _find_likely(rows, dates)
+    if z_scores is None or not _is_asked(query, terms) or not (likely or _is_any_similar(rows)):
+        rows = [row for row in rows if row[0].number in likely]
+    answers = _find_answers(rows, terms)
+    hits = [_make_scored_hit(row, answers.get(row[0].number), likely) for row in rows]
+    support = page_support((hit.hit.path, hit.odds) for hit in hits)
+    supported = [
+        hit._replace(odds=hit.odds + weights.support * support[hit.hit.path], support=support[hit.hit.path])
+        for hit in hits
+    ]
+    return _spread(sort_by_odds(supported), weights)
+
+
+def _make_scored_hit(row: _Row, question: _Row | None, likely: frozenset[int]) -> ScoredHit:
+    """Return a hit; an answer comes before its question."""
+    candidate, factors, odds = row
+    asked = question[0].hit.text if question else ""
+    best = max(odds, question[2] + _ANSWER_LEAD) if question else odds
+    return ScoredHit(
+        candidate.number, candidate.hit, best, factors, is_likely=candidate.number in likely, question=asked
+    )
+
+
+def _find_answers(rows: Sequence[_Row], terms: QueryTerms) -> dict[int, _Row]:
+    """Return the question before each turn that follows one which asks what the query asks.
+
+    The question repeats the words of the query, and what is looked for is its answer.
+    """
+    starts = {(row[0].hit.path, row[0].hit.start): row for row in rows if row[0].hit.source == "session"}
+    answers: dict[int, _Row] = {}
+    for row in starts.values():
+        candidate, factors, _ = row
+        answer = starts.get((candidate.hit.path, candidate.hit.end + 1)) if factors.question else None
+        if answer and not answer[1].question and own_share(terms, candidate) >= _MIN_ASKED_SHARE:
+            answers[answer[0].number] = row
+    return answers
 
 
 def _factors(
@@ -202,29 +236,32 @@ def _odds(factors: Factors, weights: Weights) -> float:
 _Row = tuple[Candidate, Factors, float]
 
 
-def _split_unlikely(rows: list[_Row], dates: QueryDates) -> tuple[list[_Row], list[_Row]]:
-    """Split off passages without a word of the query, unless their z-score and their share of the best odds are high
-    enough: some passage is always the nearest, however unrelated it is. Those of the days asked about stay."""
+def _find_likely(rows: Sequence[_Row], dates: QueryDates) -> frozenset[int]:
+    """Return the passages that have a word of the query, whose z-score and share of the best odds are high, or that are
+    of the days asked about. Some passage is always the nearest, however unrelated it is."""
     min_odds = _MIN_SHARE_OF_BEST * max((odds for _, _, odds in rows), default=0.0)
-    likely: list[_Row] = []
-    unlikely: list[_Row] = []
-    for row in rows:
-        _, factors, odds = row
+    likely: list[int] = []
+    for candidate, factors, odds in rows:
         is_near = (factors.dense or 0.0) >= _MIN_Z_SCORE and odds >= min_odds
         is_dated = dates.selects_all and factors.date >= _NAMED_IN_TEXT
-        (likely if factors.lexical > 0 or is_near or is_dated else unlikely).append(row)
-    return likely, unlikely
+        if factors.lexical > 0 or is_near or is_dated:
+            likely.append(candidate.number)
+    return frozenset(likely)
 
 
-def _fill(hits: list[ScoredHit], near: Iterable[_Row], limit: int) -> list[ScoredHit]:
-    """Add the nearest of the unlikely passages after the others, where there are fewer hits than were asked for.
+def _is_asked(query: Query, terms: QueryTerms) -> bool:
+    """Return whether a query is more than one word: who looks up a word wants that word, or none."""
+    return len(query.text.split()) > 1 or len(terms.content_words) > 1
 
-    Where no passage is likely, nothing is added: a query that nothing fits finds nothing.
-    """
-    if not hits or len(hits) >= limit:
-        return hits
-    more = [ScoredHit(candidate.number, candidate.hit, odds, factors) for candidate, factors, odds in near]
-    return put_first(hits, sort_by_odds(more)[: limit - len(hits)])
+
+def _is_any_similar(rows: Sequence[_Row]) -> bool:
+    return any((factors.dense or 0.0) >= _MIN_BEST_Z_SCORE for _, factors, _ in rows)
+
+
+def drop_unlikely(rows: Sequence[ScoredHit]) -> list[ScoredHit]:
+    """Return the hits without those that only are the nearest, for a list whose first hit is right."""
+    min_odds = _MIN_SHARE_TO_FILL * max((row.odds for row in rows), default=0.0)
+    return [row for row in rows if row.is_likely or ((row.factors.dense or 0.0) > 0 and row.odds >= min_odds)]
 
 
 def page_support(odds: Iterable[tuple[str, float]]) -> dict[str, float]:

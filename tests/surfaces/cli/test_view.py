@@ -153,7 +153,7 @@ def test_an_explanation_is_the_same_answer_with_every_factor(asked: Shell, optio
 
 
 def test_a_hit_by_meaning_alone_has_no_words_to_explain_it(own: Shell) -> None:
-    (hit,) = search(own, "feline asleep", "--explain")["results"]
+    hit, *_ = search(own, "feline asleep", "--explain")["results"]
     assert hit["citation"].startswith("memory/cat.md")
     assert "words" not in hit["why"]
     assert hit["why"]["meaning"] > 0
@@ -413,10 +413,11 @@ def test_a_search_that_nothing_fits_says_so_and_shows_the_nearest(shell: Shell) 
 
 
 def test_hits_that_hardly_fit_are_counted_and_shown_on_request(shell: Shell) -> None:
+    shell.ok("remember", "The staging database is on port 5403.")
     for number in range(8):
-        shell.ok("remember", f"The staging database number {number} is on port {5400 + number}.")
-    folded = shell.run("search", "database number 3 on port 5403")
-    everything = shell.ok("search", "database number 3 on port 5403", "--min-score", "0")
+        shell.ok("remember", f"Ship {number} left the port at noon, with a crew of {number + 20} and bananas.")
+    folded = shell.run("search", "on which port is the staging database?")
+    everything = shell.ok("search", "on which port is the staging database?", "--min-score", "0")
     assert "5403" in folded.stdout
     assert "more hardly fit: --min-score 0 shows them" in folded.stderr
     assert len(everything) > len(folded.stdout)

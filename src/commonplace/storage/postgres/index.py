@@ -7,6 +7,7 @@ of the program, or two settings, have an index each.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from ...formats.transcripts import USER_STARTS
 from ...index.base import (
     MAX_PASSAGES_PER_FACT_KEY,
+    SHARED_LETTERS,
     BatchQuery,
     Candidate,
     CorpusStats,
@@ -217,6 +219,17 @@ class PostgresIndex:
         known = {word: frequency[lookup_term(word)] for word in words if lookup_term(word) in frequency}
         passages, length = rows[0][:2]
         return CorpusStats(int(passages), length / passages if passages else 1.0, known)
+
+    def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
+        owners, values = owners_cte(viewer)
+        sql = f"""WITH {owners} SELECT word, sum(frequencies.passages)::int
+            FROM commonplace.index_frequencies AS frequencies JOIN owners ON owners.id = frequencies.owner
+            WHERE frequencies.tenant = %(tenant)s AND frequencies.territory = %(index_key)s AND visible
+              AND word LIKE %(start)s AND length(word) BETWEEN %(least)s AND %(most)s
+            GROUP BY word HAVING sum(frequencies.passages) > 0"""
+        start = re.sub(r"([\\%_])", r"\\\1", word[:SHARED_LETTERS])
+        limits = {"start": f"{start}%", "least": len(word) - 1, "most": len(word) + 1}
+        return dict(self._tables.query(sql, values | limits))
 
     def nearest(
         self, space: str, query: Vectors, viewer: Viewer, filters: Filters, limit: int

@@ -60,6 +60,9 @@ class PrefetchedRetriever:
     def corpus_stats(self, words: Sequence[str], viewer: Viewer) -> CorpusStats:
         return self._corpus
 
+    def words_like(self, word: str, viewer: Viewer) -> dict[str, int]:
+        return self._index.words_like(word, viewer)
+
     def match_terms(self, weights: Mapping[str, float], viewer: Viewer, filters: Filters, limit: int) -> list[int]:
         if limit == self._search.limit:
             return self._words
