@@ -13,11 +13,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
-from ..embedding.base import Embedder
-from ..errors import InvalidArgument, InvalidChoice, NotAvailable, Unavailable
+from ..errors import InvalidArgument, InvalidChoice, NotAvailable
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
-from ..index.embedding_service import ActiveEmbedders, EmbeddingService
+from ..index.embedding_service import EmbeddingService
 from ..model import EVERYTHING, Filters, Hit, Query, Successor, Viewer
 from ..schema import NUMBER, check
 from .bm25 import NO_CORRECTIONS, QueryTerms, build_batch_query, cut_excerpt, weigh_terms
@@ -26,7 +25,6 @@ from .calibration import (
     CROSS_ENCODER_AFTER_MAXSIM,
     DATES_ALONE,
     KEYWORD,
-    MAXSIM,
     Evidence,
     Scale,
     background_odds,
@@ -35,6 +33,7 @@ from .calibration import (
     weigh_evidence,
 )
 from .dates import NO_DATES, QueryDates, names_days_within, read_dates
+from .dense import QueryVectors, embed_query, find_by_similarity
 from .filters import check_filters, end_of_day
 from .marks import mark_hits
 from .rerank import rerank_cross_encoder, rerank_maxsim
@@ -56,7 +55,6 @@ from .spelling import find_corrections
 from .truth import mark_versions
 
 if TYPE_CHECKING:
-    from ..embedding.base import Vectors
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
     from ..storage.authors import Authors
@@ -78,7 +76,6 @@ _NAMING_DAYS = 8  # around the days asked about, in which notes may name them by
 _MAX_NAMING_DAYS = 60
 _OTHER_DAYS_SHARE = 0.5  # of the lowest score of the days asked about, which hits of other days have at most
 _MAX_OTHER_DAYS_SCORE = 0.3  # of a hit of other days, where little else than days is asked
-_SECONDARY_WEIGHT = 0.33  # what the packaged model adds to a larger one
 
 
 class SearchResult(NamedTuple):
@@ -311,7 +308,7 @@ def _run_dated_query(
 ) -> SearchResult:
     by_meaning = query._replace(text=_text_to_embed(query, dates))
     by_words = query._replace(text=dates.rest)
-    vectors = _embed_query(index, by_meaning, embedding)
+    vectors = embed_query(index, by_meaning, embedding)
     with index.read_transaction():
         candidates = _find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
@@ -419,27 +416,13 @@ def explain_result(result: SearchResult) -> list[dict[str, Any]]:
     ]
 
 
-class _QueryVector(NamedTuple):
-    """A query in one vector space. `is_secondary`: its similarity only adds to that of a larger model."""
-
-    space: str
-    vector: Vectors
-    tokens: Vectors | None
-    is_secondary: bool
-
-
-class _QueryVectors(NamedTuple):
-    active: ActiveEmbedders
-    vectors: tuple[_QueryVector, ...]
-
-
 class _Candidates(NamedTuple):
     terms: QueryTerms
     passages: list[Candidate]
     z_scores: Mapping[int, float] | None  # of the similarity, by passage; None where no embedder answers
 
 
-def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
+def _choose_scale(vectors: QueryVectors, *, is_reranked: bool) -> Scale:
     """Return how odds become a probability, which depends on the models that were used."""
     if is_reranked:
         by_token = any(vector.tokens is not None for vector in vectors.vectors)
@@ -447,34 +430,8 @@ def _choose_scale(vectors: _QueryVectors, *, is_reranked: bool) -> Scale:
     return scale_for(vectors.vectors[0].space) if vectors.vectors else KEYWORD
 
 
-def _embed_query(index: Index, query: Query, embedding: EmbeddingService) -> _QueryVectors:
-    """Embed the query in the space of every embedder that can answer it."""
-    active = embedding.acquire(index, query.viewer)
-    embedders = [embedder for embedder in active.embedders if embedder.accepts(query.text)]
-    if not active.secondary:
-        embedders = embedders or list(active.embedders)
-    try:
-        vectors = [_embed_in_space(index, embedding, embedder, query.text) for embedder in embedders]
-    except Unavailable as error:
-        embedding.mark_failed(error)
-        return _QueryVectors(active._replace(embedders=(), failed=True, reason=str(error)), ())
-    if active.secondary:
-        is_alone = not embedders  # the query is in a script that the larger models do not read
-        vector = active.secondary.embed_query(query.text)
-        vectors.append(_QueryVector(active.secondary.space, vector, None, is_secondary=not is_alone))
-    return _QueryVectors(active, tuple(vectors))
-
-
-def _embed_in_space(index: Index, embedding: EmbeddingService, embedder: Embedder, text: str) -> _QueryVector:
-    vector, tokens = embedding.embed_query(embedder, text)
-    if not index.accepts_dimensions(embedder.space, len(vector)):
-        index.drop_space(embedder.space)
-        raise Unavailable(f"{embedder.model} gives other vectors than before: the next search embeds everything anew")
-    return _QueryVector(embedder.space, vector, tokens, is_secondary=False)
-
-
 def _find_candidates(
-    index: Index, query: Query, dates: QueryDates, vectors: _QueryVectors, weights: Weights
+    index: Index, query: Query, dates: QueryDates, vectors: QueryVectors, weights: Weights
 ) -> _Candidates:
     """Collect the lexical and the dense candidates, with the similarity of both; and those of the days asked about."""
     found = _retrieve(index, query, vectors, weights)
@@ -512,7 +469,7 @@ def _narrow_to_dates(filters: Filters, dates: QueryDates) -> Filters | None:
 
 
 def _retrieve(
-    index: Index, query: Query, vectors: _QueryVectors, weights: Weights, *, newest: bool = False
+    index: Index, query: Query, vectors: QueryVectors, weights: Weights, *, newest: bool = False
 ) -> _Candidates:
     """Collect the candidates of both retrievers. Where no passage has a word, one that is spelled nearly so counts."""
     found = _retrieve_words(index, query, vectors, weights, NO_CORRECTIONS, newest=newest)
@@ -523,7 +480,7 @@ def _retrieve(
 def _retrieve_words(
     index: Index,
     query: Query,
-    vectors: _QueryVectors,
+    vectors: QueryVectors,
     weights: Weights,
     corrections: Mapping[str, str],
     *,
@@ -539,7 +496,7 @@ def _retrieve_words(
     if newest:
         numbers = [number for number in retriever.newest(query.viewer, query.filters, pool) if number not in known]
         known |= {candidate.number: candidate for candidate in retriever.load_candidates(numbers)}
-    z_scores = _find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
+    z_scores = find_by_similarity(retriever, query, vectors.vectors, pool, list(known), weights.tokens)
     others = retriever.load_candidates([number for number in z_scores or () if number not in known])
     return _Candidates(terms, [*known.values(), *others], z_scores)
 
@@ -563,53 +520,3 @@ def _load_distinct(index: Retriever, numbers: Sequence[int], limit: int) -> dict
     candidates = {candidate.number: candidate for candidate in index.load_candidates(numbers)}
     first = {candidates[number].hit.text: number for number in reversed(numbers)}
     return {number: candidates[number] for number in sorted(first.values(), key=numbers.index)[:limit]}
-
-
-def _find_by_similarity(
-    index: Retriever,
-    query: Query,
-    vectors: Sequence[_QueryVector],
-    pool: int,
-    lexical: list[int],
-    maxsim_share: float,
-) -> Mapping[int, float] | None:
-    """Return the z-scores of the nearest passages of every space, and of the lexical candidates."""
-    if not vectors:
-        return None
-    nearest = [
-        dict(index.nearest(vector.space, vector.vector, query.viewer, query.filters, pool)) for vector in vectors
-    ]
-    passages = list(dict.fromkeys([*lexical, *(number for near in nearest for number in near)]))
-    z_scores: dict[int, float] = {}
-    for vector, near in zip(vectors, nearest, strict=True):
-        others = [number for number in passages if number not in near]
-        scores = _z_scores(index, vector, query.viewer, near | index.cosines(vector.space, vector.vector, others))
-        scores |= _blend_maxsim(index, vector, scores, maxsim_share)
-        if vector.is_secondary:
-            scores = {number: z_scores.get(number, z) + _SECONDARY_WEIGHT * z for number, z in scores.items()}
-        z_scores |= scores
-    return z_scores
-
-
-def _z_scores(index: Retriever, vector: _QueryVector, viewer: Viewer, cosines: Mapping[int, float]) -> dict[int, float]:
-    def measure() -> tuple[float, float] | None:
-        return index.similarity_stats(vector.space, viewer)
-
-    scale = scale_for(vector.space, measure)
-    return {number: (cosine - scale.mean) / scale.deviation for number, cosine in cosines.items()}
-
-
-def _blend_maxsim(
-    index: Retriever, vector: _QueryVector, z_scores: Mapping[int, float], share: float
-) -> dict[int, float]:
-    """Return z-scores with MaxSim blended in, for passages with token vectors: it ranks better than a cosine."""
-    if vector.tokens is None or not len(vector.tokens) or not share:
-        return {}
-    from ..embedding.late_interaction import maxsim
-
-    similarities = maxsim(vector.tokens, *index.token_vectors(vector.space, list(z_scores)))
-    return {
-        number: share * (similarities[number] - MAXSIM.mean) / MAXSIM.deviation + (1 - share) * z_score
-        for number, z_score in z_scores.items()
-        if number in similarities
-    }
