@@ -136,8 +136,7 @@ def test_all_of_several_slow_embedders_catch_up_after_one_question(desk: Desk) -
     desk.follow()
     embed_batch(desk.index, english, 20)
     meaning = serving(english, chinese)
-    first = run_query(desk.index, Query("tea", ME), meaning)
-    assert first.provider == "static"
+    run_query(desk.index, Query("tea", ME), meaning)
     working = meaning._background
     assert working
     working.join()

@@ -402,7 +402,7 @@ def test_who_wrote_it_is_told_on_hits_in_the_history_and_line_by_line(look: Look
     page.get_by_label("Author").fill("outside")
     page.get_by_label("Author").press("Enter")
     expect(page).to_have_url(re.compile("author=outside"))
-    expect(page.locator(".hit")).to_have_count(0)
+    expect(page.locator(".hit .author", has_text="main (update_world)")).to_have_count(0)
     (home / "memory/world/lighthouse.md").write_text("# Lighthouse\n\nWhite, says a person.\n")
     page = look.go("#/page/memory/world/lighthouse.md?source=1")
     page.get_by_label("Who wrote each line").check()

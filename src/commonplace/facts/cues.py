@@ -250,7 +250,8 @@ _PHRASES: dict[Cue, dict[str, str]] = {
         "english": r"""
             | decided | decision | agreed | settled on | chose | chosen | picked | went with | going with
             | we go with | we(?:'ll| will) (?:use|go|take|have|do) | final | finally | finali[sz]ed | confirmed
-            | approved | will be | resolved | signed | booked | it's | set for | set to | is set
+            | approved | will be | resolved | signed | booked | set for | set to | is set
+            | it's (?:official|settled|decided)
             | we(?:'ll|will) (?:use|go|take|have|do)""",
         "spanish": r"""
             | decidi\w+ | acord\w+ | elegi\w+ | confirm\w+ | será | quedamos en | quedó | decidid\w+ | optamos

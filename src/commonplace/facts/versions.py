@@ -39,8 +39,9 @@ _MAX_VALUE_WORDS = 9
 _MAX_NAME_WORDS = 6
 # Of what the older statement is about, which the newer one has to name.
 _MIN_SHARES = {"strong": 0.4, "weak": 0.6, "subject": 0.7, "number": 0.75, "answer": 0.4}
-_MIN_SHARE_OF_ONE = 0.42
-_MIN_SHARE_OF_NEWER = 0.2
+_MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in common
+_MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
+_MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
 _MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
@@ -315,7 +316,7 @@ def _judge_number(older: Statement, newer: Statement) -> Link | None:
     shared = {each for each in shared if not is_number(each)}
     if share < _MIN_SHARES["number"] or len(shared) < 2 or not _names_subject(older, newer):
         return None
-    if len(shared) < _MIN_SHARE_OF_NEWER * 2 * len(set(newer.stems)):
+    if len(shared) < _MIN_SHARE_OF_NUMBERS * len(set(newer.stems)):
         return None
     return Link("frame", "says the same with another number", " ".join(sorted(shared)))
 
@@ -351,8 +352,8 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     about = " ".join(sorted(shared))
     if "open" in older.cues:
         return Link("answer", "answers what was open", about) if _is_answer(shared, share, newer) else None
-    topics = [each for each in shared if each not in GENERIC and not is_number(each)]
-    is_enough = bool(topics) and (len(shared) >= 2 or share >= _MIN_SHARE_OF_ONE)
+    topics = _topics(shared)
+    is_enough = len(topics) >= 2 or (bool(topics) and share >= _MIN_SHARE_OF_ONE)
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
     if _is_renamed(older, newer):
@@ -367,11 +368,15 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
 
 
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
-    """Return whether a note may answer a question: it has a good part of its words, or says that it is decided."""
+    """Return whether a note may answer a question: it has a good part of what the question is about."""
     if newer.label and len(shared) == 1:
         return shared == _label_stems(newer)
-    min_words = 1 if "decision" in newer.cues else 2
-    return len(shared) >= min_words and share >= _MIN_SHARES["answer"]
+    return len(_topics(shared)) >= 2 and share >= _MIN_SHARES["answer"]
+
+
+def _topics(stems: Iterable[str]) -> list[str]:
+    """Return the stems that say what a statement is about."""
+    return [each for each in stems if each not in GENERIC and not is_number(each)]
 
 
 def _denies(older: Statement, newer: Statement) -> bool:

@@ -145,10 +145,13 @@ class IndexHandle(Protocol):
 
 
 class SqliteIndexHandle:
-    """The index of a home in a folder. Safe to share between threads."""
+    """An index in a folder. Safe to share between threads."""
 
-    def __init__(self, folder: str, pages: Pages, scope: IndexScope) -> None:
+    def __init__(self, folder: str, pages: Pages, scope: IndexScope, home: str = "") -> None:
+        """`home`: the folder that the pages are in, whose events say whether any changed; empty if they are elsewhere,
+        so that every search sweeps them."""
         self.folder = folder
+        self._home = home
         self.scope = scope
         self._pages = pages
         self._index: SqliteIndex | None = None
@@ -207,7 +210,7 @@ class SqliteIndexHandle:
 
     def clone(self) -> SqliteIndexHandle:
         """Return a second handle over the same pages: neither waits for the other's lock."""
-        return SqliteIndexHandle(self.folder, self._pages, self.scope)
+        return SqliteIndexHandle(self.folder, self._pages, self.scope, self._home)
 
     def freshness_lease(self) -> FreshnessLease | None:
         """Return the lease that handles on this index file share; None for an index in memory."""
@@ -356,8 +359,8 @@ class SqliteIndexHandle:
 
     def _prepare_events(self) -> None:
         """Listen to events from the second sweep on: a command that searches once does not need them."""
-        if self._sweeps == 1 and self._events is None:
-            self._events = open_folder_events(os.path.dirname(self.folder), self.scope.roots())
+        if self._sweeps == 1 and self._events is None and self._home:
+            self._events = open_folder_events(self._home, self.scope.roots())
         if self._events:
             self._events.prepare()
 

@@ -138,7 +138,7 @@ class FolderStorage:
             with suppress(OSError):  # then the index is kept elsewhere, and says so
                 make_folders(self.cache_folder)
             ignore_derived_folders(self.local_folder)
-        return SqliteIndexHandle(self.cache_folder, self.pages, scope)
+        return SqliteIndexHandle(self.cache_folder, self.pages, scope, self.local_folder)
 
     @cached_property
     def bulk(self) -> BulkStore:
