@@ -96,6 +96,7 @@ def test_nothing_found_teaches_what_to_do(look: Look) -> None:
 def test_keys_go_everywhere_and_help_says_which(look: Look) -> None:
     page = look.go("#/health")
     for key, heading in (("b", "Browse"), ("c", "Context"), ("m", "Map"), ("t", "History"), ("h", "Health")):
+        look.settle()  # both keys within two seconds, which a view that still loads may take
         page.locator("main").focus()
         page.keyboard.press("g")
         page.keyboard.press(key)
