@@ -96,3 +96,31 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
     newer = read("Deadline: 26 Nov")
     assert judge(older, newer) is None
     assert judge(older, newer, is_same_place=True)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("Bob is allergic to peanuts.", "Bob is allergic to shellfish."),
+        ("Anna ist allergisch gegen Nüsse.", "Anna ist allergisch gegen Milch."),
+        ("Mia's allergy is to penicillin.", "Mia's allergy is to latex."),
+        ("Bug 12 is fixed.", "Bug 13 is fixed."),
+        ("Ticket 881 is assigned to Kim.", "Ticket 882 is assigned to Kim."),
+        ("Chapter 3 has 20 pages.", "Chapter 4 has 31 pages."),
+        ("Room 4 is booked for Sue.", "Room 5 is booked for Sue."),
+        ("Ran the migration on shard 1.", "Ran the migration on shard 2."),
+        ("Call with Acme at 10:00.", "Call with Acme at 15:00."),
+        ("Tom's daughter is Mia.", "Tom's daughter is Lea."),
+        ("Carol is responsible for payments.", "Carol is responsible for invoices."),
+        ("Service A depends on service B.", "Service A depends on service C."),
+        ("The API supports JSON.", "The API supports XML."),
+        ("The release is blocked by the login bug.", "The release is blocked by the missing certificate."),
+        ("The API port is 9090.", "The staging API port is 7070."),
+        ("The monthly report is due on the 5th.", "The weekly report is due on Monday."),
+        ("Since 1 September the VPN needs a hardware key.", "From 1 October the VPN needs a hardware key."),
+    ],
+)
+def test_what_is_true_side_by_side_is_no_version(first: str, second: str) -> None:
+    (older,) = split_statements(first)
+    (newer,) = split_statements(second)
+    assert judge(older, newer) is None

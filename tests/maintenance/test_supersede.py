@@ -93,6 +93,14 @@ def test_the_opposite_answer_takes_the_first_one_back(memory: Memory, clock: Day
     assert successors(memory, "when is the launch?")
 
 
+def test_who_changes_their_mind_turns_the_link_round(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    memory.supersede(old, new)
+    memory.supersede(new, old)
+    assert successors(memory, "where do invoices and bills go?") == {NEW: OLD}
+
+
 def test_undo_takes_an_answer_back(memory: Memory, clock: Days) -> None:
     old = remember(memory, clock, OLD)
     new = remember(memory, clock, NEW)

@@ -67,6 +67,23 @@ def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool
     return "\n".join(lines)
 
 
+def remove_confirmation(text: str, line: int, names: Iterable[str]) -> str:
+    """Return a page whose statement that ends on a line, counted from 0, no longer replaces these."""
+    lines = text.split("\n")
+    taken_back = frozenset(names)
+    below = line + 1
+    while below < len(lines) and (answers := find_answers(lines[below]).get(0)):
+        left = answers.confirmed - taken_back
+        if answers.confirmed and not left:
+            del lines[below]
+            continue
+        if left != answers.confirmed:
+            indent = lines[below][: len(lines[below]) - len(lines[below].lstrip())]
+            lines[below] = f"{indent}{_START}supersedes {' '.join(sorted(left))} -->"
+        below += 1
+    return "\n".join(lines)
+
+
 def _indent_below(line: str) -> str:
     """Return the indent of what belongs to a line: an item of a list goes on two columns further."""
     bullet = _BULLET.match(line)

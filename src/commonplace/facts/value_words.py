@@ -7,20 +7,21 @@ from .words import stem, word_set
 PREPOSITIONS = word_set(
     """
     in at of by to with for as on from near under into onto during until till about into en de a por para con à
-    au chez dans pour par em no na com im bei für mit auf an von в на у с по से में को पर في من إلى على
+    au chez dans pour par em no na com im bei für mit auf an von gegen contra contre
+    против в на у с по से में को पर في من إلى على
     """
 )
 _ROLE_WORDS = """
     name title address email phone number owner manager boss lead leader head chief ceo cto cfo chairperson chairman
     chair president director captain coach mayor minister king queen capital author creator founder developer producer
-    performer employer spouse wife husband partner fiance girlfriend boyfriend child son daughter doctor dentist
+    performer employer spouse wife husband partner fiance girlfriend boyfriend doctor dentist
     therapist teacher trainer religion language citizenship nationality birthday birthplace hometown job role position
     occupation profession status state version port host url branch database framework library language stack provider
     vendor plan tier budget price cost fee rent salary rate limit quota timeout deadline date day time start end due
     schedule slot room location venue place office seat gate flight hotel colour color size weight height age length
     distance goal target priority severity theme topic favourite favorite preferred default current password code wifi
     ssid contact editor editor browser shell os region timezone currency unit format license licence model dose dosage
-    medication allergy diet broadcaster headquarters sport genre label company original official mother father maker
+    medication diet broadcaster headquarters sport genre label company original official mother father maker
     wallpaper primary main best next nickname breakfast lunch dinner
 """
 ROLES = frozenset(form for word in _ROLE_WORDS.split() for form in (word, stem(word)))
@@ -38,6 +39,23 @@ STATES = word_set(
     paused released merged approved rejected planned delayed online offline broken fixed deployed enabled
     disabled on off available unavailable active inactive green red yellow public private optional required
     mandatory deprecated draft published signed unsigned started running stopped abandoned
+    """
+)
+# What a thing is in one way at a time: `located in`, `married to`, `due on`.
+SINGLE_VALUED = word_set(
+    """
+    based living working employed enrolled located situated married registered staying born written created developed
+    produced founded performed directed composed sung led headed owned managed maintained hosted stored kept parked
+    assigned due scheduled set planned booked moved named called famous affiliated associated citizen built made run
+    taught chaired published released manufactured designed broadcast held sponsored signed reported capped limited
+    configured pinned deployed delivered sent paid billed open available educated
+    """
+)
+# What one may have several of: a second one does not replace the first.
+MANY_VALUED_NOUNS = word_set(
+    """
+    allergy allergies hobby hobbies interest interests pet pets friend friends child children kid kids son sons daughter
+    daughters brother brothers sister sisters dependency dependencies risk risks blocker blockers skill skills member
     """
 )
 MANY_VALUED = word_set(

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from .cues import Cue, find_cue
 from .links import hash_words
 from .relations import FIRST_PERSON, find_relation
 from .statements import CHANGES, Statement
@@ -23,12 +24,14 @@ from .value_words import (
     FREE_LABELS,
     GENERIC,
     MANY_VALUED,
+    MANY_VALUED_NOUNS,
     NEEDS,
     NO_FEELING,
     OWNING_VERBS,
     PREPOSITIONS,
     ROLES,
     SENTIMENT_STEMS,
+    SINGLE_VALUED,
     STATES,
     UNIQUE_ROLES,
 )
@@ -49,7 +52,7 @@ _NAME_WEIGHT = 2.0
 _GENERIC_WEIGHT = 0.3
 _DROPPED = word_set("the a an now currently actually just also already still nowadays officially jetzt ahora désormais")
 _PAST_BE = frozenset(("was", "were"))
-_LASTING = word_set("based living working employed enrolled located married registered staying allergic")
+_LASTING = word_set("based living working employed enrolled located married registered staying")
 _MODALS = word_set("can could should would may might will must shall")
 _CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
@@ -136,13 +139,19 @@ def _judge_frame(older: Statement, newer: Statement) -> Link | None:
     if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
         return None
     frame = _extend_names(frame, older.text, newer.text)
-    if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS:
+    if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS or _differs_in_subject(frame):
         return None
     is_version = _has_one_value(frame, older, newer) if frame.prefix else _is_unique_role(frame, older, newer)
     if not is_version:
         return None
     shown = " ".join([*frame.prefix, "…", *frame.suffix])
     return Link("frame", f"says the same with another value: {shown}", shown)
+
+
+def _differs_in_subject(frame: _Frame) -> bool:
+    """Return whether two statements are about different things: `bug 12 is fixed` and `bug 13 is fixed`."""
+    relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
+    return bool(frame.prefix and frame.suffix) and relation is not None and relation.at > len(frame.prefix)
 
 
 def _is_value(words: list[str]) -> bool:
@@ -225,6 +234,10 @@ def _is_one_predicate(
     if frame.prefix[len(frame.prefix) - len(tail) - 2] in FIRST_PERSON:  # `I am …`
         return len(tail) > 1 and tail[-1] in PREPOSITIONS and tail[-2] in _LASTING
     is_typed = _have_same_type(frame, older, newer)
+    if not MANY_VALUED_NOUNS.isdisjoint(frame.prefix):
+        return False
+    if len(tail) > 1 and tail[-1] in PREPOSITIONS and not _is_single_valued(tail):
+        return False
     if tail and tail[-1] in PREPOSITIONS:
         return not older.speaker or (len(tail) > 1 and tail[-1] != "to" and verb != "will") or is_typed
     if older.speaker and not _has_owner(frame.prefix, older.text):
@@ -235,6 +248,11 @@ def _is_one_predicate(
         return False
     roles = FAVOURITES if older.speaker else ROLES
     return any(word in roles for word in (*subject, *frame.prefix))
+
+
+def _is_single_valued(tail: list[str]) -> bool:
+    """Return whether what follows `is` has one value: `located in`, `the capital of`; not `allergic to`."""
+    return any(word in SINGLE_VALUED or word in ROLES for word in tail)
 
 
 def _have_same_type(frame: _Frame, older: Statement, newer: Statement) -> bool:
@@ -255,6 +273,8 @@ def _has_owner(prefix: list[str], text: str) -> bool:
 def _is_free_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
     """Return whether a note without a verb that we know ends with another name or number."""
     words = [*frame.prefix, *frame.suffix]
+    if newer.cues.isdisjoint(CHANGES):  # two calls, two tickets, two things that it supports
+        return False
     if older.speaker or not EVENT_WORDS.isdisjoint(words) or not SENTIMENT_STEMS.isdisjoint(map(stem, words)):
         return False
     values = (frame.older, frame.newer)
@@ -308,6 +328,8 @@ def _is_place(statement: Statement, at: int) -> bool:
 
 def _judge_number(older: Statement, newer: Statement) -> Link | None:
     """Return a link where a note says the same of the same things with another number, date or time."""
+    if not _has_same_subject(older, newer):
+        return None
     old_numbers = set(filter(is_number, older.words))
     new_numbers = set(filter(is_number, newer.words))
     if not old_numbers or not new_numbers or old_numbers <= new_numbers or _is_event(older) or _is_event(newer):
@@ -319,6 +341,15 @@ def _judge_number(older: Statement, newer: Statement) -> Link | None:
     if len(shared) < _MIN_SHARE_OF_NUMBERS * len(set(newer.stems)):
         return None
     return Link("frame", "says the same with another number", " ".join(sorted(shared)))
+
+
+def _has_same_subject(older: Statement, newer: Statement) -> bool:
+    """Return whether two statements say something of exactly the same thing: not of `chapter 3` and `chapter 4`."""
+    if older.label or newer.label:
+        return older.label == newer.label
+    if not older.relation or not newer.relation:
+        return False
+    return older.relation[:2] == newer.relation[:2]
 
 
 def _is_event(statement: Statement) -> bool:
@@ -360,8 +391,10 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
         return Link("correction", "gives it another name", about)
     if "retraction" in newer.cues and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
-    is_strong = "change" in newer.cues or _denies(older, newer)
-    is_weak = "weak change" in newer.cues and (share >= _MIN_SHARES["subject"] or _names_subject(older, newer))
+    is_strong = _says_change(older, newer, "change") or _denies(older, newer)
+    is_weak = _says_change(older, newer, "weak change") and (
+        share >= _MIN_SHARES["subject"] or _names_subject(older, newer)
+    )
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
@@ -377,6 +410,11 @@ def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
 def _topics(stems: Iterable[str]) -> list[str]:
     """Return the stems that say what a statement is about."""
     return [each for each in stems if each not in GENERIC and not is_number(each)]
+
+
+def _says_change(older: Statement, newer: Statement, cue: Cue) -> bool:
+    """Return whether the newer statement says that something changed, in words that the older one does not have."""
+    return cue in newer.cues and find_cue(fold(newer.text), cue) not in fold(older.text)
 
 
 def _denies(older: Statement, newer: Statement) -> bool:

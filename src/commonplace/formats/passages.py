@@ -22,7 +22,8 @@ from .timestamps import parse_day
 from .transcripts import parse_turns
 
 _RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
-_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
+_MARK = r"\s*<!-- (?:commonplace|pinned|valid_from|valid_until): [^>]*-->\s*$"  # about the lines above, not of them
+_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}|{_MARK}")
 NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
 TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
 MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
-from ..facts.links import add_answer, hash_words
+from ..facts.links import add_answer, hash_words, remove_confirmation
 from ..facts.statements import Statement, split_statements
 from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
@@ -55,8 +55,24 @@ def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answer
         return add_answer(text, line, names, is_rejection=reject)
 
     with home.writer.call("supersede"):
+        if not reject:
+            _take_back_opposite(home, older, newer)
         home.writer.edit(holder.page.path, change)
     return Answered(_quote(older), _quote(newer), holder.page.path)
+
+
+def _take_back_opposite(home: Home, older: _Cited, newer: _Cited) -> None:
+    """Remove the answer that the older statement replaces the newer one, so that each has one successor."""
+    names = {hash_words(each.words) for each in newer.statements}
+    for each in older.statements:
+        if not names & each.answers.confirmed:
+            continue
+
+        def change(text: str, statement: Statement = each) -> str:
+            line = _find_line(text, statement)
+            return text if line is None else remove_confirmation(text, line, names)
+
+        home.writer.edit(older.page.path, change)
 
 
 def _find_cited(home: Home, text: str) -> _Cited:

@@ -113,7 +113,7 @@ def _print_hits(reply: dict[str, Any], *, shows_all: bool) -> None:
         hit for place, hit in enumerate(hits) if shows_all or place < _MIN_SHOWN_HITS or hit["score"] >= _FOLDED_SCORE
     ]
     for hit in shown:
-        if not any(_replaces(other, hit) for other in shown):
+        if not any(_replaces(other, hit) and not _replaces(hit, other) for other in shown):
             _print_hit(hit, [other for other in shown if _replaces(hit, other)])
     if len(shown) < len(hits):
         click.secho(f"({len(hits) - len(shown)} more hardly fit: --min-score 0 shows them)", dim=True, err=True)
