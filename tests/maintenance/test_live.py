@@ -312,7 +312,7 @@ def test_an_import_killed_at_any_time_is_run_again(home: Path, tmp_path: Path) -
     for number in range(12):
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL)
         try:
-            assert running.wait(0.2 + number * 0.05) == 0
+            assert running.wait(0.02 + number * 0.04) == 0
         except subprocess.TimeoutExpired:
             running.kill()
             running.wait()

@@ -14,7 +14,7 @@ PREPOSITIONS = word_set(
 _ROLE_WORDS = """
     name title address email phone number owner manager boss lead leader head chief ceo cto cfo chairperson chairman
     chair president director captain coach mayor minister king queen capital author creator founder developer producer
-    performer employer spouse wife husband partner fiance girlfriend boyfriend doctor dentist
+    performer employer spouse wife husband partner fiance girlfriend boyfriend child doctor dentist
     therapist teacher trainer religion language citizenship nationality birthday birthplace hometown job role position
     occupation profession status state version port host url branch database framework library language stack provider
     vendor plan tier budget price cost fee rent salary rate limit quota timeout deadline date day time start end due
@@ -54,7 +54,7 @@ SINGLE_VALUED = word_set(
 # What one may have several of: a second one does not replace the first.
 MANY_VALUED_NOUNS = word_set(
     """
-    allergy allergies hobby hobbies interest interests pet pets friend friends child children kid kids son sons daughter
+    allergy allergies hobby hobbies interest interests pet pets friend friends children kid kids son sons daughter
     daughters brother brothers sister sisters dependency dependencies risk risks blocker blockers skill skills member
     """
 )
