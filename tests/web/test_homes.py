@@ -73,6 +73,8 @@ def test_the_palette_opens_another_memory_and_what_is_written_goes_there_alone(l
     page.keyboard.press("Enter")
     expect(page).to_have_url(re.compile(r"\?home=work#/health$"))
     expect(memory_in(look)).to_have_value("work")
+    expect(page.locator("dialog[open]")).to_have_count(0)
+    look.settle()  # keys are for the page once it is there, and the palette gone
     page.keyboard.press("n")
     page.get_by_label("What should be remembered?").fill("only for work")
     page.get_by_role("button", name="Remember", exact=True).click()
