@@ -237,12 +237,12 @@ def _note_edit(path: str, change: Callable[[str], str]) -> Callable[[str], str]:
     context = current_write()
     place = len(context.edits)
 
-    def noted(text: str) -> str:
+    def change_and_note(text: str) -> str:
         changed = change(text)
         context.edits[place:] = [PageEdit(path, text, changed)]
         return changed
 
-    return noted
+    return change_and_note
 
 
 def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:

@@ -390,11 +390,11 @@ def find_cues(folded: str, cues: Iterable[Cue]) -> frozenset[Cue]:
 
 def may_have_cue(words: frozenset[str], cue: Cue) -> bool:
     """Return whether a text with these words may have a phrase of a kind: faster than to look for the phrases."""
-    needed = _needed(cue)
-    return not needed.words.isdisjoint(words) or not needed.prefixes.isdisjoint([word[:_PREFIX] for word in words])
+    required = _collect_required_words(cue)
+    return not required.words.isdisjoint(words) or not required.prefixes.isdisjoint([word[:_PREFIX] for word in words])
 
 
-class _Needed(NamedTuple):
+class _RequiredWords(NamedTuple):
     """Of each phrase of a kind, a word that every text with that phrase has, or the first three letters of one."""
 
     words: frozenset[str]
@@ -402,7 +402,7 @@ class _Needed(NamedTuple):
 
 
 @cache
-def _needed(cue: Cue) -> _Needed:
+def _collect_required_words(cue: Cue) -> _RequiredWords:
     words: set[str] = set()
     prefixes: set[str] = set()
     for name, table in _PHRASES[cue].items():
@@ -415,7 +415,7 @@ def _needed(cue: Cue) -> _Needed:
                 words.add(max(literals, key=len).rstrip(":"))
             else:
                 prefixes.update(starts[:1] or [token[:_PREFIX] for token in tokens[:1]])
-    return _Needed(frozenset(words), frozenset(prefixes))
+    return _RequiredWords(frozenset(words), frozenset(prefixes))
 
 
 @cache

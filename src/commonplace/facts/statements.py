@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
+from ..model import Hit
 from .cues import Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
 from .relations import FIRST_PERSON, Relation, find_relation, label_of
@@ -175,6 +176,25 @@ def _read_taken_back(folded: str) -> tuple[str, ...]:
         return ()
     stems = dict.fromkeys(content_stems(words))
     return tuple(each for each in stems if each not in GENERIC and each not in SENTIMENT_STEMS)
+
+
+def query_stems(text: str) -> frozenset[str]:
+    """Return what a query is about."""
+    return frozenset(content_stems(split_words(fold(text))))
+
+
+def choose_statements(statements: Sequence[Statement], asked: frozenset[str]) -> list[Statement]:
+    """Return the statements that have most stems of a query."""
+    counts = [len(asked.intersection(statement.stems)) for statement in statements]
+    best = max(counts, default=0)
+    return [statement for statement, count in zip(statements, counts, strict=True) if count == best]
+
+
+def find_lines(hit: Hit, statement: Statement) -> tuple[int, int]:
+    """Return the first and the last line of a statement on its page; a turn of a session is one line there."""
+    if hit.source == "session":
+        return hit.start, hit.end
+    return hit.start + statement.first_line, hit.start + statement.last_line
 
 
 def fact_keys(text: str, *, is_turn: bool = False) -> list[int]:

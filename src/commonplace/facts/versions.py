@@ -231,10 +231,10 @@ def _is_one_predicate(
     if verb in _PAST_BE and not (tail and (tail[0].endswith(("ed", "en")) or tail[0] in _PARTICIPLES)):
         return False
     values = (frame.older, frame.newer)
-    if frame.prefix[len(frame.prefix) - len(tail) - 2] in FIRST_PERSON:  # `I am …`
+    head = frame.prefix[len(frame.prefix) - len(tail) - 2]
+    if head in FIRST_PERSON:  # `I am …`
         return len(tail) > 1 and tail[-1] in PREPOSITIONS and tail[-2] in _LASTING
     is_typed = _have_same_type(frame, older, newer)
-    head = frame.prefix[len(frame.prefix) - len(tail) - 2]
     if head in MANY_VALUED_NOUNS and "of" not in frame.prefix:  # not `the author of Our Mutual Friend`
         return False
     if len(tail) > 1 and tail[-1] in PREPOSITIONS and not _is_single_valued(tail):

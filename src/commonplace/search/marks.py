@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
 from ..facts.cues import has_cue
-from ..facts.statements import split_statements
-from ..facts.words import content_stems, fold, split_words
+from ..facts.statements import choose_statements, query_stems, split_statements
+from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
@@ -47,7 +47,7 @@ def mark_validity(
     ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, today: int, find_day: FindDay
 ) -> list[RankedHit]:
     """Return the hits with until when and from when on each holds; what does not hold today is ranked down."""
-    asked = frozenset(content_stems(split_words(fold(query.text))))
+    asked = query_stems(query.text)
     marked: list[RankedHit] = []
     for (row, hit), origin in zip(ranked, origins, strict=True):
         validity = _find_validity(row.hit, origin, asked, find_day)
@@ -68,9 +68,7 @@ def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day
         return stated
     day = parse_day(hit.at) if hit.at else find_day(origin.at)
     statements = split_statements(hit.text, is_turn=hit.source == "session")
-    counts = [len(asked.intersection(statement.stems)) for statement in statements]
-    best = max(counts, default=0)
-    spans = [find_validity(each.text, day) for each, count in zip(statements, counts, strict=True) if count == best]
+    spans = [find_validity(each.text, day) for each in choose_statements(statements, asked)]
     return spans[0] if spans and all(span == spans[0] for span in spans) else ALWAYS
 
 

@@ -11,9 +11,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from ..facts.cues import has_cue
-from ..facts.statements import Statement, hash_key, lookup_keys, split_statements, stored_keys
+from ..facts.statements import (
+    Statement,
+    choose_statements,
+    find_lines,
+    hash_key,
+    lookup_keys,
+    query_stems,
+    split_statements,
+    stored_keys,
+)
 from ..facts.versions import CONFIRMED, Link, judge
-from ..facts.words import content_stems, fold, split_words
+from ..facts.words import fold
 from ..formats.passages import embedding_text
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
@@ -70,7 +79,7 @@ def find_replacements(
     index: Index, query: Query, rows: Sequence[ScoredHit], find_dates: FindDates
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
-    asked = frozenset(content_stems(split_words(fold(query.text))))
+    asked = query_stems(query.text)
     places = [place for row in rows for place in _choose_statements(row.number, row.hit, asked)]
     keys = dict.fromkeys(hash_key(row.hit.key) for row in rows if _has_key(row.hit))
     keys |= dict.fromkeys(key for place in places for key in place.keys)
@@ -119,11 +128,8 @@ def _whole(number: int, hit: Hit) -> _Place:
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:
     """Yield the statements of a passage that have most words of the query."""
     statements = [statement for statement, _ in _split(hit.text, is_turn=hit.source == "session")]
-    counts = [len(asked.intersection(statement.stems)) for statement in statements]
-    best = max(counts, default=0)
-    for statement, count in zip(statements, counts, strict=True):
-        if count == best:
-            yield _Place(number, hit, statement, tuple(lookup_keys(statement)))
+    for statement in choose_statements(statements, asked):
+        yield _Place(number, hit, statement, tuple(lookup_keys(statement)))
 
 
 @lru_cache(maxsize=4096)
@@ -145,10 +151,7 @@ def _group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict
 def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer."""
     others = {
-        (other.number, other.statement.first_line, other.statement.text): other
-        for key in place.keys
-        for other in by_key.get(key, ())
-        if other.number != place.number
+        _identify(other): other for key in place.keys for other in by_key.get(key, ()) if other.number != place.number
     }
     for other in others.values():
         is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
@@ -212,9 +215,7 @@ def _lower(hit: Hit) -> Hit:
 def _successor(replacement: Replacement) -> Successor:
     hit = replacement.newer.hit
     statement = replacement.newer.statement
-    is_turn = hit.source == "session"  # whose lines are one line of the page
-    start = hit.start if is_turn else hit.start + statement.first_line
-    end = hit.end if is_turn else hit.start + statement.last_line
+    start, end = find_lines(hit, statement)
     link = replacement.link
     was = replacement.older.statement.text
     return Successor(

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
+from functools import cached_property
 from typing import NamedTuple
 
-from ..facts.statements import CHANGES, Statement, hash_key, lookup_keys, split_statements
+from ..facts.statements import CHANGES, Statement, find_lines, hash_key, lookup_keys, split_statements
 from ..facts.versions import Link, judge
 from ..formats import blocks, frontmatter
 from ..formats.records import find_value_line, parse_record
@@ -21,6 +22,7 @@ from ..index.base import Candidate, Index
 from ..model import EVERYTHING, Block, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..storage.history import PageEdit
+from ..storage.layout import Place
 from .define import Reply
 
 _MAX_NOTICES = 3  # of each kind in one reply
@@ -56,9 +58,10 @@ class Notice(NamedTuple):
 
 def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     """Return what a reply says about the edits of a call: nothing where nothing was replaced or contradicted."""
-    replaced = [notice for edit in edits for notice in _find_replaced(home, edit)]
-    written = [_Written(edit.path, statement) for edit in edits for statement in _new_statements(home, edit)]
-    keyed = [key for edit in edits for key in _new_keys(home, edit)]
+    placed = [_PlacedEdit(edit, place) for edit in edits if (place := home.layout.place(edit.path))]
+    replaced = [notice for edit in placed for notice in _find_replaced(edit)]
+    written = [_Written(edit.path, statement) for edit in placed for statement in _new_statements(edit)]
+    keyed = [key for edit in placed for key in _new_keys(edit)]
     contradicted: list[Notice] = []
     if (written or keyed) and home.search_settings.enabled:
         viewer = home.visibility.viewer()
@@ -73,6 +76,22 @@ def _fit(notices: Iterable[Notice]) -> list[Reply]:
     """Return the first notices, each text once."""
     by_text = {(notice.text, notice.citation.partition("#")[0]): notice for notice in reversed([*notices])}
     return [notice.as_reply() for notice in [*by_text.values()][::-1][:_MAX_NOTICES]]
+
+
+class _PlacedEdit:
+    """An edit, what its page is, and the keyed notes on it before and after, which are parsed once."""
+
+    def __init__(self, edit: PageEdit, place: Place) -> None:
+        self.path, self.before, self.after = edit
+        self.place = place
+
+    @cached_property
+    def old_notes(self) -> list[Block]:
+        return blocks.parse(self.before)
+
+    @cached_property
+    def new_notes(self) -> list[Block]:
+        return blocks.parse(self.after)
 
 
 class _Written(NamedTuple):
@@ -90,10 +109,9 @@ class _KeyedValue(NamedTuple):
     text: str
 
 
-def _new_statements(home: Home, edit: PageEdit) -> list[Statement]:
+def _new_statements(edit: _PlacedEdit) -> list[Statement]:
     """Return the statements that an edit adds to a page of text; none where it writes very much at once."""
-    place = home.layout.place(edit.path)
-    if not place or place.kind not in ("page", "record", "activity"):
+    if edit.place.kind not in ("page", "record", "activity"):
         return []
     text = edit.after
     if edit.before and text.startswith(edit.before):
@@ -103,17 +121,17 @@ def _new_statements(home: Home, edit: PageEdit) -> list[Statement]:
     return split_statements(added)[:_MAX_STATEMENTS] if len(added) <= _MAX_ADDED_CHARACTERS else []
 
 
-def _new_keys(home: Home, edit: PageEdit) -> list[_KeyedValue]:
+def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
     """Return the values that an edit stores under keys."""
-    place = home.layout.place(edit.path)
-    if not place or len(edit.after) > _MAX_COMPARED_CHARACTERS:
+    if len(edit.after) > _MAX_COMPARED_CHARACTERS:
         return []
-    if place.kind == "record":
-        record = parse_record(edit.after, Record(place.name, "", path=edit.path))
+    if edit.place.kind == "record":
+        record = parse_record(edit.after, Record(edit.place.name, "", path=edit.path))
         return [_KeyedValue(edit.path, record.key, record.text)]
-    known = {block.content for block in blocks.parse(edit.before)} if place.kind == "page" else set()
-    stored = blocks.parse(edit.after) if place.kind == "page" else []
-    return [_KeyedValue(edit.path, block.key, block.content) for block in stored if block.content not in known]
+    if edit.place.kind != "page" or not edit.new_notes:
+        return []
+    known = {note.content for note in edit.old_notes}
+    return [_KeyedValue(edit.path, note.key, note.content) for note in edit.new_notes if note.content not in known]
 
 
 def _compare_with_index(
@@ -155,9 +173,7 @@ def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) ->
 
 
 def _notice(hit: Hit, statement: Statement, link: Link) -> Notice:
-    is_turn = hit.source == "session"
-    line = hit.start if is_turn else hit.start + statement.first_line
-    return Notice(f"{hit.path}#L{line}", statement.text, link.kind, link.reason)
+    return Notice(f"{hit.path}#L{find_lines(hit, statement)[0]}", statement.text, link.kind, link.reason)
 
 
 def _find_other_values(candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
@@ -171,29 +187,29 @@ def _find_other_values(candidates: Sequence[Candidate], keyed: Sequence[_KeyedVa
     return notices
 
 
-def _find_replaced(home: Home, edit: PageEdit) -> Iterator[Notice]:
+def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield what an edit replaces on its own page."""
-    place = home.layout.place(edit.path)
     is_append = edit.after.startswith(edit.before)
-    if not place or is_append or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
+    if is_append or max(len(edit.before), len(edit.after)) > _MAX_COMPARED_CHARACTERS:
         return
-    if place.kind == "record":
-        yield from _compare_records(edit, place.name)
-    elif place.kind == "page":
+    if edit.place.kind == "record":
+        yield from _compare_records(edit)
+    elif edit.place.kind == "page":
         yield from _compare_blocks(edit)
         yield from _compare_lines(edit)
 
 
-def _compare_records(edit: PageEdit, name: str) -> Iterator[Notice]:
-    old, new = (parse_record(text, Record(name, "", path=edit.path)) for text in (edit.before, edit.after))
+def _compare_records(edit: _PlacedEdit) -> Iterator[Notice]:
+    named = Record(edit.place.name, "", path=edit.path)
+    old, new = (parse_record(text, named) for text in (edit.before, edit.after))
     if not old.problem and old.text.strip() and old.text != new.text:
         line = find_value_line(edit.before)
         yield Notice(f"{edit.path}#L{line}", old.text, "same-key", f"the value of {old.key} before")
 
 
-def _compare_blocks(edit: PageEdit) -> Iterator[Notice]:
-    new = {block.key: block for block in blocks.parse(edit.after)}
-    for old in blocks.parse(edit.before):
+def _compare_blocks(edit: _PlacedEdit) -> Iterator[Notice]:
+    new = {note.key: note for note in edit.new_notes}
+    for old in edit.old_notes:
         if old.at and old.key in new and old.content.strip() != new[old.key].content.strip():
             yield Notice(_cite(edit.path, old), old.content, "same-key", f"what {old.key} said before")
 
@@ -202,9 +218,10 @@ def _cite(path: str, block: Block) -> str:
     return f"{path}#L{block.first_line}-L{block.last_line}"
 
 
-def _compare_lines(edit: PageEdit) -> Iterator[Notice]:
+def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
     """Yield the lines outside of keyed notes that others took the place of."""
-    before, after = (_lines_without_notes(text) for text in (edit.before, edit.after))
+    before = _lines_without_notes(edit.before, edit.old_notes)
+    after = _lines_without_notes(edit.after, edit.new_notes)
     matcher = SequenceMatcher(None, [line for _, line in before], [line for _, line in after], autojunk=False)
     for operation, first, last, start, stop in matcher.get_opcodes():
         if operation != "replace":
@@ -215,9 +232,9 @@ def _compare_lines(edit: PageEdit) -> Iterator[Notice]:
                 yield Notice(f"{edit.path}#L{number}", line.strip(), "replaced-line", "the line this one replaced")
 
 
-def _lines_without_notes(text: str) -> list[tuple[int, str]]:
+def _lines_without_notes(text: str, notes: Iterable[Block]) -> list[tuple[int, str]]:
     """Return the lines of a page with their numbers, without blank ones and without those of keyed notes."""
-    for block in blocks.parse(text):
+    for block in notes:
         if block.at:
             span = slice(block.start, block.end)
             text = (
