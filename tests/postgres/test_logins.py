@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
+from urllib.parse import quote, urlsplit
 
 import pytest
 
@@ -63,6 +64,25 @@ def test_a_bound_login_is_its_tenant(bound: str) -> None:
         assert "wombats" in memory.search("wombats")[0].text
         assert memory.search("quokkas") == [] or all("quokkas" not in hit.text for hit in memory.search("quokkas"))
         assert memory.status()["warnings"] == []
+
+
+def test_a_login_stays_bound_when_it_is_renamed(bound: str, url: str) -> None:
+    import psycopg
+
+    name = urlsplit(bound).username
+    renamed = f"Renamed {name}"
+    admin(url, f'ALTER ROLE {name} RENAME TO "{renamed}"')
+    try:
+        under_new_name = bound.replace(f"{name}:", f"{quote(renamed)}:", 1)
+        with pytest.raises(StorageError, match="is for the tenant ours"):
+            Memory(with_tenant(under_new_name, "them"))
+        with psycopg.connect(under_new_name, autocommit=True) as connection:
+            connection.execute("SELECT set_config('commonplace.tenant', 'them', false)")
+            assert connection.execute("SELECT commonplace.current_tenant()").fetchone() == ("ours",)
+            assert connection.execute("SELECT tenant FROM commonplace.logins").fetchall() == [("ours",)]
+            assert connection.execute("SELECT count(*) FROM commonplace.pages WHERE tenant = 'them'").fetchone() == (0,)
+    finally:
+        admin(url, f'ALTER ROLE "{renamed}" RENAME TO {name}')
 
 
 def test_a_bound_login_that_names_another_tenant_is_told_its_own(bound: str) -> None:

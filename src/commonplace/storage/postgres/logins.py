@@ -29,8 +29,9 @@ def bind_login(database: Database, login: str) -> bool:
             if is_new:
                 connection.execute(SQL("CREATE ROLE {} LOGIN").format(Identifier(login)))
             connection.execute(
-                "INSERT INTO commonplace.logins (login, tenant) VALUES (%s, %s) ON CONFLICT DO NOTHING",
-                (login, database.tenant),
+                "INSERT INTO commonplace.logins (login, tenant, role) SELECT rolname, %s, oid FROM pg_roles"
+                " WHERE rolname = %s ON CONFLICT (login, tenant) DO UPDATE SET role = EXCLUDED.role",
+                (database.tenant, login),
             )
             connection.execute(SQL("GRANT {} TO {}").format(Identifier(MEMBER_ROLE), Identifier(login)))
             return is_new
@@ -70,7 +71,8 @@ def _login_exists(connection: Connection, login: str) -> bool:
 def require_tenant(connection: Connection, tenant: str) -> None:
     """StorageError where the login of a connection is bound to other tenants only."""
     rows = connection.execute(
-        "SELECT login, tenant FROM commonplace.logins WHERE login = session_user::text ORDER BY tenant"
+        "SELECT DISTINCT session_user, tenant FROM commonplace.logins WHERE login = session_user::text"
+        " OR role = to_regrole(quote_ident(session_user::text))::oid ORDER BY tenant"
     ).fetchall()
     tenants = [row[1] for row in rows]
     if tenants and tenant not in tenants:
