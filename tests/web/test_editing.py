@@ -116,6 +116,18 @@ def test_a_page_that_went_while_it_was_read_says_so_and_comes_back(look: Look, n
     expect(page.get_by_role("link", name="Edit")).to_be_visible()
 
 
+def test_what_changed_before_the_page_could_listen_is_shown_too(look: Look, note: Path) -> None:
+    held: list[Any] = []
+    look.page.route("**/v1/changes*", lambda route: held.append(route))
+    page = look.go(route_of(note))
+    expect(page.locator(".prose")).to_contain_text("first line")
+    note.write_text(START.replace("first", "changed"))
+    assert held
+    for route in held:
+        route.continue_()
+    expect(page.locator(".prose")).to_contain_text("changed line")
+
+
 def test_a_page_that_changes_on_disk_is_shown_anew_or_announced(look: Look, note: Path) -> None:
     page = look.go(route_of(note))
     expect(page.locator(".prose")).to_contain_text("first line")

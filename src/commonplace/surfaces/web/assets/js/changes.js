@@ -63,13 +63,15 @@ async function listen(signal) {
 
 // One connection, for as long as it holds; true when there is no use in trying again.
 async function hear(signal) {
-  const headers = last ? { "Last-Event-ID": last } : {};
+  const resumes = Boolean(last);
+  const headers = resumes ? { "Last-Event-ID": last } : {};
   const answer = await send("GET", "changes", { headers, signal, accept: "text/event-stream" });
   if (!answer.ok) return answer.status === 401 || answer.status === 404;
   link(true);
   for await (const event of events(answer.body)) {
     last = event.id || last;
-    pass(event);
+    // What is on the screen was read before anybody listened: it may have changed since.
+    pass(event.event === "ready" && !resumes ? { ...event, event: "reset" } : event);
   }
   return false;
 }
