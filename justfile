@@ -21,6 +21,9 @@ lint:
 docs:
     ./dev docs
 
+site:
+    ./dev site
+
 bench:
     ./dev bench
 
