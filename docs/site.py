@@ -1,6 +1,6 @@
 """Builds the documentation site: collects its pages, makes their links fit, and runs Zensical. Needs no network.
 
-    ./dev site            writes site/, which opens in a browser from the disk, search included
+./dev site            writes site/, which opens in a browser from the disk, search included
 """
 
 from __future__ import annotations

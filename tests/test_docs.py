@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -17,16 +14,25 @@ from commonplace import Memory
 from commonplace.settings import load
 from commonplace.storage.names import file_name
 
+from .consoles import compare
+
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CONSOLES = [
+    "README.md",
+    "docs/tutorial.md",
+    "docs/recipes/coding-agent.md",
+    "docs/recipes/research-notes.md",
+]
 
 
 def blocks(page: Path, language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
 
 
-def generator() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs/generate.py")
+def script(name: str) -> ModuleType:
+    """Return a script of docs/ as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / f"docs/{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
@@ -36,7 +42,7 @@ def generator() -> ModuleType:
 
 @pytest.mark.parametrize("name", ["docs/tools.md", "docs/commands.md", "ARCHITECTURE.md"])
 def test_generated_pages_are_current(name: str) -> None:
-    made = generator().PAGES[name]()
+    made = script("generate").PAGES[name]()
     assert (ROOT / name).read_text() == made, "run ./dev docs"
 
 
@@ -47,28 +53,11 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
         exec(compile(code, page.name, "exec"), {})
 
 
-def test_the_readmes_first_example_works_as_shown(tmp_path: Path) -> None:
-    """Each command is run; the day and the time are today's, everything else is as printed."""
-    (example,) = blocks(ROOT / "README.md", "console")
-    bin_ = tmp_path / "bin"
-    bin_.mkdir()
-    (bin_ / "commonplace").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m commonplace "$@"\n')
-    (bin_ / "commonplace").chmod(0o755)
-    environment = {**os.environ, "PATH": f"{bin_}:{os.environ['PATH']}", "HOME": str(tmp_path)}
-    environment.pop("COMMONPLACE_HOME", None)
-    day = ""
-    for step in re.split(r"^\$ ", example, flags=re.MULTILINE)[1:]:
-        command, _, shown = step.partition("\n")
-        if command.startswith("pip"):
-            continue
-        command = command.replace("2026-03-14", day)
-        done = subprocess.run(
-            ["bash", "-c", command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=True
-        )
-        if shown:
-            day = re.search(r"\d{4}-\d\d-\d\d", done.stdout)[0]  # type: ignore[index]
-            time = re.search(r"## (\d\d:\d\d)", done.stdout)[1]  # type: ignore[index]
-            assert done.stdout.strip() == shown.replace("2026-03-14", day).replace("09:26", time).strip()
+@pytest.mark.parametrize("name", CONSOLES)
+def test_console_examples_print_what_the_page_shows(name: str, tmp_path: Path) -> None:
+    """Run each command in turn. To write new output into a page: `python -m tests.consoles PAGE`."""
+    for command, shown, printed in compare(ROOT / name, tmp_path):
+        assert printed == shown, command
 
 
 def test_it_works_by_line_fourteen_of_the_readme() -> None:
@@ -125,3 +114,8 @@ def test_the_threat_model_names_tests_that_exist() -> None:
     assert len(named) > 12
     missing = [name for name in named if not (ROOT / "tests" / name).exists()]
     assert missing == []
+
+
+def test_the_diagrams_are_what_their_script_draws() -> None:
+    for name, draw in script("diagrams").PICTURES.items():
+        assert (ROOT / f"docs/diagrams/{name}.svg").read_text() == draw(), "run ./dev docs"

@@ -1,0 +1,153 @@
+"""Runs the console examples of the docs as a person would, on a terminal, and compares what is printed with the page.
+
+    python -m tests.consoles docs/tutorial.md …     writes what is printed today into these pages
+
+Pages show one fixed day, made-up times and change ids: these are compared by their place, everything else exactly. A
+command with nothing below it on the page must only succeed; `--all` writes the output of these as well.
+"""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+COLUMNS = 100
+HOME = "/home/ann"
+SHOWN_DAY = "2026-03-14"
+SHOWN_WEEKDAY = "Saturday"
+SHOWN_TIME = "09:26"
+SKIP = ("pip ", "createdb ", "psql ")
+_BLOCK = re.compile(r"^(`{3,})console\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
+_ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+_PROGRESS = "━"  # a bar that is erased once the work is done
+_TIME = re.compile(r"\b\d\d:\d\d(:\d\d)?\b")
+_CHANGE = re.compile(r"\b[0-9a-f]{10}\b")
+
+
+class Session:
+    """A person at a terminal in an empty home folder. Change ids of the page stand for those that were really made."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder.resolve()
+        self.folder = self.root
+        self.status = 0
+        self.real_ids: dict[str, str] = {}
+        programs = self.root / ".programs"
+        programs.mkdir()
+        for name in ("commonplace", "cpl"):
+            (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m commonplace "$@"\n')
+            (programs / name).chmod(0o755)
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith(("COMMONPLACE_", "XDG_"))},
+            "PATH": f"{programs}:{os.environ['PATH']}",
+            "HOME": str(self.root),
+            "COLUMNS": str(COLUMNS),
+            "NO_COLOR": "1",
+        }
+
+    def run(self, command: str) -> str:
+        """Return what a command prints, with the day, the times and the paths that pages show."""
+        if command.startswith(SKIP):
+            return ""
+        self.status = 0
+        if command.startswith("cd "):
+            self.folder = (self.folder / command[3:].split("#")[0].strip()).resolve()
+            return ""
+        output, self.status = self._print(self._as_real(command))
+        return self._as_shown(output)
+
+    def learn(self, shown: str, printed: str) -> None:
+        """Remember which real change each change id on the page stands for, by their order."""
+        self.real_ids.update(zip(_CHANGE.findall(shown), _CHANGE.findall(printed), strict=False))
+
+    def _as_real(self, text: str) -> str:
+        text = text.replace(SHOWN_DAY, _today()).replace(HOME, str(self.root))
+        return _CHANGE.sub(lambda change: self.real_ids.get(change[0], change[0]), text)
+
+    def _as_shown(self, text: str) -> str:
+        today = datetime.now(UTC).strftime("%A")
+        text = text.replace(str(self.root / ".programs"), f"{HOME}/.local/bin").replace(str(self.root), HOME)
+        text = text.replace(_today(), SHOWN_DAY).replace(f", {today}", f", {SHOWN_WEEKDAY}")
+        return _TIME.sub(lambda time: f"{SHOWN_TIME}:53" if time[1] else SHOWN_TIME, text)
+
+    def _print(self, command: str) -> tuple[str, int]:
+        ours, theirs = pty.openpty()
+        with subprocess.Popen(
+            ["bash", "-c", command], cwd=self.folder, env=self.environment, stdin=theirs, stdout=theirs, stderr=theirs
+        ) as process:
+            os.close(theirs)
+            output = b"".join(_read_all(ours))
+        os.close(ours)
+        lines = _ESCAPE.sub("", output.decode()).replace("\r", "").split("\n")
+        text = "\n".join(line.rstrip() for line in lines if _PROGRESS not in line)
+        return text.strip("\n"), process.returncode
+
+
+def _today() -> str:
+    return datetime.now(UTC).date().isoformat()
+
+
+def _read_all(handle: int) -> Iterator[bytes]:
+    """Yield what a program prints on its terminal, until it ends."""
+    while True:
+        try:
+            data = os.read(handle, 65536)
+        except OSError:  # how Linux says that nobody has the terminal open any more
+            return
+        if not data:
+            return
+        yield data
+
+
+def steps(block: str) -> Iterator[tuple[str, str]]:
+    """Yield the commands of a block, each with what the page shows below it."""
+    for step in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+        lines = step.split("\n")
+        count = next(number for number, line in enumerate(lines, 1) if not line.endswith("\\"))
+        yield "\n".join(lines[:count]), "\n".join(lines[count:]).strip("\n")
+
+
+def compare(page: Path, folder: Path) -> list[tuple[str, str, str]]:
+    """Run all examples of a page in turn; return each command whose output differs, what is shown and what came."""
+    session = Session(folder)
+    wrong = []
+    for _, block in _BLOCK.findall(page.read_text()):
+        for command, shown in steps(block):
+            printed = session.run(command)
+            session.learn(shown, printed)
+            if _without_ids(printed) != _without_ids(shown) if shown else session.status:
+                wrong.append((command, shown, printed))
+    return wrong
+
+
+def _without_ids(text: str) -> str:
+    return _CHANGE.sub("0123456789", text)
+
+
+def refresh(page: Path, folder: Path, *, show_all: bool) -> None:
+    """Write what the examples of a page print today into it, where it shows output, or everywhere."""
+    session = Session(folder)
+
+    def play(block: re.Match[str]) -> str:
+        text = ""
+        for command, shown in steps(block[2]):
+            printed = session.run(command)
+            session.learn(shown, printed)
+            text += f"$ {command}\n" + (f"{printed}\n" if printed and (shown or show_all) else "")
+        return f"{block[1]}console\n{text}{block[1]}"
+
+    page.write_text(_BLOCK.sub(play, page.read_text()))
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:]:
+        if name != "--all":
+            with tempfile.TemporaryDirectory() as home:
+                refresh(Path(name), Path(home), show_all="--all" in sys.argv)
