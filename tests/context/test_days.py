@@ -160,3 +160,19 @@ def test_without_a_budget_the_map_shows_short_pages_as_fully_as_with_one(memory:
     words = "The office is on the third floor, and Ann has the second key."
     memory.call("update_world", {"topic": "office", "content": f"{words}\n"})
     assert all(words in memory.context(budget=budget).text for budget in (None, 1500))
+
+
+@pytest.mark.parametrize(
+    "content", ["#idea", "# A title", "before\n\n## A heading at the end", "## A title first\n\nthen text"]
+)
+def test_headings_of_an_entry_are_shown_below_its_own_time(home: Path, content: str) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        memory.call("remember", {"content": "the entry before"})
+        clock.advance(minutes=1)
+        memory.call("remember", {"content": content})
+        clock.advance(minutes=1)
+        memory.call("remember", {"content": "the entry after"})
+        text = memory.context().text
+    lines = "\n".join(line for line in content.split("\n") if line)
+    assert re.search(rf"^## \d\d:\d\d\n{re.escape(lines)}\n## \d\d:\d\d\nthe entry after$", text, re.MULTILINE)

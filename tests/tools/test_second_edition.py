@@ -40,6 +40,14 @@ def test_a_scratch_note_without_a_mode_is_appended_and_says_so(memory: Memory) -
     assert memory.call("scratch_note", {}) == {"status": "ok", "content": "one\ntwo", "empty": False}
 
 
+@pytest.mark.parametrize("mode", ["read", "clear"])
+def test_content_that_a_mode_of_the_scratchpad_does_not_take_is_pointed_out(memory: Memory, mode: str) -> None:
+    reply = memory.call("scratch_note", {"mode": mode, "content": "an idea"})
+    assert reply["status"] == "ok"
+    assert "not saved" in reply["warning"]
+    assert "warning" not in memory.call("scratch_note", {"mode": mode})
+
+
 def test_a_preference_that_leaves_every_prompt_is_pointed_out(memory: Memory) -> None:
     kept = {"op": "setGlobal", "key": "tone", "value": "brief", "category": "preferences"}
     assert "warning" not in memory.call("MemoryTool", kept)

@@ -9,7 +9,15 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
-from ..formats.structure import BLOCK_LEVEL, DAY_HEADING_PATTERN, ENTRY_LEVEL, FOOTER_START, find_marks
+from ..formats.daily import is_day_or_time
+from ..formats.structure import (
+    BLOCK_LEVEL,
+    DAY_HEADING_PATTERN,
+    ENTRY_HEADING_PATTERN,
+    ENTRY_LEVEL,
+    FOOTER_START,
+    find_marks,
+)
 from ..home import Home
 from ..search.validity import describe_validity, find_validity_phrases, may_say_validity
 from .approval import check_approval
@@ -26,6 +34,7 @@ _DAY_SHARE = 0.6  # what a long day takes of the room at most, so that others ar
 _DAY_TOKENS = 120.0  # what it takes in any case
 _WHOLE_CHARACTERS = 200_000  # of a page that is looked at as a whole for entries that a person wrote
 _LONG_SHARE = 1 / 4  # of what is looked at: what an entry that is longer than all of it counts for
+_TIME_HEADING = re.compile(ENTRY_HEADING_PATTERN)
 _DAY_HEADING = re.compile(rf"{DAY_HEADING_PATTERN}\s*")
 _ENTRY_LEVELS = (ENTRY_LEVEL, BLOCK_LEVEL)
 _ENTRY = f"\n{'#' * ENTRY_LEVEL} "
@@ -183,7 +192,7 @@ def _parse_entries(text: str, span: _Span, most: int) -> Iterator[Entry]:
     What a person wrote before the first heading is an entry too.
     """
     part = text[span.start : span.end]
-    starts = [mark.start for mark in find_marks(part) if mark.level in _ENTRY_LEVELS and not mark.fenced]
+    starts = _find_starts(part)
     line = text.count("\n", 0, span.start) + 1
     for start, end in zip([0, *starts], [*starts, len(part)], strict=True):
         raw = part[start:end]
@@ -195,10 +204,23 @@ def _parse_entries(text: str, span: _Span, most: int) -> Iterator[Entry]:
         line += raw.count("\n")
 
 
+def _find_starts(part: str) -> list[int]:
+    """Return where entries start: a title directly below another heading belongs to the same entry."""
+    starts: list[int] = []
+    above = 0
+    for mark in find_marks(part):
+        if mark.level in _ENTRY_LEVELS and not mark.fenced:
+            is_below_heading = bool(starts) and "\n" not in part[above : mark.start].strip()
+            if not is_below_heading or is_day_or_time(mark.title):
+                starts.append(mark.start)
+            above = mark.start
+    return starts
+
+
 def _make_entry(raw: str, first_line: int, last_line: int, beyond: int, most: int) -> Entry | None:
     lines = enumerate(raw.split("\n"), start=first_line)
     shown = [(number, line.rstrip()) for number, line in lines if _is_shown(line)]
-    if all(line.startswith("#") for _, line in shown):
+    if all(_TIME_HEADING.fullmatch(line) for _, line in shown):
         return None
     text = "\n".join(line for _, line in shown)
     return Entry(text[:most], shown[0][0], last_line, len(text) + beyond)

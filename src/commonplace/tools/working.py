@@ -103,15 +103,16 @@ def scratch_note(
 ) -> Annotated[Reply, Answer(status=str, content=str, empty=Maybe(bool), mode=Maybe(str), message=Maybe(str))]:
     """Use the scratchpad of the task at hand. Clear it when the task is done."""
     path = home.layout.scratch_page(home.agent)
-    mode = mode or ("append" if content.strip() else "read")
+    content = content.strip()
+    mode = mode or ("append" if content else "read")
+    unused = f"content was not saved: mode '{mode}' takes none. Use append or replace" if content else ""
     if mode == "read":
         stored = read_record(home.storage.pages, home.layout, path)
         text = stored.text if stored else ""
-        return {"status": "ok", "content": text, "empty": not text.strip()}
-    content = content.strip()
+        return with_warning({"status": "ok", "content": text, "empty": not text.strip()}, unused)
     if mode == "clear":
         home.working.change(path, SCRATCHPAD_KEY, _text_change("replace", ""), start_over=True)
-        return {"status": "ok", "mode": mode, "content": "", "message": "Scratchpad cleared."}
+        return with_warning({"status": "ok", "mode": mode, "content": "", "message": "Scratchpad cleared."}, unused)
     if not content:
         raise MissingArgument("content")
     record = home.working.change(path, SCRATCHPAD_KEY, _text_change(mode, content))
