@@ -159,6 +159,7 @@ def test_what_is_typed_and_not_saved_outlives_leaving_and_loading_again(look: Lo
 def test_a_server_that_is_gone_says_so_and_the_text_stays(home: Path, chromium: Any, note: Path) -> None:
     with served(home, "--open") as address, Look.at(chromium, address) as look:
         page = edit(look, note, START + "typed\n")
+        expect(page.get_by_role("region", name="Preview")).to_contain_text("typed")
         look.context.set_offline(True)
         page.keyboard.press("Control+s")
         expect(page.get_by_text("The server does not answer")).to_be_visible()
