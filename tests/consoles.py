@@ -23,6 +23,7 @@ HOME = "/home/ann"
 SHOWN_DAY = "2026-03-14"
 SHOWN_WEEKDAY = "Saturday"
 SHOWN_TIME = "09:26"
+HIDDEN_VARIABLES = ("COMMONPLACE_", "XDG_", "OPENAI_", "CLAUDE_")
 SKIP = ("pip ", "createdb ", "psql ")
 _BLOCK = re.compile(r"^(`{3,})console\n(.*?)^\1$", re.MULTILINE | re.DOTALL)
 _ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -45,7 +46,7 @@ class Session:
             (programs / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" -m commonplace "$@"\n')
             (programs / name).chmod(0o755)
         self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith(("COMMONPLACE_", "XDG_"))},
+            **{name: value for name, value in os.environ.items() if not name.startswith(HIDDEN_VARIABLES)},
             "PATH": f"{programs}:{os.environ['PATH']}",
             "HOME": str(self.root),
             "COLUMNS": str(COLUMNS),

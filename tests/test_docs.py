@@ -21,6 +21,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CONSOLES = [
     "README.md",
     "docs/tutorial.md",
+    "docs/troubleshooting.md",
     "docs/recipes/coding-agent.md",
     "docs/recipes/research-notes.md",
 ]
@@ -40,7 +41,7 @@ def script(name: str) -> ModuleType:
     return module
 
 
-@pytest.mark.parametrize("name", ["docs/tools.md", "docs/commands.md", "ARCHITECTURE.md"])
+@pytest.mark.parametrize("name", ["docs/tools.md", "docs/commands.md", "docs/python.md", "ARCHITECTURE.md"])
 def test_generated_pages_are_current(name: str) -> None:
     made = script("generate").PAGES[name]()
     assert (ROOT / name).read_text() == made, "run ./dev docs"
@@ -119,3 +120,14 @@ def test_the_threat_model_names_tests_that_exist() -> None:
 def test_the_diagrams_are_what_their_script_draws() -> None:
     for name, draw in script("diagrams").PICTURES.items():
         assert (ROOT / f"docs/diagrams/{name}.svg").read_text() == draw(), "run ./dev docs"
+
+
+def test_the_comparison_names_its_sources() -> None:
+    """Each cell about another system has a link, a figure that we measured, or says that nothing is published."""
+    table = (ROOT / "README.md").read_text().partition("## Compared with others")[2].partition("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("| ")][1:]
+    others = [row for row in rows if row[0] != "**commonplace**"]
+    assert len(others) == 7
+    for name, *cells in others:
+        for cell in cells:
+            assert re.search(r"\]\(https://|not published|^\.\d{3}", cell), (name, cell)

@@ -70,7 +70,7 @@ class WrongType(InvalidArgument):
 
 
 class InvalidChoice(InvalidArgument):
-    """An argument that takes one of a few words got another."""
+    """An argument takes one of a few words, and got another."""
 
     code = "INVALID_CHOICE"
 
@@ -121,14 +121,20 @@ def shorten(value: object, length: int = 100) -> str:
 
 
 class InvalidKey(InvalidArgument):
+    """A key is empty, too long, or has more than one line."""
+
     code = "INVALID_KEY"
 
 
 class UnknownOperation(InvalidArgument):
+    """MemoryTool has no operation of this name."""
+
     code = "UNKNOWN_OPERATION"
 
 
 class UnknownTool(InvalidArgument):
+    """There is no tool of this name, or several and none was chosen."""
+
     code = "UNKNOWN_TOOL"
 
 
@@ -140,10 +146,14 @@ class NotFound(CommonplaceError):
 
 
 class KeyNotFound(NotFound):
+    """No note, record or skill has this key."""
+
     code = "KEY_NOT_FOUND"
 
 
 class PageNotFound(NotFound):
+    """There is no such page, or this agent may not see it."""
+
     code = "PAGE_NOT_FOUND"
     _after_place = " "
 
@@ -159,6 +169,8 @@ class Conflict(CommonplaceError):
 
 
 class KeyExists(Conflict):
+    """The key is used already: update it, or choose another."""
+
     code = "KEY_EXISTS"
 
 
@@ -180,6 +192,8 @@ class Refused(CommonplaceError):
 
 
 class OutsideHome(Refused):
+    """A path leads out of the home."""
+
     code = "OUTSIDE_HOME"
     _after_place = " "
 
@@ -191,11 +205,13 @@ class OtherAgentsPage(Refused):
 
 
 class ReservedKey(Refused):
+    """A key that commonplace uses itself, such as that of the handoff."""
+
     code = "RESERVED_KEY"
 
 
 class HoldsSecret(Refused):
-    """The settings keep keys and passwords out of memory, and the text holds one."""
+    """The text contains a key or a password, and the settings keep those out of memory."""
 
     code = "HOLDS_SECRET"
 
@@ -252,7 +268,7 @@ class NotAMapping(BrokenFrontMatter):
 
 
 class LockTimeout(StorageError):
-    """Another process holds the page for too long."""
+    """Another process has the page locked for too long."""
 
     code = "LOCK_TIMEOUT"
 

@@ -17,7 +17,7 @@ Source = Literal["memory", "session", "extra"]
 class Scope(NamedTuple):
     """Who a page belongs to. `name` is the channel, the agent, the owner of a skill, or the globs of an extra path."""
 
-    kind: ScopeKind
+    kind: ScopeKind  # `shared`, `world`, `global`, `channel`, `skill`, `agent` or `extra`
     name: str = ""
 
     def __str__(self) -> str:
@@ -162,21 +162,21 @@ class Query(NamedTuple):
 
 
 class Successor(NamedTuple):
-    """The newer version of a fact that a hit holds: `text` replaces `was`, which the hit says.
+    """The newer version of a fact in a hit: `text` replaces `was`.
 
     `kind` is how it was found: `same-key`, `frame`, `correction`, `retraction`, `answer` or `confirmed`; `reason` says
-    so in words. `is_partial`: the hit also says something else that the query is about, and that holds.
+    so in words. `is_partial`: the hit also says something else about the query that is still true.
     """
 
-    text: str
-    path: str
-    start: int
-    end: int
-    at: str = ""
-    author: str = ""
+    text: str  # the newer statement
+    path: str  # where it is
+    start: int  # the first line
+    end: int  # the last line
+    at: str = ""  # its day
+    author: str = ""  # who wrote it
     kind: str = ""
     reason: str = ""
-    was: str = ""
+    was: str = ""  # the statement of the hit that it replaces
     is_partial: bool = False
     as_of: str = ""
 
@@ -191,24 +191,24 @@ class Hit(NamedTuple):
     What the assistant said in a session has the user's turn before it as `question`, which `text` begins with.
     """
 
-    path: str
-    start: int
-    end: int
+    path: str  # of the page, below the home
+    start: int  # the first line
+    end: int  # the last line
     text: str
-    score: float
-    scope: Scope
-    source: Source = "memory"
-    key: str = ""
-    tags: tuple[str, ...] = ()
-    at: str = ""
+    score: float  # how likely the hit is right, from 0 to 1
+    scope: Scope  # whom the page belongs to
+    source: Source = "memory"  # `memory`, `session` or `extra`
+    key: str = ""  # of a note or a record
+    tags: tuple[str, ...] = ()  # of a note or a record
+    at: str = ""  # the day or the time of the text, where it has one
     author: str = ""  # who wrote the lines, in words; empty where history does not know
-    question: str = ""
+    question: str = ""  # in a session: what the user asked before it
     superseded_by: Successor | None = None  # what replaced the fact that the hit is about
-    valid_from: str = ""  # the first day on which it holds, and the last one, where it says so
-    valid_until: str = ""
-    validity: str = ""  # `over` where that last day is past, `ahead` where the first one is to come
+    valid_from: str = ""  # the first day on which it is true, where it says so
+    valid_until: str = ""  # the last day
+    validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come
     stale: str = ""  # what happened to a file that it is pinned to: `src/auth.py changed since`
-    as_of: str = ""  # the day at whose end the page was as it is cited, where it was searched as of a day
+    as_of: str = ""  # in a search as of an earlier day: that day
 
     @property
     def citation(self) -> str:
