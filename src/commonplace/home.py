@@ -359,11 +359,11 @@ class Home:
 
     def filters(self, **named: Any) -> Filters:
         """Parse filters as people write them; `yesterday` is that of the home's time zone."""
-        if not any(named.values()):
+        if not any(named.values()) and named.get("as_of") is None:
             return EVERYTHING
         from .search.filters import parse_filters
 
-        return parse_filters(named, self.today().toordinal())
+        return parse_filters(named, self.clock().astimezone(self.zone))
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, what it holds for this agent, and whether the index is up to date."""

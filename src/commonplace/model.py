@@ -144,6 +144,7 @@ class Filters(NamedTuple):
     paths: tuple[str, ...] = ()  # globs, any of which must match
     author: str = ""  # an agent, `outside`, `import`, `person` or `token`; asked of history after the index
     as_of: int | None = None  # the day at whose end memory is searched as it was
+    moment: str = ""  # a moment of that day, where it is searched as it was then
     past: PastPages | None = None  # set by a search as of a day
 
 
@@ -208,7 +209,7 @@ class Hit(NamedTuple):
     valid_until: str = ""  # the last day
     validity: str = ""  # `over` if the last day has passed, `ahead` if the first one has not come
     stale: str = ""  # what happened to a file that it is pinned to: `src/auth.py changed since`
-    as_of: str = ""  # in a search as of an earlier day: that day
+    as_of: str = ""  # in a search as of an earlier day or moment: that one
 
     @property
     def citation(self) -> str:

@@ -10,8 +10,10 @@ import pytest
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
-from commonplace.facts.links import add_answer, find_answers
+from commonplace.facts.links import add_answer, find_answers, hash_words
+from commonplace.facts.statements import split_statements
 from commonplace.maintenance import timeline
+from commonplace.maintenance.supersede import supersede
 
 from ..surfaces.http.api import api
 
@@ -135,10 +137,59 @@ def test_what_cites_no_statement_is_refused(memory: Memory, clock: Days, citatio
         memory.supersede(citation, new)
 
 
-def test_answers_of_one_statement_share_a_line_below_it() -> None:
+def test_answers_of_one_statement_share_a_comment_at_its_end() -> None:
     text = "- Bills go to Ann.\n- Another."
     text = add_answer(text, 0, ["0000000a"], is_rejection=False)
     text = add_answer(text, 0, ["0000000b"], is_rejection=False)
-    assert text == "- Bills go to Ann.\n  <!-- commonplace: supersedes 0000000a 0000000b -->\n- Another."
-    assert find_answers(text)[1].confirmed == {"0000000a", "0000000b"}
+    assert text == "- Bills go to Ann. <!-- commonplace: supersedes 0000000a 0000000b -->\n- Another."
+    assert find_answers(text)[0].confirmed == {"0000000a", "0000000b"}
     assert add_answer(text, 0, ["0000000a", "0000000b"], is_rejection=True).count("<!--") == 1
+
+
+def test_answers_of_earlier_versions_below_their_statement_count(memory: Memory, clock: Days) -> None:
+    remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    page = Path(memory.home.root) / new.partition("#")[0]
+    name = hash_words(split_statements(OLD)[0].words)
+    page.write_text(page.read_text().replace(NEW, f"{NEW}\n<!-- commonplace: supersedes {name} -->"))
+    assert successors(memory, "where do invoices go?") == {OLD: NEW}
+    text = add_answer(page.read_text(), 4, [name], is_rejection=True)
+    assert text.split("\n")[4:6] == [f"{NEW} <!-- commonplace: not-supersedes {name} -->", ""]
+
+
+def test_an_answer_moves_no_line_and_is_neither_words_nor_content(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    new = remember(memory, clock, NEW)
+    memory.call("remember", {"content": "Something else of that day."})
+    page = Path(memory.home.root) / new.partition("#")[0]
+    before = page.read_text().split("\n")
+    citation = memory.search("something else of that day")[0].citation
+    memory.supersede(old, new)
+    assert [line.partition(" <!--")[0] for line in page.read_text().split("\n")] == before
+    assert memory.search("something else of that day")[0].citation == citation
+    assert not memory.search("supersedes commonplace", mode="keyword")
+    assert not any("<!--" in hit.text for hit in memory.search("where do invoices go?"))
+    assert "<!--" not in memory.context(query="where do invoices go?", budget=4000).text
+    assert memory.search("mailbox that takes all bills")[0].author == memory.search("where do invoices go?")[0].author
+
+
+def test_items_of_a_list_stay_apart(memory: Memory, clock: Days) -> None:
+    memory.call("update_world", {"topic": "old", "content": "- Bills go to Ann\n- Letters go to Ben\n"})
+    new = remember(memory, clock, "Finance has one mailbox for everything.")
+    answered = supersede(memory.home, "memory/world/old.md#L1-L2", new)
+    assert answered.old == "Bills go to Ann\nLetters go to Ben"
+
+
+def test_a_citation_as_of_a_day_is_taken(memory: Memory, clock: Days) -> None:
+    old = remember(memory, clock, OLD)
+    path = old.partition("#")[0]
+    day = f"{clock.now:%Y-%m-%d}"
+    new = remember(memory, clock, NEW)
+    page = Path(memory.home.root) / path
+    page.write_text(page.read_text().replace(OLD, f"A line that somebody added.\n\n{OLD}"))
+    memory.build_index()
+    clock.now += timedelta(days=1)
+    (found,) = [hit.citation for hit in memory.search("where do invoices go?", as_of=day)]
+    assert found.endswith(f"@{day}")
+    memory.supersede(found.replace("#L3-", "#L5-"), new)
+    assert successors(memory, "where do invoices go?") == {OLD: NEW}

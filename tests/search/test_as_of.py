@@ -218,3 +218,24 @@ def test_a_fact_is_not_replaced_by_what_came_later(memory: Memory, clock: Frozen
     assert "8080" in then.text
     assert then.superseded_by is None
     assert [hit.as_of for hit in memory.search("what is the deploy port", as_of=AFTER)] == [AFTER, AFTER]
+
+
+def test_a_search_as_of_a_moment_finds_what_was_there_then(memory: Memory, clock: FrozenClock) -> None:
+    page = {"topic": "tea", "content": "Tea is at four.\n"}
+    memory.call("update_world", page)
+    clock.advance(hours=3)
+    memory.call("update_world", {**page, "content": "Tea is at five.\n"})
+    assert texts(memory, "when is tea", "2 hours ago") == ["Tea is at four."]
+    (hit,) = memory.search("when is tea", as_of="1 hour ago")
+    assert hit.text == "Tea is at four."
+    read = memory.call("memory_get", {"path": hit.path, "as_of": hit.as_of})
+    assert read["text"] == "Tea is at four."
+    assert texts(memory, "when is tea", "now") == ["Tea is at five."]
+
+
+@pytest.mark.parametrize("when", ["2026-03-01T25:00", "", "  "])
+def test_a_time_that_does_not_exist_is_refused(memory: Memory, when: str) -> None:
+    with pytest.raises(InvalidArgument, match=r"is not a time|as_of is blank"):
+        memory.search("tea", as_of=when)
+    result = CliRunner().invoke(cli, ["--home", str(memory.home.root), "search", "tea", "--as-of", when])
+    assert result.exit_code, result.output

@@ -86,12 +86,11 @@ def test_definitions_are_found_in_other_languages(project: Path, name: str, code
     assert repository.fingerprint(name, "load") != before
 
 
-def test_a_pin_is_a_comment_after_its_line_or_a_field_of_front_matter(memory: Memory, project: Path) -> None:
+def test_a_pin_is_a_comment_at_the_end_of_its_line_or_a_field_of_front_matter(memory: Memory, project: Path) -> None:
     pinned = pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
     lines = (project / ".commonplace" / PAGE).read_text().split("\n")
-    assert lines[2] == "Login takes one user."
-    assert lines[3] == f"<!-- pinned: src/auth.py {pinned.pin.fingerprint} -->"
-    assert pinned.line == 4
+    assert lines[2] == f"Login takes one user. <!-- pinned: src/auth.py {pinned.pin.fingerprint} -->"
+    assert pinned.line == 3
     memory.call("MemoryTool", {"op": "setGlobal", "key": "owner", "value": "Ann owns login"})
     record = next(hit.path for hit in memory.search("owns login") if hit.key == "owner")
     pin_page(memory.home, f"{record}#L9", "src/auth.py::login")
@@ -125,7 +124,18 @@ def test_a_link_to_a_file_is_marked_when_the_file_is_gone(memory: Memory, projec
 
 
 @pytest.mark.parametrize(
-    "target", ["/etc/passwd", "../outside.py", "src/../../outside.py", "", "a b.py", "\0", ".env", "src/.keys/a"]
+    "target",
+    [
+        "/etc/passwd",
+        "../outside.py",
+        "src/../../outside.py",
+        "",
+        "a b.py",
+        "\0",
+        ".env",
+        "src/.keys/a",
+        "src/auth.py::",
+    ],
 )
 def test_nothing_outside_of_the_repository_can_be_pinned(memory: Memory, project: Path, target: str) -> None:
     (project.parent / "outside.py").write_text("secret")
@@ -171,7 +181,7 @@ def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkey
     monkeypatch.chdir(project / "src")
     home = str(project / ".commonplace")
     result = CliRunner().invoke(cli, ["--home", home, "pin", f"{PAGE}#L3", "auth.py::login"])
-    assert result.output == f"Pinned {PAGE}:4 to src/auth.py::login.\n", result.output
+    assert result.output == f"Pinned {PAGE}:3 to src/auth.py::login.\n", result.output
     (project / "src/auth.py").write_text("")
     found = CliRunner().invoke(cli, ["--home", home, "search", "how does login work"])
     assert "src/auth.py::login is gone" in found.output
@@ -179,3 +189,77 @@ def test_the_command_pins_and_doctor_tells(memory: Memory, project: Path, monkey
     assert (finding.path, finding.what) == (PAGE, "is pinned to a file: src/auth.py::login is gone")
     result = CliRunner().invoke(cli, ["--home", home, "pin", PAGE, "src/auth.py::login", "--remove"])
     assert "no longer pinned" in result.output
+
+
+def page_of(project: Path) -> str:
+    return (project / ".commonplace" / PAGE).read_text()
+
+
+def test_a_pin_moves_no_other_line(memory: Memory, project: Path) -> None:
+    before = page_of(project).split("\n")
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    pin_page(memory.home, PAGE, "src/auth.py::login")
+    after = page_of(project).split("\n")
+    assert [line.partition(" <!--")[0] for line in after[: len(before)]] == before
+    assert memory.search("sessions have a key")[0].citation == f"{PAGE}#L1-L5"
+
+
+def test_a_pin_is_neither_words_nor_content(memory: Memory) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py::login")
+    pin_page(memory.home, PAGE, "src/auth.py")
+    assert not memory.search("pinned src", mode="keyword")
+    assert "<!--" not in memory.search("how does login work")[0].text
+    assert "pinned" not in memory.context(query="how does login work", budget=4000).text
+
+
+def test_the_pin_of_one_line_is_removed_alone(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    before = page_of(project)
+    pin_page(memory.home, f"{PAGE}#L5", "src/auth.py")
+    pin_page(memory.home, PAGE, "src/auth.py")
+    assert page_of(project).count("pinned") == 3
+    unpin_page(memory.home, f"{PAGE}#L5", "src/auth.py")
+    assert page_of(project).count("pinned") == 2
+    assert page_of(project).startswith(before)
+    with pytest.raises(NotFound):
+        unpin_page(memory.home, f"{PAGE}#L5", "src/auth.py")
+
+
+def test_a_pinned_line_marks_hits_for_that_line_only(memory: Memory, project: Path) -> None:
+    pin_page(memory.home, f"{PAGE}#L3", "src/auth.py::login")
+    (project / "src/auth.py").write_text("")
+    assert stale(memory, "how does login work") == "src/auth.py::login is gone"
+    assert stale(memory, "what do sessions have?") == ""
+
+
+def test_a_whole_page_is_pinned_by_a_comment_at_its_end(memory: Memory, project: Path) -> None:
+    before = page_of(project)
+    pin_page(memory.home, PAGE, "src/auth.py")
+    assert page_of(project).startswith(before.rstrip("\n"))
+    (project / "src/auth.py").write_text("")
+    for query in ("how does login work", "what do sessions have?"):
+        assert stale(memory, query) == "src/auth.py changed since"
+    unpin_page(memory.home, PAGE, "src/auth.py")
+    assert page_of(project) == before
+
+
+def test_under_a_heading_the_first_line_of_text_is_pinned(memory: Memory, project: Path) -> None:
+    assert pin_page(memory.home, f"{PAGE}#L1", "src/auth.py").line == 3
+
+
+def test_pins_of_earlier_versions_count(memory: Memory, project: Path) -> None:
+    hashed = pin_page(memory.home, f"{PAGE}#L3", "src/auth.py").pin.fingerprint
+    page = project / ".commonplace" / PAGE
+    page.write_text(f"# Auth\n\nLogin takes one user.\n<!-- pinned: src/auth.py {hashed} -->\n\nSessions have a key.\n")
+    assert stale(memory) == ""
+    (project / "src/auth.py").write_text("")
+    assert stale(memory) == "src/auth.py changed since"
+    assert stale(memory, "what do sessions have?") == ""
+    unpin_page(memory.home, f"{PAGE}#L3", "src/auth.py")
+    assert page.read_text() == "# Auth\n\nLogin takes one user.\n\nSessions have a key.\n"
+
+
+def test_who_pins_a_line_did_not_write_it(memory: Memory, project: Path, clock: FrozenClock) -> None:
+    with Memory(memory.home.address, "bob", clock=clock) as bob:
+        pin_page(bob.home, f"{PAGE}#L3", "src/auth.py")
+    assert "bob" not in memory.search("how does login work")[0].author

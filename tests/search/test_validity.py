@@ -150,10 +150,23 @@ def test_days_ahead_are_understood_as_seen_from_the_day_of_the_note(language: st
         "We were in Kyoto, 1 May to 7 May",
         "Wir haben bis spät gearbeitet",
         "pages 3 - 5 may help",
+        "Rota: Ann until Monday each week",
+        "Until Friday's deploy is a habit, ask Ann.",
+        "The shop is always open until Friday",
+        "Every week the gate is shut until Tuesday",
+        "Jede Woche bis Freitag geschlossen",
+        "Cerrado hasta el viernes cada semana",
+        "Каждую неделю закрыто до пятницы",
+        "每周到周五关门",
     ],
 )
 def test_what_only_looks_like_it_says_nothing(text: str) -> None:
     assert days(text) == ".."
+
+
+def test_what_recurs_in_one_sentence_says_nothing_of_another() -> None:
+    assert days("Standup is every week. The office is closed until Friday.") == "..05-08"
+    assert days("Immer noch geschlossen bis Freitag") == "..05-08"
 
 
 def test_without_a_day_only_full_dates_are_understood() -> None:

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
+from ..formats.annotations import strip_annotations
 from ..formats.daily import is_day_or_time
 from ..formats.structure import (
     BLOCK_LEVEL,
@@ -104,7 +105,7 @@ def _read_day(
     home: Home, day: str, path: str, room: float, warnings: list[str], *, only_approved: bool
 ) -> DayItem | None:
     try:
-        text = home.storage.pages.read(path).text
+        text = strip_annotations(home.storage.pages.read(path).text)
     except CommonplaceError as error:
         warnings.append(f"skipped: {error}")
         return None

@@ -13,6 +13,7 @@ from functools import cached_property, partial
 
 from ..errors import CommonplaceError
 from ..formats import frontmatter
+from ..formats.annotations import strip_annotations
 from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
 from ..framing import weigh_tokens as weigh
 from ..home import Home
@@ -423,7 +424,7 @@ class _MapReader:
         read_texts: list[Named] = []
         for each in some:
             try:
-                text = read(each.path).text[:most]
+                text = strip_annotations(read(each.path).text[:most])
             except CommonplaceError:
                 text = ""
             read_texts.append(Named(each.name, each.path, text))

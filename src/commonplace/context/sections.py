@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from .. import directive
 from ..errors import CommonplaceError
-from ..formats import blocks
+from ..formats import blocks, frontmatter
+from ..formats.annotations import strip_annotations
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp, sort_key
 from ..framing import quote_line, quote_name
@@ -173,8 +174,9 @@ def curated_memory(home: Home, request: ContextRequest) -> Section | None:
     for path in dict.fromkeys([home.layout.shared_curated, home.layout.curated_page(home.agent)]):
         text, problem = read_text(home.storage.pages, path)
         warnings += problem
+        first, text = _read_curated(text)
         if text.strip():
-            first = len(text) - len(text.lstrip("\n")) + 1
+            first += len(text) - len(text.lstrip("\n"))
             item = _clip(TextItem(text.strip("\n"), path, first), request)
             shown = blocks.unescape_page(item.text)
             total = item.total_characters - len(item.text) + len(shown)
@@ -182,6 +184,14 @@ def curated_memory(home: Home, request: ContextRequest) -> Section | None:
     if not items and not warnings:
         return None
     return Section("Curated Memory", 77, items, floor_tokens=80, weight=5, warnings=tuple(warnings))
+
+
+def _read_curated(text: str) -> tuple[int, str]:
+    """Return a curated page without annotations, and without front matter that pins it, and its first line."""
+    head, body = frontmatter.split(text)
+    if "pinned" not in head:
+        return 1, strip_annotations(text)
+    return head.count("\n") + 1, strip_annotations(body)
 
 
 def working_notes(home: Home, request: ContextRequest) -> Section | None:

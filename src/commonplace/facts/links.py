@@ -1,10 +1,9 @@
-"""Links that a person confirmed or rejected, as comments in pages: a line below the newer statement.
+"""Links that a person confirmed or rejected, as comments in pages: at the end of the newer statement.
 
-    The launch is on 26 November.
-    <!-- commonplace: supersedes 3f9a01c2 -->
+    The launch is on 26 November. <!-- commonplace: supersedes 3f9a01c2 -->
 
 Other programs show nothing of it. It names the older statement by a hash of its words, so that it holds when either of
-them moves to another line or page.
+them moves to another line or page. Earlier versions put it on a line of its own, below the statement.
 """
 
 from __future__ import annotations
@@ -14,16 +13,21 @@ import zlib
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-_COMMENT = re.compile(r"\s*<!-- commonplace: (supersedes|not-supersedes)((?: [0-9a-f]{8})+) -->\s*")
+from ..formats.annotations import add_annotation, find_annotated_lines, is_annotation_line
+
 _START = "<!-- commonplace: "
-_BULLET = re.compile(r"(\s*)(?:[-*+•]|\d{1,3}[.)])\s+")
+_COMMENT = re.compile(rf" ?{_START}(?P<kind>supersedes|not-supersedes)(?P<names>(?: [0-9a-f]{{8}})+) -->")
 
 
 class Answers(NamedTuple):
-    """What a person said about the statement above: which older ones it replaces, and which it does not."""
+    """What a person said about a statement: which older ones it replaces, and which it does not."""
 
     confirmed: frozenset[str] = frozenset()
     rejected: frozenset[str] = frozenset()
+
+    def __or__(self, other: object) -> Answers:
+        others = other if isinstance(other, Answers) else NO_ANSWERS
+        return Answers(self.confirmed | others.confirmed, self.rejected | others.rejected)
 
 
 NO_ANSWERS = Answers()
@@ -35,56 +39,59 @@ def hash_words(words: Sequence[str]) -> str:
 
 
 def find_answers(text: str) -> dict[int, Answers]:
-    """Return the answers in a text by the number of their line, counted from 0."""
+    """Return the answers in a text by the line that they are about, counted from 0."""
+    answers: dict[int, Answers] = {}
     if _START not in text:
-        return {}
-    found: dict[int, Answers] = {}
-    for number, line in enumerate(text.split("\n")):
-        match = _COMMENT.fullmatch(line)
-        if match:
-            names = frozenset(match[2].split())
-            found[number] = Answers(names) if match[1] == "supersedes" else Answers(rejected=names)
-    return found
+        return answers
+    for about, line in find_annotated_lines(text):
+        if about is not None and (on_line := _read_answers(line)) != NO_ANSWERS:
+            answers[about] = answers.get(about, NO_ANSWERS) | on_line
+    return answers
+
+
+def _read_answers(line: str) -> Answers:
+    answers = NO_ANSWERS
+    for match in _COMMENT.finditer(line):
+        names = frozenset(match["names"].split())
+        answers |= Answers(names) if match["kind"] == "supersedes" else Answers(rejected=names)
+    return answers
 
 
 def add_answer(text: str, line: int, names: Iterable[str], *, is_rejection: bool) -> str:
-    """Return a page with an answer below a line, counted from 0. The opposite answer of before is taken back."""
-    lines = text.split("\n")
-    names = frozenset(names)
-    below = line + 1
-    confirmed: frozenset[str] = frozenset()
-    rejected: frozenset[str] = frozenset()
-    while below < len(lines) and (answers := find_answers(lines[below]).get(0)):
-        confirmed |= answers.confirmed
-        rejected |= answers.rejected
-        del lines[below]
-    confirmed, rejected = (
-        (confirmed - names, rejected | names) if is_rejection else (confirmed | names, rejected - names)
-    )
-    indent = _indent_below(lines[line])
-    kinds = (("supersedes", confirmed), ("not-supersedes", rejected))
-    lines[below:below] = [f"{indent}{_START}{kind} {' '.join(sorted(each))} -->" for kind, each in kinds if each]
-    return "\n".join(lines)
+    """Return a page with an answer about a line, counted from 0. The opposite answer of before is taken back."""
+    changed = frozenset(names)
+    lines, known = _take_answers(text, line)
+    if is_rejection:
+        answers = Answers(known.confirmed - changed, known.rejected | changed)
+    else:
+        answers = Answers(known.confirmed | changed, known.rejected - changed)
+    return _put_answers(lines, line, answers)
 
 
 def remove_confirmation(text: str, line: int, names: Iterable[str]) -> str:
     """Return a page whose statement that ends on a line, counted from 0, no longer replaces these."""
+    lines, known = _take_answers(text, line)
+    return _put_answers(lines, line, known._replace(confirmed=known.confirmed.difference(names)))
+
+
+def _take_answers(text: str, line: int) -> tuple[list[str], Answers]:
+    """Return the lines of a page without the answers about one of them, and these answers."""
     lines = text.split("\n")
-    taken_back = frozenset(names)
+    answers = find_answers(text).get(line, NO_ANSWERS)
+    lines[line] = _COMMENT.sub("", lines[line])
     below = line + 1
-    while below < len(lines) and (answers := find_answers(lines[below]).get(0)):
-        left = answers.confirmed - taken_back
-        if answers.confirmed and not left:
+    while below < len(lines) and is_annotation_line(lines[below]):
+        rest = _COMMENT.sub("", lines[below])
+        if rest.strip():
+            lines[below] = rest
+            below += 1
+        else:
             del lines[below]
-            continue
-        if left != answers.confirmed:
-            indent = lines[below][: len(lines[below]) - len(lines[below].lstrip())]
-            lines[below] = f"{indent}{_START}supersedes {' '.join(sorted(left))} -->"
-        below += 1
+    return lines, answers
+
+
+def _put_answers(lines: list[str], line: int, answers: Answers) -> str:
+    for kind, names in (("supersedes", answers.confirmed), ("not-supersedes", answers.rejected)):
+        if names:
+            lines[line] = add_annotation(lines[line], f"{_START}{kind} {' '.join(sorted(names))} -->")
     return "\n".join(lines)
-
-
-def _indent_below(line: str) -> str:
-    """Return the indent of what belongs to a line: an item of a list goes on two columns further."""
-    bullet = _BULLET.match(line)
-    return f"{bullet[1]}  " if bullet else line[: len(line) - len(line.lstrip())]

@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import combinations
 from typing import NamedTuple
 
+from ..formats.annotations import strip_annotations
 from ..model import Hit
 from .cues import Cue, find_cues, has_cue
 from .links import NO_ANSWERS, Answers, find_answers, hash_words
@@ -93,7 +94,7 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
         speaker = match[1] or match[0]
         text = text[match.end() :]
     statements: list[Statement] = []
-    for sentence, first, last in _split_sentences(text):
+    for sentence, first, last in _split_sentences(strip_annotations(text)):
         statement = _parse(sentence, first, last, speaker)
         if statement:
             statements.append(statement)
@@ -104,13 +105,15 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
     return statements
 
 
+def find_statement_at(statements: Sequence[Statement], line: int) -> int | None:
+    """Return the place of the statement that a comment on a line is about: the last one that begins there or above."""
+    return max((place for place, statement in enumerate(statements) if statement.first_line <= line), default=None)
+
+
 def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
-    """Give the last statement above a line the answers that are on it."""
-    above = [place for place, statement in enumerate(statements) if statement.last_line < line]
-    if above:
-        known = statements[above[-1]].answers
-        both = Answers(known.confirmed | answers.confirmed, known.rejected | answers.rejected)
-        statements[above[-1]] = statements[above[-1]]._replace(answers=both)
+    place = find_statement_at(statements, line)
+    if place is not None:
+        statements[place] = statements[place]._replace(answers=statements[place].answers | answers)
 
 
 def _split_sentences(text: str) -> Iterator[tuple[str, int, int]]:

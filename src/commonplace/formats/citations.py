@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-_CITATION = re.compile(r"(?P<path>.+?)#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?(?:@(?P<day>\d{4}-\d\d-\d\d))?")
+_CITATION = re.compile(
+    r"(?P<path>.+?)#L(?P<first>\d{1,9})(?:-L?(?P<last>\d{1,9}))?(?:@(?P<day>\d{4}-\d\d-\d\d(?:T\d\d:\d\d:\d\dZ)?))?"
+)
 
 
 class Citation(NamedTuple):
     """Lines of a page, both ends included. Nothing says that the page has them.
 
-    `as_of`: the day at whose end the page is cited; empty for the page as it is.
+    `as_of`: the day at whose end, or the moment when, the page is cited; empty for the page as it is.
     """
 
     path: str

@@ -16,14 +16,15 @@ from itertools import chain, pairwise
 
 from ..model import Block, Passage, Record, Skill
 from . import blocks, frontmatter, records
+from .annotations import is_annotation_line, strip_annotations
 from .daily import find_moment, is_day_or_time
 from .structure import DAY_HEADING_PATTERN, ENTRY_HEADING_PATTERN, FOOTER_START, LineCounter, Mark, find_marks
 from .timestamps import parse_day
 from .transcripts import parse_turns
 
 _RULE = r"\s*(?:[-*_]\s*){3,}$"  # a horizontal line
-_MARK = r"\s*<!-- (?:commonplace|pinned|valid_from|valid_until): [^>]*-->\s*$"  # about the lines above, not of them
-_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}|{_MARK}")
+_FRAME = re.compile(rf"{DAY_HEADING_PATTERN}\s*$|{ENTRY_HEADING_PATTERN}\s*$|{FOOTER_START}|{_RULE}")
+_PINNED_FIELD = re.compile(r"(?m)^pinned:[^\n]*\n(?:[ \t-][^\n]*\n)*?(?=[^\s-]|---)")
 NEIGHBOUR_TURNS = 2  # on either side, indexed with a turn: an answer rarely repeats the words of its question
 TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large enough to hold it
 MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
@@ -56,8 +57,16 @@ def split_page(text: str, name: str = "") -> list[Passage]:
 
 def embedding_text(lead: str, text: str) -> str:
     """Return what is embedded for a passage: the headings above it, and its lines without timestamps and footers."""
-    lines = [line for line in text.split("\n") if not _FRAME.match(line)]
+    has_comment = "<!--" in text
+    lines = [line for line in text.split("\n") if not _FRAME.match(line) and not (has_comment and _is_annotation(line))]
+    if has_comment:
+        lines = [*map(strip_annotations, lines)]
     return "\n".join([lead, *lines] if lead else lines)
+
+
+def show_passage(text: str) -> str:
+    """Return the text of a passage as people read it: without annotations."""
+    return strip_annotations(text).rstrip("\n") if "<!--" in text else text
 
 
 def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
@@ -104,10 +113,19 @@ def _to_words(key: str) -> str:
 def split_skill(text: str, skill: Skill) -> list[Passage]:
     """Return the passages of a skill, also found by its name, description and data; at least one."""
     data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
-    parts = split_page(text) or [Passage(1, text.count("\n") or 1, text.removesuffix("\n"))]
+    parts = split_page(text) or [Passage(1, text.count("\n") or 1, _without_pins(text.removesuffix("\n")))]
     hint = f"{skill.name} {skill.description} {data}"
     lead = f"{_to_words(skill.name)} {skill.description}"
     return [part._replace(hint=f"{hint} {part.hint}", lead=lead, key=skill.name, at=skill.updated_at) for part in parts]
+
+
+def _without_pins(head: str) -> str:
+    """Return front matter with its `pinned` as an empty line, for each that it had."""
+    return _PINNED_FIELD.sub(_keep_line_breaks, head) if "\npinned:" in head else head
+
+
+def _keep_line_breaks(match: re.Match[str]) -> str:
+    return "\n" * match[0].count("\n")
 
 
 def split_transcript(text: str) -> tuple[list[Passage], list[int]]:
@@ -147,7 +165,7 @@ def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
     size = 0
     for number in range(first, min(last, len(lines)) + 1):
         length = len(lines[number - 1])
-        is_blank = not lines[number - 1].strip()
+        is_blank = not lines[number - 1].strip() or _is_about_page(lines, number)
         is_full = size > TARGET_CHARS if is_blank else size + length > 2 * TARGET_CHARS
         if pending and is_full:
             passages.append(_join_lines(lines, pending))
@@ -159,6 +177,15 @@ def _split_lines(lines: list[str], first: int, last: int) -> list[Passage]:
     if pending:
         passages.append(_join_lines(lines, pending))
     return [part for passage in passages if _has_content(passage) for part in _split_long(passage)]
+
+
+def _is_about_page(lines: list[str], number: int) -> bool:
+    """Return whether a line is an annotation of the whole page: it is after an empty one, or after another of these."""
+    while number and is_annotation_line(lines[number - 1]):
+        number -= 1
+        if not number or not lines[number - 1].strip():
+            return True
+    return False
 
 
 def _split_long(passage: Passage) -> list[Passage]:
@@ -176,7 +203,16 @@ def _join_lines(lines: list[str], numbers: list[int]) -> Passage:
 
 def _has_content(passage: Passage) -> bool:
     """Tell whether there is more than the heading of a day or entry, a footer, or a horizontal line."""
-    return any(line.strip() and not _FRAME.match(line) for line in passage.text.split("\n"))
+    return any(line.strip() and not _FRAME.match(line) for line in strip_annotations(passage.text).split("\n"))
+
+
+def _is_annotation(line: str) -> bool:
+    return bool(line.strip()) and not strip_annotations(line).strip()
+
+
+def words_to_index(passage: Passage) -> str:
+    """Return the text of a passage whose words are found: with its hint, without annotations."""
+    return f"{passage.hint} {strip_annotations(passage.text)}"
 
 
 def shorten_page(text: str, max_chars: int) -> tuple[str, int]:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
+from ..formats.passages import words_to_index
 from ..formats.transcripts import USER_STARTS
 from ..model import EVERYTHING, Filters, Passage, Record, Scope, Viewer
 from ..storage.names import path_range
@@ -329,7 +330,7 @@ class SqliteIndex(VectorSpaces):
 
     def _add(self, entry: Entry, owner: int, passages: Sequence[tuple[bytes, Passage]]) -> None:
         for digest, passage in passages:
-            words = tokenize_passage(f"{passage.hint} {passage.text}", passage.around)
+            words = tokenize_passage(words_to_index(passage), passage.around)
             length = weighted_length(words.body_length, words.around_length)
             lexemes = " ".join(list_lexemes(owner, words.body, words.around))
             row = (*passage_row(entry, owner, passage, length), digest)

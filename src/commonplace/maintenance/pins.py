@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotAvailable, NotFound, OtherAgentsPage, Refused
 from ..formats import frontmatter
+from ..formats.annotations import add_annotation, find_annotatable_lines, find_annotated_lines, is_annotation_line
 from ..formats.citations import Citation, parse_citation
 from ..home import Home
 from ..search.marks import read_pinned
 from ..search.pins import Pin, find_pins, parse_target
 
 _COMMENT = "<!-- pinned: {} -->"
+IsMeant = Callable[[int | None], bool]  # of the line that a pin is about, counted from 0; None: the whole page
 
 
 class PinnedPlace(NamedTuple):
     """Where a pin was written, or removed, and the pin."""
 
     path: str
-    line: int  # of the comment, counted from 1; 0: in front matter
+    line: int  # the first that is pinned, counted from 1; 0: the whole page
     pin: Pin
 
 
 def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     """Pin a page, or lines of it like `page.md#L3`, to a file or a symbol of it, as they are now.
 
-    A pin to the same file is replaced. Raises NotFound where there is no such page, line, file or symbol.
+    A pin of the same lines to the same file is replaced. Raises NotFound where there is no such page, line, file or
+    symbol.
     """
     if home.repository is None:
         raise NotAvailable("this memory does not lie in a folder: there are no files to pin notes to")
@@ -33,26 +38,38 @@ def pin_page(home: Home, place: str, target: str) -> PinnedPlace:
     pin = pin._replace(fingerprint=home.repository.fingerprint(pin.path, pin.symbol))
     citation = _find_citation(home, place)
     path = citation.path
-    line = citation.last if _takes_comments(home, path) else 0
+    takes_comments = _takes_comments(home, path)
+    has_lines = takes_comments and citation.first > 0
+    lines = _choose_lines(home.storage.pages.read(path).text, citation) if has_lines else []
 
     def change(text: str) -> str:
-        text = _remove_pin(text, pin.target)
-        return _add_comment(text, line, pin, path) if line else _add_field(text, pin)
+        if not has_lines:
+            text = _remove_pin(text, pin.target, _is_page)
+            return _add_footer(text, pin) if takes_comments else _add_field(text, pin)
+        numbers = _choose_lines(text, citation)
+        return _add_comments(_remove_pin(text, pin.target, numbers.__contains__), numbers, pin)
 
     with home.writer.call("pin", why=pin.target):
         home.writer.edit(path, change)
-    return PinnedPlace(path, line + 1 if line else 0, pin)
+    return PinnedPlace(path, lines[0] + 1 if lines else 0, pin)
 
 
 def unpin_page(home: Home, place: str, target: str) -> PinnedPlace:
-    """Remove the pins of a page to a file or a symbol; NotFound where it has none."""
+    """Remove the pins of a page, or of lines of it, to a file or a symbol; NotFound where there are none."""
     pin = parse_target(target)
-    path = _find_citation(home, place).path
-    if _remove_pin(home.storage.pages.read(path).text, pin.target) == home.storage.pages.read(path).text:
-        raise NotFound(f"{path} is not pinned to {pin.target}")
+    citation = _find_citation(home, place)
+    is_whole = not citation.first or not _takes_comments(home, citation.path)
+
+    def change(text: str) -> str:
+        numbers = [] if is_whole else _choose_lines(text, citation)
+        return _remove_pin(text, pin.target, lambda about: is_whole or about in numbers)
+
+    text = home.storage.pages.read(citation.path).text
+    if change(text) == text:
+        raise NotFound(f"{place} is not pinned to {pin.target}")
     with home.writer.call("pin", why=f"no longer {pin.target}"):
-        home.writer.edit(path, lambda text: _remove_pin(text, pin.target))
-    return PinnedPlace(path, 0, pin)
+        home.writer.edit(citation.path, change)
+    return PinnedPlace(citation.path, 0 if is_whole else citation.first, pin)
 
 
 def describe_stale_pins(home: Home, path: str, text: str) -> list[str]:
@@ -65,7 +82,7 @@ def describe_stale_pins(home: Home, path: str, text: str) -> list[str]:
 
 
 def _find_citation(home: Home, place: str) -> Citation:
-    """Return the page, and the last line that is pinned; line 0 for a whole page."""
+    """Return the page and the lines that are pinned; line 0 for a whole page."""
     citation = parse_citation(place) or Citation(place, 0, 0)
     path = citation.path.removeprefix("./")
     where = home.layout.place(path)
@@ -78,16 +95,40 @@ def _find_citation(home: Home, place: str) -> Citation:
 
 
 def _takes_comments(home: Home, path: str) -> bool:
-    """Return whether a comment may be added between lines: the body of a record is its value, and stays that."""
+    """Return whether lines of a page can have comments: the body of a record is its value, and stays that."""
     place = home.layout.place(path)
     return place is not None and place.kind not in ("record", "skill")
 
 
-def _add_comment(text: str, line: int, pin: Pin, path: str) -> str:
+def _choose_lines(text: str, citation: Citation) -> list[int]:
+    """Return the cited lines, counted from 0, that can have a comment; under a heading, the first line of text."""
+    count = text.count("\n") + 1
+    first_body_line = frontmatter.split(text)[0].count("\n")
+    able = [line for line in find_annotatable_lines(text) if line >= first_body_line]
+    cited = [line for line in able if citation.first - 1 <= line < citation.last]
+    if not cited and 0 < citation.first <= count and text.split("\n")[citation.first - 1].strip():
+        cited = [line for line in able if line >= citation.first][:1]
+    if not cited:
+        raise InvalidArgument(f"{citation.path} has no text on line {citation.first}")
+    return cited
+
+
+def _is_page(about: int | None) -> bool:
+    return about is None
+
+
+def _add_comments(text: str, numbers: list[int], pin: Pin) -> str:
     lines = text.split("\n")
-    if line > len(lines) or not lines[line - 1].strip():
-        raise InvalidArgument(f"{path} has no text on line {line}")
-    return "\n".join([*lines[:line], _COMMENT.format(pin), *lines[line:]])
+    for number in numbers:
+        lines[number] = add_annotation(lines[number], _COMMENT.format(pin))
+    return "\n".join(lines)
+
+
+def _add_footer(text: str, pin: Pin) -> str:
+    """Return a page that is pinned as a whole: a comment at its end, after an empty line, moves no other line."""
+    body = text.rstrip("\n")
+    has_footer = any(about is None and line == body.rpartition("\n")[2] for about, line in find_annotated_lines(body))
+    return f"{body}{chr(10) if has_footer else chr(10) * 2}{_COMMENT.format(pin)}\n"
 
 
 def _add_field(text: str, pin: Pin) -> str:
@@ -95,13 +136,26 @@ def _add_field(text: str, pin: Pin) -> str:
     return frontmatter.edit(head, {"pinned": [*read_pinned(head), str(pin)]}) + body
 
 
-def _remove_pin(text: str, target: str) -> str:
-    """Return a page without its pins to a file or symbol."""
+def _remove_pin(text: str, target: str, is_meant: IsMeant) -> str:
+    """Return a page without its pins to a file or symbol, of the lines that are meant."""
     head, body = frontmatter.split(text)
-    pinned = read_pinned(head)
+    pinned = read_pinned(head) if is_meant(None) else []
     others = [item for item in pinned if item.partition(" ")[0] != target]
     if others != pinned:
         head = frontmatter.edit(head, {"pinned": others or None})
-    start = _COMMENT.format(target).removesuffix(" -->")
-    lines = [line for line in body.split("\n") if not (line == f"{start} -->" or line.startswith(f"{start} "))]
-    return head + "\n".join(lines)
+    comment = re.compile(rf" ?<!-- pinned: {re.escape(target)}(?: [0-9a-f]{{16}})? -->")
+    remaining: list[str] = []
+    about: int | None = None
+    for number, line in enumerate((head + body).split("\n")):
+        if not is_annotation_line(line):
+            about = number if line.strip() else None
+        rest = comment.sub("", line) if is_meant(about) else line
+        if rest.strip() or rest == line:
+            remaining.append(rest)
+    return _drop_blank_end("\n".join(remaining), text)
+
+
+def _drop_blank_end(text: str, before: str) -> str:
+    """Return a page without the empty line before a comment that was its last line, and is gone."""
+    ends = (is_annotation_line(each.rstrip("\n").rpartition("\n")[2]) for each in (text, before))
+    return f"{text.rstrip()}\n" if [*ends] == [False, True] else text

@@ -11,6 +11,8 @@ from ..formats.citations import parse_citation
 from ..formats.passages import split_transcript
 from ..home import Home
 from ..model import Page
+from ..storage.history import as_text
+from .timeline import parse_moment, read_as_of
 
 
 class Answered(NamedTuple):
@@ -32,8 +34,8 @@ class _Cited(NamedTuple):
 def supersede(home: Home, old: str, new: str, *, reject: bool = False) -> Answered:
     """Note that the statement at the citation `new` replaces that at `old`; with `reject`, that it does not.
 
-    The answer is a comment below the newer statement. Where that is not on a page of text, a rejection is put below the
-    older one.
+    The answer is a comment at the end of the newer statement. Where that is not on a page of text, a rejection is put
+    at the end of the older one.
     """
     older = _find_cited(home, old)
     newer = _find_cited(home, new)
@@ -78,19 +80,29 @@ def _take_back_opposite(home: Home, older: _Cited, newer: _Cited) -> None:
 def _find_cited(home: Home, text: str) -> _Cited:
     """Return the statements at a citation; NotFound or InvalidArgument if there is none."""
     citation = parse_citation(text)
-    if citation is None or citation.as_of:
+    if citation is None:
         raise InvalidArgument(f"cite a line as search prints it, such as memory/world/people.md#L3; not {text!r}")
-    path = home.find_page(citation.path)
+    path = citation.path if citation.as_of else home.find_page(citation.path)
     place = home.layout.place(path)
     if not place or not home.visibility.may_see_page(path):
         raise NotFound(f"there is no page {citation.path} that search may return")
-    page = home.storage.pages.read(path)
+    page = _read_page(home, path, citation.as_of)
     every = _turn_statements(page.text) if place.kind == "session" else _page_statements(page.text)
     found = [each for each in every if each.first_line < citation.last and each.last_line >= citation.first - 1]
     if not found:
         raise InvalidArgument(f"{text} has no statement: cite the line that says it")
     is_text = place.kind in ("page", "activity") and not home.layout.is_instruction(path)
     return _Cited(page, tuple(found), is_text)
+
+
+def _read_page(home: Home, path: str, as_of: str) -> Page:
+    """Return a page as it is, or as it was at the end of a day, where search found it so."""
+    if not as_of:
+        return home.storage.pages.read(path)
+    data = read_as_of(home.storage.history, path, parse_moment(home, as_of, last=True))
+    if data is None:
+        raise NotFound(f"{path} was not there on {as_of}")
+    return Page(path, as_text(data), "")
 
 
 def _page_statements(text: str) -> list[Statement]:
@@ -121,4 +133,5 @@ def _find_line(text: str, statement: Statement) -> int | None:
 
 
 def _quote(cited: _Cited) -> str:
-    return " ".join(each.text for each in cited.statements)
+    """Return the statements of a citation, each on a line of its own."""
+    return "\n".join(each.text for each in cited.statements)

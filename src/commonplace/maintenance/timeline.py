@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time
 from typing import NamedTuple
 
 from ..errors import CommonplaceError, Conflict, InvalidArgument, NotFound, NotText, PageNotFound
@@ -13,14 +13,13 @@ from ..formats import blocks
 from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..formats.transcripts import render_lines
 from ..home import Home
+from ..search.filters import parse_time
 from ..storage.authors import Bounds, LineOrigin, blame, split_lines
 from ..storage.base import ABSENT, HistoryStore, Retention
 from ..storage.history import Change, as_text, require_one
 from ..storage.merge import merge
 from ..storage.names import file_name
 
-_AGO = re.compile(r"(\d+)\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _UNDO_ADVICE = "take the later changes back first, or `commonplace restore` the page as it was at a time"
 _BLAME_BOUNDS = Bounds(versions=5000, size=100_000_000)
 
@@ -234,23 +233,14 @@ def prune_history(home: Home, days: int | None = None, megabytes: int | None = N
 def parse_moment(home: Home, text: str, *, last: bool = False) -> str:
     """Return a time as people write it as a timestamp. A day means its beginning; with `last`, its end."""
     text = text.strip()
-    if ago := _AGO.fullmatch(text.lower()):
-        return format_timestamp(home.clock() - timedelta(**{_UNITS[ago[2][0]]: int(ago[1])}))
-    if text.lower() == "now":
-        return format_timestamp(home.clock())
-    if re.match(r"\d{4}-\d\d?-\d\d?[T ]", text):
-        return format_timestamp(_parse_exact(home, text))
+    if not text:
+        raise InvalidArgument("the time is blank: name one like 2026-03-14T09:30, yesterday or `2 hours ago`")
+    moment = parse_time(text, home.clock().astimezone(home.zone))
+    if moment:
+        return format_timestamp(moment)
     since, until = (home.filters(**{name: text}) for name in ("since", "until"))
     day = date.fromordinal((until.until if last else since.since) or 1)
     return format_timestamp(datetime.combine(day, time.max if last else time.min, home.zone))
-
-
-def _parse_exact(home: Home, text: str) -> datetime:
-    moment = parse_timestamp(text)
-    if moment is None:
-        raise InvalidArgument(f"{text!r} is not a time: use one like 2026-03-14T09:30, 2026-03-14 or `2 hours ago`")
-    has_zone = re.search(r"(?:Z|[+-]\d\d:?\d\d)$", text)
-    return moment if has_zone else moment.replace(tzinfo=home.zone)
 
 
 def _only_visible(home: Home, some: Sequence[Change], *, everyone: bool) -> list[Change]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date, tzinfo
+from datetime import date
 from operator import neg
 from typing import TYPE_CHECKING
 
@@ -37,7 +37,6 @@ from ..storage.base import HistoryStore, Pages, Storage
 from ..storage.conflicts import decode_text
 from ..storage.history import PastPage
 from ..storage.layout import Place
-from .filters import end_of_day
 
 if TYPE_CHECKING:
     from ..embedding.base import Vectors
@@ -74,9 +73,9 @@ class Overlays:
         self._lock = threading.Lock()
         self._last: tuple[tuple[object, ...], Overlay] | None = None
 
-    def open(self, scope: IndexScope, viewer: Viewer, day: int, zone: tzinfo) -> Overlay:
-        """Return the overlay of a day, for what a viewer may see."""
-        past = self._storage.history.past_pages(end_of_day(day, zone))
+    def open(self, scope: IndexScope, viewer: Viewer, day: int, moment: str) -> Overlay:
+        """Return the overlay of a moment of a day, for what a viewer may see."""
+        past = self._storage.history.past_pages(moment)
         key = (day, scope, viewer, past)
         with self._lock:
             if self._last is None or self._last[0] != key:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from calendar import monthrange
 from collections.abc import Mapping
-from datetime import date, datetime, time, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Any, get_args
 
 from ..errors import InvalidArgument
-from ..formats.timestamps import format_timestamp
+from ..formats.timestamps import format_timestamp, parse_timestamp
 from ..model import Filters, ScopeKind, Source
 from ..schema import TEXT, Schema, check
 from ..storage.names import require_valid_name
@@ -19,6 +19,11 @@ _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
 _FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older
 _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
+_AGO = re.compile(r"(\d{1,9})\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
+_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_MAX_DAYS_AGO = 365 * 100
+_DAY_AND_TIME = re.compile(r"\d{4}-\d\d?-\d\d?[T ]")
+_ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
 _ONE_OR_MORE: Schema = {"type": ["string", "array"], "items": TEXT}
 FILTERS = {
     "scope": _ONE_OR_MORE,
@@ -34,8 +39,9 @@ FILTERS = {
 }
 
 
-def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
+def parse_filters(given: Mapping[str, Any], now: datetime) -> Filters:
     """Return what a search keeps to; InvalidArgument for an unknown filter, a wrong type, or text that is no date."""
+    today = now.toordinal()
     for name in given:
         if name not in FILTERS:
             raise InvalidArgument(f"unknown filter: {name}", advice=f"use {', '.join(FILTERS)}")
@@ -50,7 +56,7 @@ def parse_filters(given: Mapping[str, Any], today: int) -> Filters:
         values.get("source") or "",
         tuple(pattern for path in _as_tuple(values.get("path")) for pattern in _path_patterns(path)),
         values.get("author") or "",
-        _parse_day("as_of", values.get("as_of"), today, last=True),
+        *_parse_as_of(values.get("as_of"), now),
     )
 
 
@@ -88,6 +94,36 @@ def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -
     if span is None:
         raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")
     return span.last if last else span.first
+
+
+def _parse_as_of(value: str | date | None, now: datetime) -> tuple[int | None, str]:
+    """Return the day as of which memory is searched, and the moment of it where one is named."""
+    if isinstance(value, str) and not value.strip():
+        raise InvalidArgument("as_of is blank: name a day or a time, like 2026-03-01, yesterday or `2 hours ago`")
+    moment = parse_time(value, now) if isinstance(value, str) else None
+    if moment is None:
+        return _parse_day("as_of", value, now.toordinal(), last=True), ""
+    if (ago := _AGO.fullmatch(str(value).strip().lower())) and ago[2][0] in "dw":  # a day, to its end
+        return moment.toordinal(), ""
+    return moment.astimezone(now.tzinfo).toordinal(), f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+
+
+def parse_time(text: str, now: datetime) -> datetime | None:
+    """Return the moment that a text names: `2026-03-14T09:30`, in the zone of `now`, or `2 hours ago`; None for a day.
+
+    InvalidArgument for a time that does not exist.
+    """
+    text = text.strip()
+    if ago := _AGO.fullmatch(text.lower()):
+        return now - min(timedelta(**{_UNITS[ago[2][0]]: int(ago[1])}), timedelta(days=_MAX_DAYS_AGO))
+    if text.lower() == "now":
+        return now
+    if not _DAY_AND_TIME.match(text):
+        return None
+    moment = parse_timestamp(text)
+    if moment is None:
+        raise InvalidArgument(f"{text!r} is not a time: use one like 2026-03-14T09:30, 2026-03-14 or `2 hours ago`")
+    return moment if _ZONE.search(text) else moment.replace(tzinfo=now.tzinfo)
 
 
 def _day_of_year_or_month(name: str, value: str, year: int, month: int, *, last: bool) -> int:

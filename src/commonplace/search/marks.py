@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
 from ..facts.cues import has_cue
-from ..facts.statements import choose_statements, query_stems, split_statements
+from ..facts.statements import choose_statements, find_statement_at, query_stems, split_statements
 from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
-from .pins import Repository, find_pins
+from .pins import Pin, PlacedPin, Repository, find_pins, find_placed_pins
 from .truth import RankedHit
 from .validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity, read_fields
 
@@ -39,7 +39,7 @@ def mark_hits(
 
     repository = home.repository if day is None else None
     if repository:
-        ranked = mark_stale(ranked, origins, repository)
+        ranked = mark_stale(ranked, origins, query, repository)
     return mark_validity(ranked, origins, query, day or query.today, find_day)
 
 
@@ -99,18 +99,33 @@ def describe_marks(hit: Hit) -> str:
     return "; ".join(filter(None, (describe_validity(hit.valid_from, hit.valid_until, hit.validity), hit.stale)))
 
 
-def mark_stale(ranked: Sequence[RankedHit], origins: Sequence[Provenance], repository: Repository) -> list[RankedHit]:
+def mark_stale(
+    ranked: Sequence[RankedHit], origins: Sequence[Provenance], query: Query, repository: Repository
+) -> list[RankedHit]:
     """Return the hits with what happened since to the files that they are pinned to."""
+    asked = query_stems(query.text)
     pairs = zip(ranked, origins, strict=True)
-    return [(row, _mark_stale(hit, row.hit.text, origin, repository)) for (row, hit), origin in pairs]
+    return [(row, _mark_stale(hit, row.hit.text, origin, asked, repository)) for (row, hit), origin in pairs]
 
 
-def _mark_stale(hit: Hit, text: str, origin: Provenance, repository: Repository) -> Hit:
-    if "pinned" not in text and "pinned" not in origin.head and "](" not in text:
-        return hit
-    pins = find_pins(text, read_pinned(origin.head), repository.folder_of(hit.path))
-    stale = "; ".join(filter(None, map(repository.describe_change, pins)))
+def _mark_stale(hit: Hit, text: str, origin: Provenance, asked: frozenset[str], repository: Repository) -> Hit:
+    pins = find_pins(origin.comments, read_pinned(origin.head))
+    if "pinned:" in text or "](" in text:
+        pins += _choose_pins(text, find_placed_pins(text, repository.folder_of(hit.path)), asked)
+    stale = "; ".join(filter(None, map(repository.describe_change, dict.fromkeys(pins))))
     return hit._replace(stale=stale) if stale else hit
+
+
+def _choose_pins(text: str, placed: Sequence[PlacedPin], asked: frozenset[str]) -> list[Pin]:
+    """Return the pins of the lines that have most words of the query; of lines that say nothing, those, too."""
+    statements = split_statements(text)
+    chosen = choose_statements(statements, asked)
+    pins: list[Pin] = []
+    for line, pin in placed:
+        place = None if line is None else find_statement_at(statements, line)
+        if place is None or statements[place] in chosen:
+            pins.append(pin)
+    return pins
 
 
 def read_pinned(head: str) -> list[str]:

@@ -1,8 +1,8 @@
 """Pins: notes that are bound to files of the repository that a memory lies in, and whether these changed since.
 
-A pin names a file, or a symbol in it, and has a hash of what it was: `<!-- pinned: src/auth.py::login 3f9a… -->` after
-the pinned lines, or `pinned:` in front matter. A link to a file (`[auth](../src/auth.py)`) is a pin without a hash. Of
-a file nothing is kept but its hash.
+A pin names a file, or a symbol in it, and has a hash of what it was: `<!-- pinned: src/auth.py::login 3f9a… -->` at the
+end of the pinned line, or as the last line of a page that is pinned as a whole; or `pinned:` in front matter. A link to
+a file (`[auth](../src/auth.py)`) is a pin without a hash. Of a file nothing is kept but its hash.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..errors import InvalidArgument, NotFound
+from ..formats.annotations import find_annotated_lines
 from ..storage.files import CAN_OPEN_FOLDERS, NO_FOLLOW, READ_FLAGS, STEP_FLAGS
 
 _HASH_DIGITS = 16
@@ -44,6 +45,13 @@ class Pin(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.target} {self.fingerprint}".rstrip()
+
+
+class PlacedPin(NamedTuple):
+    """A pin, and the line of a text, counted from 0, that it is about; None: the whole page."""
+
+    line: int | None
+    pin: Pin
 
 
 class Repository:
@@ -157,22 +165,43 @@ def find_repository(folder: str) -> Repository | None:
 def parse_target(text: str) -> Pin:
     """Return the pin of a file, `src/auth.py` or `src/auth.py::login`; InvalidArgument for a path that leads out, or
     to what is hidden."""
-    path, _, symbol = text.strip().partition("::")
+    path, separator, symbol = text.strip().partition("::")
     clean = posixpath.normpath(path.replace(os.sep, "/"))
     is_hidden = any(part.startswith(".") for part in clean.split("/"))  # also `..`: nobody learns of keys by pins
     if not path or posixpath.isabs(clean) or is_hidden or re.search(r"[\s\0]|-->", text.strip()):
         raise InvalidArgument(f"{text!r} is not a file of the repository: name it from its root, like src/auth.py")
+    if separator and not symbol.strip():
+        raise InvalidArgument(f"{text!r} names no symbol after `::`: name one, like {path}::login, or leave out `::`")
     return Pin(clean, symbol.strip())
 
 
 def find_pins(text: str, fields: Iterable[str] = (), folder: str = "") -> list[Pin]:
     """Return the pins in a text, in the `pinned` of front matter, and its links, which are relative to `folder`."""
     named = [match for item in fields if (match := _ITEM.fullmatch(item))]
-    named += _COMMENT.finditer(text) if "<!-- pinned:" in text else ()
     pins = [_make_pin(match["target"], match["hash"] or "") for match in named]
+    every = [*filter(None, pins), *(placed.pin for placed in find_placed_pins(text, folder))]
+    return list(dict.fromkeys(every))[:_MAX_PINS]
+
+
+def find_placed_pins(text: str, folder: str = "") -> list[PlacedPin]:
+    """Return the pins in a text with the lines that they are about."""
+    pins: list[PlacedPin] = []
+    if "<!-- pinned:" in text:
+        pins += [PlacedPin(about, pin) for about, line in find_annotated_lines(text) for pin in _read_pins(line)]
     if "](" in text:
-        pins += [_make_pin(posixpath.join(folder, target)) for target in _LINK.findall(text) if _is_local(target)]
-    return list(dict.fromkeys(pin for pin in pins if pin))[:_MAX_PINS]
+        pins += [
+            PlacedPin(number, pin)
+            for number, line in enumerate(text.split("\n"))
+            for target in _LINK.findall(line)
+            if _is_local(target) and (pin := _make_pin(posixpath.join(folder, target)))
+        ]
+    return pins[:_MAX_PINS]
+
+
+def _read_pins(line: str) -> Iterator[Pin]:
+    for match in _COMMENT.finditer(line):
+        if pin := _make_pin(match["target"], match["hash"] or ""):
+            yield pin
 
 
 def _make_pin(target: str, fingerprint: str = "") -> Pin | None:

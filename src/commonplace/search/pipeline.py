@@ -14,6 +14,7 @@ from datetime import date, tzinfo
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, get_args
 
 from ..errors import InvalidArgument, InvalidChoice, NotAvailable
+from ..formats.passages import show_passage
 from ..formats.transcripts import ASSISTANT_STARTS
 from ..index.base import Candidate, Index, Retriever, SingleQueryIndex
 from ..index.embedding_service import EmbeddingService
@@ -182,11 +183,12 @@ def _run_query_then(home: Searchable, index: Index, query: Query, embedding: Emb
         return _mark_versions(home, index, query, run_query(index, query, embedding))
     from .as_of import IndexAsOf, embed_overlay
 
-    overlay = home.overlays.open(home.index.scope, query.viewer, day, home.zone)
+    overlay = home.overlays.open(home.index.scope, query.viewer, day, _find_moment(home, query))
     embed_overlay(overlay, embedding.acquire(index, query.viewer))
     then = IndexAsOf(index, overlay)
     result = _mark_versions(home, then, query, run_query(then, query, embedding))
-    hits = tuple(_cite_as_of(hit, str(date.fromordinal(day))) for hit in result.hits)
+    shown = query.filters.moment or str(date.fromordinal(day))
+    hits = tuple(_cite_as_of(hit, shown) for hit in result.hits)
     return result._replace(hits=hits, warnings=overlay.warnings)
 
 
@@ -210,7 +212,7 @@ def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchR
 def _find_moment(home: Searchable, query: Query) -> str:
     """Return the moment as of which a query is asked; empty for now."""
     day = query.filters.as_of
-    return "" if day is None else end_of_day(day, home.zone)
+    return "" if day is None else query.filters.moment or end_of_day(day, home.zone)
 
 
 def _warn_of_dates(result: SearchResult) -> tuple[str, ...]:
@@ -282,7 +284,8 @@ def parse_query(
     threshold = settings.min_score if min_score is None else min_score
     today = home.today().toordinal()
     if filters.as_of is not None:
-        filters = filters._replace(as_of=min(filters.as_of, today))
+        is_ahead = filters.as_of > today
+        filters = filters._replace(as_of=min(filters.as_of, today), moment="" if is_ahead else filters.moment)
     return Query(
         text[:_MAX_QUERY_CHARACTERS], viewer or home.visibility.viewer(), max_hits, threshold or 0.0, filters, today
     )
@@ -356,7 +359,7 @@ def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:
 
 def _make_hit(row: ScoredHit, score: float, words: Sequence[str], question: str) -> Hit:
     """Return a hit with the part of its text that answers, after the question that it answers."""
-    text = cut_excerpt(row.hit.text, words)
+    text = cut_excerpt(show_passage(row.hit.text), words)
     if not question:
         return row.hit._replace(score=score, text=text)
     if len(question) > _MAX_QUESTION_CHARACTERS:

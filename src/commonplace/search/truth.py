@@ -23,7 +23,7 @@ from ..facts.statements import (
 )
 from ..facts.versions import CONFIRMED, Link, judge
 from ..facts.words import fold
-from ..formats.passages import embedding_text
+from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Query, Successor
@@ -256,4 +256,5 @@ def _put_newer_first(
 def _insert(row: ScoredHit, replacement: Replacement) -> RankedHit:
     """Return a newer version that was not among the hits, with the odds of the hit that it replaces."""
     newer = replacement.newer
-    return ScoredHit(newer.number, newer.hit, row.odds, Factors(), background=row.background), newer.hit
+    shown = newer.hit._replace(text=show_passage(newer.hit.text))
+    return ScoredHit(newer.number, newer.hit, row.odds, Factors(), background=row.background), shown

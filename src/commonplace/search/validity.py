@@ -20,6 +20,8 @@ from .validity_phrases import (
     ENGLISH,
     MORE_NUMBERS,
     OTHERS,
+    RECURRING,
+    RECURRING_UNSPACED,
     UNSPACED,
     UNSPACED_DATES,
     UNSPACED_DAYS,
@@ -95,6 +97,7 @@ _HINTS = {
 _MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
 _UNSPACED_HINT = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
 _ENDS_WITH_MARK = ("hindi", "unspaced")  # languages in which a range is marked after its days
+_SENTENCE_BREAK = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
 _ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
 _WEEKDAY_SUFFIX = "(?: (?:prochain|proximo|que viene|que vem|prossim[oa]|القادم|المقبل))?"
 
@@ -150,13 +153,28 @@ def find_validity_phrases(text: str, day: int | None) -> dict[str, Validity]:
         for pattern, kind in _patterns(language):
             for match in pattern.finditer(folded):
                 is_taken = any(match.start() < end and match.end() > start for start, end in taken)
-                if is_taken or past.search(_clause_before(folded, match.start())):
+                if is_taken or past.search(_clause_before(folded, match.start())) or _is_recurring(folded, match):
                     continue
                 validity = _read(match, kind, day, language)
                 if validity:
                     taken.append(match.span())
                     found[match[0].strip()] = validity
     return found
+
+
+def _is_recurring(folded: str, match: re.Match[str]) -> bool:
+    """Return whether a sentence says what is so every time, or `until Friday's deploy`, which is no day."""
+    before = _SENTENCE_BREAK.split(folded[: match.start()])[-1]
+    after = _SENTENCE_BREAK.split(folded[match.end() :], maxsplit=1)[0]
+    if after.startswith(("'s ", "’s ")):
+        return True
+    return _recurring_pattern().search(f"{before} {match[0]} {after}") is not None
+
+
+@cache
+def _recurring_pattern() -> re.Pattern[str]:
+    words = "|".join(map(fold_phrase, RECURRING))
+    return re.compile(f"{_START}(?:{words}){_END}|{RECURRING_UNSPACED}")
 
 
 @cache

@@ -171,3 +171,15 @@ UNSPACED_DATES = (
 )
 UNSPACED_UNITS = ("天|日間?|일간?", "周|週間?|星期|礼拜|주간?", "个月|個月|か月間?|ヶ月間?|カ月間?|개월|달", "年間?|년")
 UNSPACED_NUMBERS = "一/한 二/两/兩/두 三/세 四/네 五/다섯 六/여섯 七/일곱 八/여덟 九/아홉 十/열 十一 十二"
+# A sentence with one of these tells what is so again and again: it has no end.
+RECURRING = (
+    r"(?:each|every) (?:other |single )?(?:day|night|morning|afternoon|evening|week|weekend|weekday|month|quarter|year|"
+    r"sprint|term|semester|season|time|release|cycle|mon|tue|wed|thu|fri|sat|sun)\w*",
+    r"weekly|fortnightly|monthly|quarterly|daily|nightly|yearly|annually|usually|always|habit\w*|regularly|routine\w*",
+    r"as a rule|normally|typically|generally|mondays|tuesdays|wednesdays|thursdays|fridays|saturdays|sundays",
+    r"jede[nrsm]?|immer(?! noch)|ublicherweise|gewohnlich|normalerweise|wochentlich|monatlich|taglich|jahrlich|montags",
+    r"dienstags|mittwochs|donnerstags|freitags|samstags|sonntags|chaque|tous les|toutes les|d'habitude|habituellement",
+    r"cada|todos los|todas las|siempre|normalmente|habitualmente|todos os|todas as|toda|sempre|geralmente|ogni|tutti i",
+    r"tutte le|di solito|кажд\w+|обычно|всегда|ежедневно|еженедельно|हर|हमेशा|كل (?:يوم|اسبوع|شهر|سنه|عام)|دائما|عاده",
+)
+RECURRING_UNSPACED = "每|毎|매주|매달|매일|항상|いつも|总是|總是|通常"

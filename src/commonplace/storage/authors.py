@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
+from ..formats.annotations import find_annotated_lines, strip_own_annotations
 from ..formats.frontmatter import split as split_front_matter
 from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
@@ -94,9 +95,10 @@ def _follow(edit: Edit, text: bytearray, origins: list[LineOrigin]) -> None:
     old = bytes(text[start:end])
     new = old[: edit.start - start] + edit.data + old[edit.end - start :]
     first = len(origins) - _count_lines(text, start)
-    old_lines = split_lines(as_text(old))
+    old_lines = split_lines(strip_own_annotations(as_text(old)))  # whoever pins a line did not write it
+    new_lines = split_lines(strip_own_annotations(as_text(new)))
     last = first + len(old_lines)
-    origins[first:last] = _carry_over(old_lines, split_lines(as_text(new)), origins[first:last], own)
+    origins[first:last] = _carry_over(old_lines, new_lines, origins[first:last], own)
     text[edit.start : edit.end] = edit.data
 
 
@@ -135,6 +137,7 @@ class Provenance(NamedTuple):
     is_approved: bool = False  # whether a person wrote or approved all of it
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
+    comments: str = ""  # the annotations of the whole page
 
 
 class _Page(NamedTuple):
@@ -143,6 +146,7 @@ class _Page(NamedTuple):
     origins: Sequence[LineOrigin] = ()
     blanks: frozenset[int] = frozenset()
     head: str = ""
+    comments: str = ""
 
 
 class Authors:
@@ -225,14 +229,15 @@ def _blame_last(lines: Sequence[Line], text: str) -> _Page:
         origins = _without_programs(origins)
     numbered = enumerate(split_lines(text), start=1)
     blanks = frozenset(number for number, line in numbered if not line or line.isspace())
-    return _Page(origins, blanks, split_front_matter(text)[0])
+    comments = "\n".join(line for about, line in find_annotated_lines(text) if about is None) if "<!--" in text else ""
+    return _Page(origins, blanks, split_front_matter(text)[0], comments)
 
 
 def _find_in(page: _Page, span: Span) -> Provenance:
     _, start, end = span
     numbers = range(start, min(end, len(page.origins)) + 1)
     written = [page.origins[number - 1] for number in numbers if number not in page.blanks]
-    return (_summarize(written) if written else Provenance())._replace(head=page.head)
+    return (_summarize(written) if written else Provenance())._replace(head=page.head, comments=page.comments)
 
 
 def _fill(origins: Sequence[LineOrigin], changes: list[Change]) -> Sequence[LineOrigin]:

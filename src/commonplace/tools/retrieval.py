@@ -85,7 +85,7 @@ def memory_search(
     right: found, weak or nothing. A result with `superseded_by` is no longer true: that is what replaced it.
     """
     named = {"scope": scope, "channel": channel, "tags": tags, "since": since, "until": until}
-    filters = home.filters(**named, source=source, path=path, author=author, as_of=as_of)
+    filters = home.filters(**named, source=source, path=path, author=author, as_of=as_of or None)
     return search_reply(home.search(query, maxResults, minScore, filters=filters))
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ...formats.passages import words_to_index
 from ...formats.transcripts import USER_STARTS
 from ...index.base import (
     MAX_PASSAGES_PER_FACT_KEY,
@@ -437,7 +438,7 @@ class _PageUpdate:
     def _add_passage(self, entry: Entry, owner: int, passage: Passage, digest: bytes) -> None:
         counters = self._tables.counters
         counters.passages += 1
-        body, around, *lengths = tokenize_passage(f"{passage.hint} {passage.text}", passage.around)
+        body, around, *lengths = tokenize_passage(words_to_index(passage), passage.around)
         length = weighted_length(*lengths)
         tokens = len(body) + len(around)
         storable = passage._replace(tags=tuple(map(make_storable, passage.tags)))

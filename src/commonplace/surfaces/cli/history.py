@@ -239,7 +239,8 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 
     answered = supersede(open_memory().home, old, new, reject=reject)
     verb = "does not replace" if reject else "replaces"
-    print_reply(answered._asdict(), f'"{answered.new}" {verb} "{answered.old}" (kept in {answered.path}).')
+    new, old = (", ".join(f'"{line}"' for line in text.split("\n")) for text in (answered.new, answered.old))
+    print_reply(answered._asdict(), f"{new} {verb} {old} (kept in {answered.path}).")
 
 
 @click.command("forget")

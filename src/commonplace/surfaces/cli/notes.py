@@ -153,7 +153,7 @@ def pin_command(place: str, file: str, remove: bool) -> None:
     target = _from_root(file, home.repository.root) if home.repository else file
     pinned = (unpin_page if remove else pin_page)(home, place, target)
     where = f"{pinned.path}:{pinned.line}" if pinned.line else pinned.path
-    sentence = f"{pinned.path} is no longer pinned to {target}." if remove else f"Pinned {where} to {target}."
+    sentence = f"{where} is no longer pinned to {target}." if remove else f"Pinned {where} to {target}."
     print_reply({"path": pinned.path, "line": pinned.line, "target": pinned.pin.target}, sentence)
 
 

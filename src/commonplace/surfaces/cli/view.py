@@ -42,6 +42,12 @@ def _require_at_least_one(_context: click.Context, _parameter: click.Parameter, 
     return value
 
 
+def _require_words(_context: click.Context, _option: click.Parameter, value: str | None) -> str | None:
+    if value is not None and not value.strip():
+        raise click.BadParameter("it is blank: name a day or a time, like 2026-03-01, yesterday or `2 hours ago`.")
+    return value
+
+
 _FOLDED_SCORE = 0.05  # hits that score less are counted, not shown, after the first few
 _MIN_SHOWN_HITS = 3
 
@@ -58,7 +64,12 @@ _MIN_SHOWN_HITS = 3
 @click.option("--source", help="Only memory, session or extra.")
 @click.option("--path", help="Only pages in this folder, or that match this pattern.")
 @click.option("--author", help="Only what this agent wrote; or outside, import, person, token.")
-@click.option("--as-of", metavar="DAY", help="What memory held at the end of this day, from history.")
+@click.option(
+    "--as-of",
+    metavar="DAY",
+    callback=_require_words,
+    help="What memory held at the end of this day, or then: `2 hours ago`.",
+)
 @click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
 @click.option("--everyone", is_flag=True, help="Search what belongs to other agents, too.")
 @click.option("--explain", is_flag=True, help="Show how each hit got its score.")
@@ -203,8 +214,8 @@ def show_command(path: str, first: int | None, lines: int | None, when: str | No
         path = citation.path
         first = citation.first
         lines = citation.last - first + 1
-        when = when or citation.as_of
-    if when:
+        when = when if when is not None else citation.as_of or None
+    if when is not None:
         _show_as_of(path, when, first, lines, everyone=everyone)
         return
     arguments: dict[str, Any] = {"path": path, "from": first, "lines": lines}
