@@ -213,7 +213,8 @@ _CITATION = {
     "type": "string",
     "description": "Lines of a page, as search cites them.",
     "maxLength": MAX_PATH_CHARACTERS,
-    "pattern": r"^[^\x00\r\n]+#L[0-9]{1,9}(-L?[0-9]{1,9})?(@[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?)?$",
+    "pattern": r"^[^\x00\r\n]+#L[0-9]{1,9}(-L?[0-9]{1,9})?"
+    r"(@[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?)?$",
 }
 _SUPERSEDE = closed_object({"old": _CITATION, "new": _CITATION}, reject=BOOLEAN)
 ENDPOINTS = [
