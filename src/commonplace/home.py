@@ -32,7 +32,7 @@ from .visibility import Visibility, format_modified
 from .writing import Writer
 
 if TYPE_CHECKING:
-    from .index.base import Progress
+    from .index.base import Index, Progress
     from .index.conversations import Conversation
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
@@ -86,6 +86,7 @@ class Home:
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
+        self._page_count: tuple[object, int] = (None, 0)  # in which state of the index they were counted
         self.session = session or self.settings.search_for(agent).session_key
 
     @cached_property
@@ -370,8 +371,7 @@ class Home:
         self.storage.check()
 
         def count(view: IndexView) -> tuple[int, int, IndexView]:
-            pages = self.visibility.filter_paths(view.index.stamps())
-            return len(pages), view.index.corpus_stats((), self.visibility.viewer()).passages, view
+            return self._count_pages(view.index), view.index.corpus_stats((), self.visibility.viewer()).passages, view
 
         pages, passages, view = self.index.query(count)
         return {
@@ -385,6 +385,13 @@ class Home:
             "index_up_to_date": not view.stale,
             "warnings": [*self.settings.warnings, *self.visibility.filter_warnings(view)],
         }
+
+    def _count_pages(self, index: Index) -> int:
+        """Return how many pages of the index this agent may see; counted again once the index has changed."""
+        state = index.state()
+        if state is None or state != self._page_count[0]:
+            self._page_count = (state, len(self.visibility.filter_paths(index.stamps())))
+        return self._page_count[1]
 
     def build_index(self, progress: Progress, *, anew: bool = False) -> None:
         """Bring the index up to date with words and meaning, or make it anew, and wait for it."""

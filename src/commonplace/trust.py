@@ -118,6 +118,7 @@ class TrustedTokens:
         self._store = store
         self._trust = trust
         self.tenant = store.tenant
+        self.is_immediate = store.is_immediate
 
     def list_tokens(self) -> list[Token]:
         return [token for token in self._store.list_tokens() if self._trust.allows_token(token.digest)]

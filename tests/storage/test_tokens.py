@@ -13,7 +13,7 @@ from commonplace.errors import NotFound, StorageError
 from commonplace.maintenance.backup import export_file
 from commonplace.storage.base import TokenStore
 from commonplace.storage.folder.tokens import LOG_FILE, TOKENS_FILE, FolderTokens
-from commonplace.storage.tokens import Call
+from commonplace.storage.tokens import Call, verify_token
 from commonplace.testing import FrozenClock
 
 from .token_contract import AccessContract, made
@@ -31,6 +31,16 @@ class TestFolder(AccessContract):
 
 def a_call(tool: str = "recall") -> Call:
     return Call("2026-03-14T00:00:00Z", "ab12", "ann", tool, "", "ok", "")
+
+
+def test_tokens_that_were_read_before_are_read_again_once_another_process_revokes_one(
+    access: TokenStore, home: Path, clock: FrozenClock
+) -> None:
+    token, secret = made(access, clock)
+    os.utime(home / TOKENS_FILE, (1e9, 1e9))
+    assert access.list_tokens() == access.list_tokens() == [token]
+    FolderTokens(str(home)).revoke(token.id, "2026-03-14T00:00:00Z")
+    assert verify_token(access.list_tokens(), secret, clock()) is None
 
 
 def test_the_secret_itself_is_written_nowhere(access: TokenStore, home: Path, clock: FrozenClock) -> None:

@@ -79,7 +79,7 @@ class Statement(NamedTuple):
         return any(has_cue(fold(self.text), cue) for cue in _CHANGES)
 
 
-@lru_cache(maxsize=1024)
+@lru_cache(maxsize=8192)
 def _find_cues(text: str) -> frozenset[str]:
     return find_cues(fold(text), _CUES)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -118,7 +119,7 @@ def _is_same_speaker(older: Statement, newer: Statement) -> bool:
 
 
 def _label_stems(statement: Statement) -> frozenset[str]:
-    return frozenset(content_stems(statement.label.split()))
+    return frozenset(content_stems(statement.label.split())) if statement.label else frozenset()
 
 
 def _judge_label(older: Statement, newer: Statement, *, is_same_place: bool) -> Link | None:
@@ -161,8 +162,8 @@ def _is_value(words: list[str]) -> bool:
 
 def _align(older: Sequence[str], newer: Sequence[str]) -> _Frame:
     """Return both statements side by side, without the words that change nothing."""
-    old = _normalize(older)
-    new = _normalize(newer)
+    old = _normalize(tuple(older))
+    new = _normalize(tuple(newer))
     most = min(len(old), len(new))
     start = 0
     while start < most and old[start] == new[start]:
@@ -170,7 +171,9 @@ def _align(older: Sequence[str], newer: Sequence[str]) -> _Frame:
     end = 0
     while end < most - start and old[-1 - end] == new[-1 - end]:
         end += 1
-    return _Frame(old[:start], old[len(old) - end :], old[start : len(old) - end], new[start : len(new) - end])
+    prefix = list(old[:start])
+    suffix = list(old[len(old) - end :])
+    return _Frame(prefix, suffix, list(old[start : len(old) - end]), list(new[start : len(new) - end]))
 
 
 def _extend_names(frame: _Frame, older: str, newer: str) -> _Frame:
@@ -188,12 +191,13 @@ def _is_part_of_value(word: str, text: str) -> bool:
     return is_number(word) or f" {word[:1].upper()}{word[1:]}" in text
 
 
-def _normalize(words: Sequence[str]) -> list[str]:
+@lru_cache(maxsize=4096)
+def _normalize(words: tuple[str, ...]) -> tuple[str, ...]:
     plain = ["is" if word in ("are", "am") else word for word in words if word not in _DROPPED]
     for at in range(len(plain) - 1):
         if plain[at] == "will" and plain[at + 1] == "be":
-            return [*plain[:at], "is", *plain[at + 2 :]]
-    return plain
+            return (*plain[:at], "is", *plain[at + 2 :])
+    return tuple(plain)
 
 
 def _has_one_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
@@ -360,11 +364,17 @@ def _is_event(statement: Statement) -> bool:
 
 def _weigh_shared(older: Statement, newer: Statement) -> tuple[set[str], float]:
     """Return what both statements are about, and its share of what the older is about. Names weigh more."""
-    names = {stem(word) for word in _names(older.text)}
-    weights = {each: _weigh(each, names) for each in older.stems if not each[0].isdigit()}
-    shared = {each for each in weights if each in newer.stems}
+    weights = _weigh_stems(older.text, older.stems)
+    shared = weights.keys() & newer.stems
     total = sum(weights.values())
     return shared, sum(weights[each] for each in shared) / total if total else 0.0
+
+
+@lru_cache(maxsize=4096)
+def _weigh_stems(text: str, stems: tuple[str, ...]) -> dict[str, float]:
+    """Return how much each stem of a statement says of what it is about; cached, as it is compared with many."""
+    names = {stem(word) for word in _names(text)}
+    return {each: _weigh(each, names) for each in stems if not each[0].isdigit()}
 
 
 def _weigh(each: str, names: set[str]) -> float:

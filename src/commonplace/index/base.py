@@ -255,6 +255,11 @@ class HasAnn(Protocol):
 
 
 class Index(Retriever, Protocol):
+    def state(self) -> object:
+        """Return a value that changes whenever the index does, whoever changes it; None if telling takes as long as
+        reading the index."""
+        ...
+
     def stamps(self, below: str | None = None) -> dict[str, int]:
         """Return the stamps of all pages in the index, or of those below a folder."""
         ...

@@ -99,6 +99,8 @@ class SqliteIndex(VectorSpaces):
         self._closing = weakref.finalize(self, self._db.close)  # an index that is dropped closes its file, too
         self._place = None if self.in_memory else _identity(path)
         self._frequency_changes: Counter[tuple[str, int]] = Counter()  # by word and owner, until they are written
+        self._opening = object()  # tells the states of this object from those of others
+        self._warnings: tuple[object, list[tuple[str, str]]] = (None, [])  # in which state they were read
         try:
             self._db.executescript("PRAGMA journal_mode=WAL; PRAGMA synchronous=OFF; PRAGMA temp_store=MEMORY;")
             self._db.execute(f"PRAGMA cache_size=-{_CACHE_KILOBYTES}")
@@ -122,6 +124,13 @@ class SqliteIndex(VectorSpaces):
     def is_current_file(self) -> bool:
         """Return whether the open file is still the one at its path: somebody may have removed the index."""
         return self._place is None or self.file_id == _identity(self._place[0])[1]
+
+    def state(self) -> object:
+        with self._lock:
+            if self._db.in_transaction:  # what it writes may be rolled back
+                return None
+            (others,) = self._db.execute("PRAGMA data_version").fetchone()
+            return self._opening, others, self._db.total_changes
 
     def stamps(self, below: str | None = None) -> dict[str, int]:
         if below is None:
@@ -254,6 +263,12 @@ class SqliteIndex(VectorSpaces):
         return _read_rows(record_of, self._rows(f"SELECT * FROM records WHERE {_BELOW} ORDER BY path", _below(prefix)))
 
     def warnings(self) -> list[tuple[str, str]]:
+        state = self.state()
+        if state is None or state != self._warnings[0]:
+            self._warnings = (state, self._read_warnings())
+        return [*self._warnings[1]]
+
+    def _read_warnings(self) -> list[tuple[str, str]]:
         rows = self._rows("SELECT path, warning FROM pages WHERE warning != '' ORDER BY path")
         return [(path, warning) for path, warning in rows]
 

@@ -278,6 +278,9 @@ class IndexAsOf:
 
     # What is not asked of passages is that of the present index.
 
+    def state(self) -> object:
+        return self._present.state()
+
     def stamps(self, below: str | None = None) -> dict[str, int]:
         return self._present.stamps(below)
 

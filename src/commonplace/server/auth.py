@@ -42,6 +42,11 @@ class TokenStores:
                 self._open[home] = open_trusted_tokens(home, is_found=home == self._found_home)
             return self._open[home]
 
+    def is_immediate(self, home: str) -> bool:
+        """Return whether the tokens of a home can be read without waiting: they are open, and no server has them."""
+        store = self._open.get(home)
+        return store is not None and store.is_immediate
+
     def close(self) -> None:
         with self._lock:
             for store in self._open.values():
@@ -57,7 +62,7 @@ class Authenticator:
 
     def authenticate(self, headers: Mapping[str, str], secret: str, *, is_open: bool) -> Grant | None:
         """Return what the holder of a secret may do, or None. `is_open`: a memory without tokens is for everybody."""
-        home = self._find_tenant(secret) if self._options.tenants else self._find_home(headers)
+        home = self._find(headers, secret)
         if not home:
             return None
         tokens = self._stores.get(home).list_tokens()
@@ -65,6 +70,14 @@ class Authenticator:
             return Grant(home=home)
         token = verify_token(tokens, secret, self._clock())
         return Grant(token.id, home, token.agents, token.role) if token else None
+
+    def is_immediate(self, headers: Mapping[str, str], secret: str) -> bool:
+        """Return whether `authenticate` waits for nobody, so that it needs no thread."""
+        return self._stores.is_immediate(self._find(headers, secret))
+
+    def _find(self, headers: Mapping[str, str], secret: str) -> str:
+        """Return the home that a request is for, as far as its token or its headers say."""
+        return self._find_tenant(secret) if self._options.tenants else self._find_home(headers)
 
     def _find_tenant(self, secret: str) -> str:
         """Return the home of the tenant that a token names, or an empty string. The name alone opens nothing: the

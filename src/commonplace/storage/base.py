@@ -239,6 +239,7 @@ class TokenStore(Protocol):
     """The access tokens of one memory, and the audit log of its callers."""
 
     tenant: str  # whose memory it is, where a backend holds several; else empty
+    is_immediate: bool  # tokens are read without waiting for a server
 
     def list_tokens(self) -> list[Token]:
         """Return all tokens, oldest first, expired and revoked ones included; StorageError when unreadable."""

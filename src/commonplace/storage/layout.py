@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Literal, NamedTuple
 
 from ..errors import CommonplaceError
@@ -24,6 +24,7 @@ FIXED_PAGES = {
     "SCRATCHPAD": "scratchpad",
 }  # the working pages with a name of their own
 FIXED_NAMES = frozenset(name.lower() for name in FIXED_PAGES)
+_MAX_CACHED_PLACES = 8192  # of one open memory
 _DAY = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)")
 
 # Endings of the files of Claude's memory tool, below an agent's `memories`, that are searched.
@@ -259,6 +260,14 @@ class Layout:
 
     def place(self, path: str, extra: Iterable[str] = ()) -> Place | None:
         """Return what a path means; None when search may not return it."""
+        return self._find_place(path, tuple(extra))
+
+    @cached_property
+    def _find_place(self) -> Callable[[str, tuple[str, ...]], Place | None]:
+        """Return `_match_rules` with a cache: whatever lists the pages of a memory asks for each of them."""
+        return lru_cache(maxsize=_MAX_CACHED_PLACES)(self._match_rules)
+
+    def _match_rules(self, path: str, extra: tuple[str, ...]) -> Place | None:
         trees = (diary.tree for diary in self.separate_diaries())
         roots = (self.base, self.world_folder or "", self.agents_folder or "", *trees)
         open_to_all = max((root for root in roots if path.startswith(root)), key=len, default="")

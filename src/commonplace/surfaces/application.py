@@ -23,9 +23,9 @@ from ..server.service import MemoryService
 from ..server.sessions import ServerOptions
 from . import web
 from .http import MCP_PATH, operations
-from .http.api import build_api
+from .http.api import ENDPOINTS, build_api
 from .http.auth import MAX_ADDRESS_BYTES, AccessRules, AuthMiddleware, RequestAuthenticator, SignInKeys
-from .http.dispatch import Dispatcher, handle_http_error
+from .http.dispatch import Dispatcher, EndpointTable, handle_http_error
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000
@@ -50,12 +50,13 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys) -> ASGI
     app = McpServer(service).http_application(MCP_PATH)
     authenticator = RequestAuthenticator(rules, service.authenticator, keys)
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
+    front = EndpointTable(dispatcher, ENDPOINTS, app)
     app.router.routes.append(Mount("/v1", build_api(dispatcher)))
     app.router.routes.extend(operations.routes(service))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, handle_http_error)
     _close_at_end(app, service)
-    return AuthMiddleware(app, rules, authenticator, web.is_page)
+    return AuthMiddleware(front, rules, authenticator, web.is_page)
 
 
 def _close_at_end(app: Starlette, service: MemoryService) -> None:

@@ -440,6 +440,7 @@ class MemoryTokens:
     """Access tokens and the audit log, in memory."""
 
     tenant = ""
+    is_immediate = True
 
     def __init__(self, contents: MemoryContents) -> None:
         self._contents = contents

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -30,27 +31,39 @@ TOKENS_FILE = f"{ACCESS_FOLDER}/tokens.json"
 LOG_FILE = f"{ACCESS_FOLDER}/audit.jsonl"
 MAX_LOG_BYTES = 10_000_000  # a larger log is rotated
 ROTATED_LOGS = 4  # earlier logs that are kept
+_SETTLED_NS = 1_000_000_000  # after which another change is sure to give a file another time
+FileStamp = tuple[int, int, int, int]  # inode, size, and the times of its content and of itself
 
 
 class FolderTokens:
     tenant = ""
+    is_immediate = True
 
     def __init__(self, home: str, max_log_bytes: int = MAX_LOG_BYTES) -> None:
         self._root = os.path.abspath(os.path.expanduser(home))
         self._max_log_bytes = max_log_bytes
         self._locks = os.path.join(self._root, LOCKS_FOLDER)
+        self._cached: tuple[FileStamp | None, list[Token]] = (None, [])
 
     def list_tokens(self) -> list[Token]:
         with storage_errors(TOKENS_FILE):
+            stamp = self._stamp_tokens()
+            if stamp is not None and stamp == self._cached[0]:
+                return [*self._cached[1]]
             data = self._read_file(TOKENS_FILE)
-        if data is None:
-            return []
+        tokens = _parse_tokens(data) if data is not None else []
+        self._cached = (stamp, tokens)
+        return [*tokens]
+
+    def _stamp_tokens(self) -> FileStamp | None:
+        """Return what tells whether the file changed; None if a change right now could leave it the same."""
         try:
-            return [_parse_token(each) for each in json.loads(data)["tokens"]]
-        except (ValueError, KeyError, TypeError, RecursionError) as error:
-            raise StorageError(
-                f"{TOKENS_FILE} is not as `commonplace token` writes it: mend it, or remove it and make new tokens"
-            ) from error
+            with self._open_folder() as dir_fd:
+                info = os.stat(self._name(TOKENS_FILE, dir_fd), dir_fd=dir_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
+        is_settled = time.time_ns() - max(info.st_mtime_ns, info.st_ctime_ns) > _SETTLED_NS
+        return (info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns) if is_settled else None
 
     def add(self, token: Token) -> None:
         with self._lock():
@@ -89,10 +102,11 @@ class FolderTokens:
     def record_call(self, call: Call) -> None:
         line = json.dumps(call._asdict(), ensure_ascii=False) + "\n"
         with suppress(CommonplaceError, OSError):
-            os.makedirs(self._folder, PRIVATE_FOLDER_MODE, exist_ok=True)
-            with self._open_folder() as dir_fd:
-                # O_APPEND keeps concurrent lines whole, so no lock is needed.
-                handle = os.open(self._name(LOG_FILE, dir_fd), APPEND_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
+            try:
+                handle = self._open_log()
+            except FileNotFoundError:
+                os.makedirs(self._folder, PRIVATE_FOLDER_MODE, exist_ok=True)
+                handle = self._open_log()
             try:
                 write_all(handle, line.encode())
                 is_full = os.fstat(handle).st_size > self._max_log_bytes
@@ -100,6 +114,11 @@ class FolderTokens:
                 os.close(handle)
             if is_full:
                 self._rotate_log()
+
+    def _open_log(self) -> int:
+        with self._open_folder() as dir_fd:
+            # O_APPEND keeps concurrent lines whole, so no lock is needed.
+            return os.open(self._name(LOG_FILE, dir_fd), APPEND_FLAGS, PRIVATE_FILE_MODE, dir_fd=dir_fd)
 
     def _rotate_log(self) -> None:
         """Rename the log and begin a new one, unless another process is doing so."""
@@ -137,6 +156,15 @@ class FolderTokens:
 
     def close(self) -> None:
         """Do nothing: nothing is open between calls."""
+
+
+def _parse_tokens(data: bytes) -> list[Token]:
+    try:
+        return [_parse_token(each) for each in json.loads(data)["tokens"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise StorageError(
+            f"{TOKENS_FILE} is not as `commonplace token` writes it: mend it, or remove it and make new tokens"
+        ) from error
 
 
 def _log_file(number: int) -> str:

@@ -120,6 +120,9 @@ class PostgresIndex:
         """Update the planner's statistics."""
         self._tables.analyze(self.write(lambda: self._tables.counters.passages))
 
+    def state(self) -> object:
+        return None
+
     def stamps(self, below: str | None = None) -> dict[str, int]:
         condition = "true" if below is None else _BELOW
         sql = f"SELECT path, stamp FROM commonplace.index_pages WHERE {OWN_ROWS} AND {condition}"

@@ -17,6 +17,8 @@ _AUDIT_TIMEOUT_MS = 2000  # nobody waits longer for an entry of the audit log
 
 
 class PostgresTokens:
+    is_immediate = False
+
     def __init__(self, database: Database) -> None:
         self._database = database
         self.tenant = database.tenant

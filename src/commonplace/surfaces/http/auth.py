@@ -15,6 +15,7 @@ import hmac
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from functools import lru_cache
 from threading import Lock
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -23,7 +24,7 @@ import anyio
 import anyio.to_thread
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -53,6 +54,7 @@ _SECURITY_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
     "Cache-Control": "no-store",
 }
+_RAW_SECURITY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
 KEY_PREFIX = "cpk_"
 CODE_LIFETIME_SECONDS = 60.0
 MAX_KEYS = 1000
@@ -97,6 +99,8 @@ class RequestAuthenticator:
         def authenticate() -> Grant | None:
             return self._authenticator.authenticate(headers, secret, is_open=is_open)
 
+        if self._authenticator.is_immediate(headers, secret):
+            return authenticate()
         return await anyio.to_thread.run_sync(authenticate)
 
 
@@ -159,7 +163,9 @@ class AuthMiddleware:
             return missing_token().to_response()
         scope[GRANT] = grant
         CURRENT_GRANT.set(grant)
-        if grant.token:  # so that an MCP session can be used only with the token that began it
+        if grant.token and scope["path"].startswith(
+            MCP_PATH
+        ):  # so that an MCP session can be used only with the token that began it
             scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=grant.token, scopes=[]))
         return None
 
@@ -247,14 +253,15 @@ def missing_token() -> Problem:
 def _with_security_headers(send: Send) -> Send:
     async def send_with_headers(message: Message) -> None:
         if message["type"] == "http.response.start":
-            headers = MutableHeaders(scope=message)
-            for name, value in _SECURITY_HEADERS.items():
-                headers.setdefault(name, value)
+            given = message.get("headers", [])
+            names = {name.lower() for name, _ in given}
+            message["headers"] = [*given, *(header for header in _RAW_SECURITY_HEADERS if header[0] not in names)]
         await send(message)
 
     return send_with_headers
 
 
+@lru_cache(maxsize=256)
 def _parse_host_header(host: str) -> str:
     """Return the name in the header Host; empty if the header holds more than a name and a port."""
     return "" if set(host) & set("@/\\?#") else _parse_host(f"//{host}")

@@ -7,6 +7,8 @@ import math
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
+from functools import cache
+from threading import Lock
 from typing import Any, TypeVar
 
 import anyio
@@ -17,6 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import CommonplaceError, InvalidArgument
 from ...formats.json_text import round_trip
@@ -24,6 +27,7 @@ from ...schema import check
 from ...server.auth import GRANT
 from ...server.metrics import Request as CountedRequest
 from ...server.service import MemoryService
+from ...server.sessions import Caller
 from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
@@ -59,25 +63,21 @@ class Dispatcher:
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """Return the answer of an endpoint; errors become problem details, and every call is recorded."""
+        call = _Call(self.service, endpoint, request)
         outcome: Outcome = "abandoned"
-        began = time.perf_counter()
         try:
-            self._limit_rate(grant_of(request))
-            with coming_from(grant_of(request).origin):
-                response = await self._run(endpoint, request)
+            self._limit_rate(call.grant)
+            with coming_from(call.grant.origin):
+                response = await self._run(endpoint, request, call)
             outcome = "ok" if response.status_code < 400 else "error"
             return response
         except (Problem, CommonplaceError) as error:
-            failure = error if isinstance(error, Problem) else to_problem(error)
-            outcome = "refused" if failure.status in (400, 403) else "error"
+            failure = _as_problem(error)
+            outcome = _outcome_of(failure)
             return failure.to_response()
         finally:
-            remote = request.client.host if request.client else ""
-            grant = grant_of(request)
-            operation = _operation_name(endpoint, request)
-            seconds = time.perf_counter() - began
-            self.service.count_request(CountedRequest(operation, outcome, seconds, grant.token, remote))
-            await self.service.record_call({}, request.headers, grant, operation, outcome, remote)
+            call.count(outcome)
+            await call.record(outcome)
 
     def _limit_rate(self, grant: Grant) -> None:
         """Raise Problem if a token has used up the requests that it may make in a minute."""
@@ -85,10 +85,11 @@ class Dispatcher:
             wait = max(1, math.ceil(seconds))
             raise Problem(429, f"too many requests with this token: wait {wait} s", {"Retry-After": str(wait)})
 
-    async def _run(self, endpoint: Endpoint, request: Request) -> Response:
+    async def _run(self, endpoint: Endpoint, request: Request, call: _Call) -> Response:
         if (endpoint.is_public or endpoint.opens_no_memory) and endpoint.respond:
             return await endpoint.respond(self, request, None)
         api_request = await self._read_request(endpoint, request)
+        call.caller = api_request.caller
         if endpoint.respond:
             return await endpoint.respond(self, request, api_request)
         run = endpoint.run
@@ -96,10 +97,9 @@ class Dispatcher:
         # A read is abandoned when its client goes away; a write is always finished.
         limit = None if endpoint.is_write or endpoint.has_no_timeout else READ_TIMEOUT_SECONDS
         with anyio.move_on_after(limit) as timeout:
-            answer = await run_in_thread(lambda: run(api_request), abandon=not endpoint.is_write)
-        if timeout.cancelled_caught:
-            raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
-        return make_response(answer)
+            return await run_in_thread(lambda: call.run(run, api_request), abandon=not endpoint.is_write)
+        assert timeout.cancelled_caught
+        raise Problem(503, f"this took longer than {READ_TIMEOUT_SECONDS:g} seconds: ask for less, or try again")
 
     async def _read_request(self, endpoint: Endpoint, request: Request) -> ApiRequest:
         """Return a request as its endpoint declares it, from a caller who may send it."""
@@ -107,16 +107,82 @@ class Dispatcher:
         _require_role(grant, endpoint)
         parameters = parse_parameters(endpoint, request.query_params.multi_items(), request.path_params)
         body = await parse_body(endpoint, request)
-        caller = self.service.options.identify({}, request.headers, grant)
+        headers = _index_headers(request)
+        caller = self.service.options.identify({}, headers, grant)
         memory = await self.service.open_memory(caller, grant)
-        return ApiRequest(memory, caller, grant, parameters, body, request.headers)
+        return ApiRequest(memory, caller, grant, parameters, body, headers)
+
+
+def _index_headers(request: Request) -> dict[str, str]:
+    """Return the first header of each name: a dictionary, since a dozen of them are asked for."""
+    return {name.decode("latin-1"): value.decode("latin-1") for name, value in reversed(request.headers.raw)}
+
+
+class _Call:
+    """A request on its way through an endpoint: counted, and recorded in the audit log once."""
+
+    def __init__(self, service: MemoryService, endpoint: Endpoint, request: Request) -> None:
+        self.grant = grant_of(request)
+        self.caller: Caller | None = None  # once it is known, and may use the memory that it means
+        self._service = service
+        self._headers = request.headers
+        self._operation = _operation_name(endpoint, request)
+        self._remote = request.client.host if request.client else ""
+        self._began = time.perf_counter()
+        self._is_recorded = False
+        self._lock = Lock()
+
+    def run(self, run: Callable[[ApiRequest], Any], request: ApiRequest) -> Response:
+        """Return the response of an endpoint, in a thread in which the call is recorded, too: every other thread
+        that a request has to wait for costs it a tenth of a millisecond."""
+        try:
+            response = make_response(run(request))
+        except (Problem, CommonplaceError) as error:
+            self._record_now(_outcome_of(_as_problem(error)))
+            raise
+        self._record_now("ok" if response.status_code < 400 else "error")
+        return response
+
+    def count(self, outcome: Outcome) -> None:
+        seconds = time.perf_counter() - self._began
+        request = CountedRequest(self._operation, outcome, seconds, self.grant.token, self._remote)
+        self._service.count_request(request)
+
+    async def record(self, outcome: Outcome) -> None:
+        """Record a call that no thread has recorded: it was refused before, or its client went away."""
+        if self._claim():
+            await self._service.record_call({}, self._headers, self.grant, self._operation, outcome, self._remote)
+
+    def _record_now(self, outcome: Outcome) -> None:
+        if self.caller and self.grant.token and self._claim():
+            self._service.audit.record(self.caller, self.grant, self._operation, outcome, self._remote)
+
+    def _claim(self) -> bool:
+        """Return whether nobody has recorded the call; from now on somebody has."""
+        with self._lock:
+            was_recorded = self._is_recorded
+            self._is_recorded = True
+        return not was_recorded
+
+
+def _as_problem(error: Problem | CommonplaceError) -> Problem:
+    return error if isinstance(error, Problem) else to_problem(error)
+
+
+def _outcome_of(problem: Problem) -> Outcome:
+    return "refused" if problem.status in (400, 403) else "error"
 
 
 def _operation_name(endpoint: Endpoint, request: Request) -> str:
     """Return what the audit log calls a request: a tool by its name. An unknown name may be any text, and is not
     repeated."""
     name = request.path_params.get("name", "")
-    return name if name in (offer.name for offer in catalog.offers()) else endpoint.name
+    return name if name and name in _tool_names() else endpoint.name
+
+
+@cache
+def _tool_names() -> frozenset[str]:
+    return frozenset(offer.name for offer in catalog.offers())
 
 
 def grant_of(request: Request) -> Grant:
@@ -142,6 +208,8 @@ async def read_body(request: Request) -> bytes:
     declared = request.headers.get("content-length", "0")
     if not declared.isdecimal() or int(declared) > MAX_BODY_BYTES:
         raise _body_too_large()
+    if declared == "0" and "transfer-encoding" not in request.headers:
+        return b""
     chunks: list[bytes] = []
     size = 0
     with anyio.move_on_after(BODY_TIMEOUT_SECONDS) as timeout:
@@ -220,6 +288,46 @@ def build_router(dispatcher: Dispatcher, endpoints: Sequence[Endpoint]) -> Starl
     ]
     handlers: Any = {HTTPException: handle_http_error, Exception: _handle_server_error}
     return Starlette(routes=routes, exception_handlers=handlers)
+
+
+class EndpointTable:
+    """Answers requests to endpoints by a look into a table; everything else is for the application behind it.
+
+    Starlette's router would try one pattern after another, twice, below two layers of error handling.
+    """
+
+    def __init__(self, dispatcher: Dispatcher, endpoints: Sequence[Endpoint], app: ASGIApp) -> None:
+        self._dispatcher = dispatcher
+        self._app = app
+        self._table: dict[tuple[str, str, bool], tuple[Endpoint, str]] = {}
+        for endpoint in endpoints:
+            noun, slash, parameter = endpoint.path.removeprefix("/v1/").partition("/")
+            self._table[endpoint.method, noun, bool(slash)] = (endpoint, parameter.strip("{}"))
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        endpoint = self._find(scope)
+        if endpoint is None:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope, receive)
+        try:
+            response = await self._dispatcher.answer(endpoint, request)
+        except Exception as error:
+            await (await _handle_server_error(request, error))(scope, receive, send)
+            raise  # the server logs it
+        await response(scope, receive, send)
+
+    def _find(self, scope: Scope) -> Endpoint | None:
+        """Return the endpoint that a request is for, with the name in its path in the scope."""
+        path: str = scope.get("path", "")
+        if scope["type"] != "http" or not path.startswith("/v1/") or scope.get("root_path"):
+            return None
+        noun, slash, rest = path.removeprefix("/v1/").partition("/")
+        endpoint, parameter = self._table.get((scope["method"], noun, bool(slash)), (None, ""))
+        if endpoint is None or (parameter != "path" and "/" in rest) or (slash and not rest):
+            return None
+        scope["path_params"] = {parameter: rest} if slash else {}
+        return endpoint
 
 
 def _route_pattern(path: str) -> str:

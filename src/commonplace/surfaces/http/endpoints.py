@@ -6,9 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-from starlette.datastructures import Headers
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -27,7 +27,8 @@ _DIGITS = re.compile(r"[-+]?[0-9][0-9.eE+-]*")
 _BOOLEANS = {"true": True, "1": True, "false": False, "0": False}
 
 
-class Parameter(NamedTuple):
+@dataclass(frozen=True)
+class Parameter:
     name: str
     schema: Schema
     description: str
@@ -38,7 +39,7 @@ class Parameter(NamedTuple):
     def repeats(self) -> bool:
         return self.schema.get("type") == "array"
 
-    @property
+    @cached_property
     def value_schema(self) -> Schema:
         """Return the schema of a value. Text in an address has no null character, unless a pattern says more."""
         schema = self.schema if self.where == "header" else _without_null_character(self.schema)
@@ -60,7 +61,7 @@ class ApiRequest(NamedTuple):
     grant: Grant
     parameters: Mapping[str, Any]
     body: Any
-    headers: Headers
+    headers: Mapping[str, str]  # by their names in small letters
 
     @property
     def home(self) -> Home:

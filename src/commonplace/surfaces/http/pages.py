@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html import unescape
 from typing import Any, NamedTuple
 
@@ -392,7 +393,7 @@ ENDPOINTS = [
         parameters=[
             _PATH,
             Parameter("at", MOMENT, "As it was at a time."),
-            _CONDITIONS[1]._replace(description="An ETag: 304 if the page still has it."),
+            replace(_CONDITIONS[1], description="An ETag: 304 if the page still has it."),
         ],
         responses={200: _AS_MARKDOWN, 304: ResponseSpec("Not changed.", None, headers=("ETag",))},
         problems=[404, 422],
