@@ -212,7 +212,7 @@ class Memory:
         from .tools.schemas import describe
 
         chosen = toolsets if toolsets is not None else self.toolsets
-        return describe(shape, catalog.TOOLSETS if chosen is None else chosen, self.home, strict=strict)
+        return describe(shape, chosen, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
         """Return where the memory is, how much it holds, and whether the index is up to date."""

@@ -202,6 +202,16 @@ def test_without_search_a_plain_memory_search_is_retrievals_refusal(home: Path) 
     assert memory.call("memory_search", {"query": "x"}, ["retrieval", "notes"])["success"]
 
 
+def test_without_search_no_tool_is_offered_by_a_name_that_a_call_refuses(home: Path) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text("memorySearch:\n  enabled: false\n")
+    memory = Memory(home)
+    names = [tool["name"] for tool in memory.tools("anthropic")]
+    assert "notes_memory_search" in names
+    assert not {"memory_search", "memory_get"} & {*names}
+    assert not [name for name in names if "switched off" in str(memory.call(name, {}))]
+
+
 @pytest.mark.parametrize("toolset", [[], ["none"], 5, [5], {"notes"}])
 def test_a_toolset_that_is_none_is_told(memory: Memory, toolset: Any) -> None:
     assert "journal" in memory.call("recall", {}, toolset)["error"]

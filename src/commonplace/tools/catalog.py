@@ -202,10 +202,15 @@ def _refuse_without_toolset(error: CommonplaceError) -> Reply:
     return {"success": False, "status": "error", "error": str(error)}
 
 
-def offers(toolsets: Sequence[str] = TOOLSETS, home: Home | None = None) -> list[Offer]:
-    """Return the tools of some toolsets, as they are served together, without those switched off in a home."""
-    _require_known(toolsets)
+def offers(toolsets: Sequence[str] | None = None, home: Home | None = None) -> list[Offer]:
+    """Return the tools of some toolsets, as they are served together, without those switched off in a home.
+
+    Without a list, those of all toolsets, under the names that a call without a list knows them by.
+    """
     unavailable = home.unavailable_toolsets if home else ()
+    if toolsets is None:
+        return [_offer(each) for each in name_tools(TOOLSETS) if each.toolset not in unavailable]
+    _require_known(toolsets)
     return [_offer(each) for each in name_tools(toolsets, unavailable)]
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import InvalidArgument, range_words
 from ..home import Home
 from ..schema import Schema
-from .catalog import TOOLSETS, Offer, offers
+from .catalog import Offer, offers
 from .define import ANY_JSON_BRANCHES, JSON_TEXT, ToolParameter
 
 Description = dict[str, Any]
@@ -26,9 +26,9 @@ _ANTHROPIC_MAX_UNIONS = 16
 
 
 def describe(
-    shape: str, toolsets: Sequence[str] = TOOLSETS, home: Home | None = None, *, strict: bool = False
+    shape: str, toolsets: Sequence[str] | None = None, home: Home | None = None, *, strict: bool = False
 ) -> list[Description]:
-    """Return the tools of some toolsets in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
+    """Return the tools of some toolsets, or of all, in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
     if shape not in SHAPES:
         raise InvalidArgument(f"Unknown format: {shape}. There are {', '.join(SHAPES)}")
     if strict and shape not in STRICT:

@@ -34,7 +34,7 @@ from .common import (
 @global_options
 def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
     """Describe the tools, for people or, with --format, for a model API."""
-    names = parse_toolsets(chosen) if chosen else list(TOOLSETS)
+    names = parse_toolsets(chosen) if chosen else None
     home = open_home() if home_exists(home_path()) else None
     if shape or strict or get_options().get("json"):
         from ...tools.schemas import describe
