@@ -328,6 +328,11 @@ def test_nothing_new_is_hidden(tool: MemoryTool, home: Path, path: str) -> None:
     assert list(files(home)) == ["plain.md"]
 
 
+def test_a_path_that_leads_through_a_file_does_not_exist(tool: MemoryTool) -> None:
+    create(tool, "/memories/a.md")
+    assert refused(tool, "delete", path="/memories/a.md/b.md") == "The path /memories/a.md/b.md does not exist"
+
+
 def test_what_a_person_hid_can_be_read_and_deleted(tool: MemoryTool, home: Path) -> None:
     (home / "claude/memories/.hidden").write_text("x")
     assert call(tool, "view", path="/memories/.hidden").endswith("\n     1\tx")

@@ -307,7 +307,10 @@ class MemoryFiles:
                 raise InvalidArgument("Cannot delete the /memories directory itself")
             target = self._tree.resolve(file.unresolved, follow_last=False)  # of a link, the link
             with _sdk_error_if_missing(file):
-                if self._kind(target) == "folder":
+                kind = self._kind(target)
+                if not kind:
+                    raise PageNotFound(target)
+                if kind == "folder":
                     self.home.writer.remove_folder(target)
                 else:
                     self.home.writer.remove_file(target)
