@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations, permutations
 from pathlib import Path
 
@@ -126,10 +127,18 @@ def test_every_block_is_optional(home: Path) -> None:
     }.items():  # fmt: skip
         assert directive.BLOCKS[name] not in str(Memory(home).context())
         (home / "commonplace.yaml").write_text(f"directive:\n  blocks: [{name}]\n")
-        shown = str(Memory(home).context())
+        shown = str(Memory(home, toolsets=["registry"]).context())
         assert directive.BLOCKS[name].strip() in shown
         assert all(word in shown for word in words)
         (home / "commonplace.yaml").unlink()
+
+
+@pytest.mark.parametrize("toolsets", [None, ["notes"], EVERYDAY])
+def test_a_block_does_not_promise_a_tool_that_is_not_served(home: Path, toolsets: Sequence[str] | None) -> None:
+    home.mkdir()
+    (home / "commonplace.yaml").write_text("directive:\n  blocks: [categories, storage]\n")
+    shown = str(Memory(home, toolsets=toolsets).context())
+    assert shown.count("`MemoryTool`") == shown.count("`MemoryTool` (if you have it)") == 2
 
 
 def test_the_example_of_the_action_protocol_runs(memory: Memory) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import queue
 from itertools import count
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import commonplace.testing  # noqa: F401  adds the backend `memory://`
 from commonplace import Memory
+from commonplace.errors import InvalidArgument
 from commonplace.index.watcher import PageChanges
 
 SECONDS = 30
@@ -38,3 +40,9 @@ def test_a_watch_reports_only_what_its_agent_may_see(address: str) -> None:
         while "memory/world/tea.md" not in paths:
             paths += seen.get(timeout=SECONDS).changed
     assert not [path for path in paths if path.startswith("agents/bob")]
+
+
+@pytest.mark.parametrize("agent", [None, 5, "a\0b", "\ud800"])
+def test_a_name_of_an_agent_that_is_no_text_is_refused(home: Path, agent: Any) -> None:
+    with pytest.raises(InvalidArgument, match="the agent"):
+        Memory(home, agent)

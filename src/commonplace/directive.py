@@ -104,7 +104,12 @@ def render(tools: Sequence[ToolName], blocks: Sequence[str] = (), *, reads_only:
     lines = "".join(f"- {use}\n" for use in _render_uses(tools, is_reader=is_reader))
     rules = f"- {_READ_ONLY}\n{_READING_RULE}" if is_reader else _RULES
     chosen = [name for name in blocks if not is_reader or name not in _WRITING_BLOCKS]
-    return "\n".join([f"{_OPENING}\n{lines}{rules}", *(BLOCKS[name] for name in chosen)])
+    return "\n".join([f"{_OPENING}\n{lines}{rules}", *(_render_block(name, tools) for name in chosen)])
+
+
+def _render_block(name: str, tools: Sequence[ToolName]) -> str:
+    has_registry = any(each.toolset == "registry" for each in tools)
+    return BLOCKS[name] if has_registry else BLOCKS[name].replace("`MemoryTool`", "`MemoryTool` (if you have it)")
 
 
 def render_brief(tools: Sequence[ToolName], *, reads_only: bool = False) -> str:

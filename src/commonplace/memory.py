@@ -202,7 +202,7 @@ class Memory:
         return catalog.run_actions(self.home, reply, self._all_toolsets())
 
     def tools(
-        self, shape: str = "openai", toolsets: Sequence[str] | None = None, *, strict: bool = False
+        self, shape: str = "openai", toolsets: str | Sequence[str] | None = None, *, strict: bool = False
     ) -> list[dict[str, Any]]:
         """Return the tools in the shape of a model API: openai, openai-responses, anthropic, gemini or mcp.
 
@@ -211,7 +211,7 @@ class Memory:
         """
         from .tools.schemas import describe
 
-        chosen = toolsets if toolsets is not None else self.toolsets
+        chosen = self.toolsets if toolsets is None else catalog.check_toolsets(toolsets)
         return describe(shape, chosen, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from commonplace import Memory
+from commonplace.errors import UnknownTool
 from commonplace.testing import FrozenClock
 from commonplace.tools.catalog import EVERYDAY, TOOLSETS, load, offers
 
@@ -200,6 +201,18 @@ def test_without_search_a_plain_memory_search_is_retrievals_refusal(home: Path) 
     assert "switched off" in memory.call("memory_search", {"query": "x"})["error"]
     assert "switched off" in memory.call("memory_search", {"query": "x"}, "retrieval")["error"]
     assert memory.call("memory_search", {"query": "x"}, ["retrieval", "notes"])["success"]
+
+
+def test_one_toolset_is_named_without_a_list(memory: Memory) -> None:
+    (tool,) = memory.tools("anthropic", "registry")
+    assert tool["name"] == "MemoryTool"
+    assert memory.tools("anthropic", "notes") == memory.tools("anthropic", ["notes"])
+
+
+@pytest.mark.parametrize("toolsets", [[], ["none"], "none", 5, [5]])
+def test_toolsets_to_describe_that_do_not_exist_are_refused(memory: Memory, toolsets: Any) -> None:
+    with pytest.raises(UnknownTool, match="journal"):
+        memory.tools("anthropic", toolsets)
 
 
 def test_without_search_no_tool_is_offered_by_a_name_that_a_call_refuses(home: Path) -> None:

@@ -28,7 +28,7 @@ _MAX_PLAIN_NAME_BYTES = 100  # leaves room for a temporary file's name and for n
 def require_valid_name(what: str, *names: str) -> None:
     """Raise InvalidArgument for a name that no file system, page or database could hold."""
     for name in names:
-        if not is_unicode(name):
+        if not isinstance(name, str) or not is_unicode(name):
             raise InvalidArgument(f"the {what} {name!a} is not Unicode text")
         if "\0" in name:
             raise InvalidArgument(f"the {what} {name!a} has a null character in it: take it out")

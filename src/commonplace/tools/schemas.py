@@ -28,7 +28,7 @@ _ANTHROPIC_MAX_UNIONS = 16
 def describe(
     shape: str, toolsets: Sequence[str] | None = None, home: Home | None = None, *, strict: bool = False
 ) -> list[Description]:
-    """Return the tools of some toolsets, or of all, in one of the shapes openai, openai-responses, anthropic, gemini, mcp."""
+    """Return the tools of some toolsets, or of all, as one of openai, openai-responses, anthropic, gemini, mcp."""
     if shape not in SHAPES:
         raise InvalidArgument(f"Unknown format: {shape}. There are {', '.join(SHAPES)}")
     if strict and shape not in STRICT:
