@@ -9,9 +9,10 @@ import re
 import signal
 import socket
 import stat
+import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -106,7 +107,8 @@ def test_a_token_that_can_not_be_kept_is_told(tmp_path: Path) -> None:
 def wait_for(file: Path, process: RunningCommand) -> str:
     """What another process writes into a file."""
     while not (file.exists() and file.read_text()):
-        assert process.poll() is None
+        with suppress(subprocess.TimeoutExpired):
+            pytest.fail(f"it ended with status {process.wait(0.02)}")
     return file.read_text()
 
 
