@@ -9,9 +9,10 @@ import json
 import time
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from threading import Lock
-from typing import NamedTuple, TextIO
+from typing import Any, NamedTuple, Protocol, TextIO
 
 from ..formats.timestamps import format_timestamp
 from ..home import utc_now
@@ -35,38 +36,59 @@ class Request(NamedTuple):
 class _Durations:
     """How many requests took at most so many seconds, for each bucket, and how long all took together."""
 
-    def __init__(self) -> None:
-        self.buckets = [0] * (len(BUCKET_SECONDS) + 1)
-        self.total_seconds = 0.0
+    def __init__(self, buckets: Sequence[int] = (), total_seconds: float = 0.0) -> None:
+        self.buckets = [*buckets] or [0] * (len(BUCKET_SECONDS) + 1)
+        self.total_seconds = total_seconds
 
     def add(self, seconds: float) -> None:
         self.buckets[bisect_left(BUCKET_SECONDS, seconds)] += 1
         self.total_seconds += seconds
 
+    def add_all(self, other: _Durations) -> None:
+        self.buckets = [one + two for one, two in zip(self.buckets, other.buckets, strict=True)]
+        self.total_seconds += other.total_seconds
 
-class Metrics:
-    """Counts the requests to one process, for Prometheus. Safe to share between threads."""
 
-    def __init__(self) -> None:
+class Counts:
+    """Requests by operation and outcome, and how long they took, since a server began to serve."""
+
+    def __init__(self, started_at: float) -> None:
+        self.started_at = started_at
         self._requests: Counter[tuple[str, str]] = Counter()  # by operation and outcome
         self._durations: dict[str, _Durations] = {}
-        self._started_at = time.time()
-        self._lock = Lock()
 
     def add(self, request: Request) -> None:
-        with self._lock:
-            self._requests[request.operation, request.outcome] += 1
-            self._durations.setdefault(request.operation, _Durations()).add(request.seconds)
+        self._requests[request.operation, request.outcome] += 1
+        self._durations.setdefault(request.operation, _Durations()).add(request.seconds)
+
+    def add_all(self, other: Counts) -> None:
+        self.started_at = min(self.started_at, other.started_at)
+        self._requests.update(other._requests)
+        for operation, durations in other._durations.items():
+            self._durations.setdefault(operation, _Durations()).add_all(durations)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "started_at": self.started_at,
+            "requests": [[*names, count] for names, count in self._requests.items()],
+            "durations": [[name, each.buckets, each.total_seconds] for name, each in self._durations.items()],
+        }
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Counts:
+        counts = cls(data["started_at"])
+        counts._requests.update({(operation, outcome): count for operation, outcome, count in data["requests"]})
+        counts._durations.update({name: _Durations(buckets, total) for name, buckets, total in data["durations"]})
+        return counts
 
     def render(self) -> str:
         """Return everything in Prometheus' text format."""
-        with self._lock:
-            return "".join(f"{line}\n" for line in self._lines())
+        return "".join(f"{line}\n" for line in self._lines())
 
     def _lines(self) -> Iterator[str]:
-        yield "# HELP commonplace_start_time_seconds When this process began to serve, in seconds since 1970."
+        yield "# HELP commonplace_start_time_seconds When this server began to serve, in seconds since 1970."
         yield "# TYPE commonplace_start_time_seconds gauge"
-        yield f"commonplace_start_time_seconds {self._started_at:.3f}"
+        yield f"commonplace_start_time_seconds {self.started_at:.3f}"
         yield "# HELP commonplace_requests_total Requests by operation and outcome."
         yield "# TYPE commonplace_requests_total counter"
         for (operation, outcome), count in sorted(self._requests.items()):
@@ -75,6 +97,29 @@ class Metrics:
         yield "# TYPE commonplace_request_seconds histogram"
         for operation, durations in sorted(self._durations.items()):
             yield from _histogram_lines(_escape(operation), durations)
+
+
+class Metrics:
+    """Counts the requests to one process, for Prometheus. Safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._counts = Counts(time.time())
+        self._lock = Lock()
+
+    def add(self, request: Request) -> None:
+        with self._lock:
+            self._counts.add(request)
+
+    def read(self) -> Counts:
+        """Return a copy of what was counted so far."""
+        counts = Counts(self._counts.started_at)
+        with self._lock:
+            counts.add_all(self._counts)
+        return counts
+
+    def render(self) -> str:
+        """Return everything in Prometheus' text format."""
+        return self.read().render()
 
 
 def _histogram_lines(operation: str, durations: _Durations) -> Iterator[str]:
@@ -113,24 +158,59 @@ class RequestLog:
             self._stream.flush()
 
 
+class Bucket(NamedTuple):
+    """How many requests a token had left at a time."""
+
+    left: float
+    at: float
+
+
+class Buckets(Protocol):
+    """Where the buckets of tokens are. All of them may be shared with others who hold the same lock."""
+
+    def lock(self) -> AbstractContextManager[object]: ...
+
+    def get(self, token: str) -> Bucket | None: ...
+
+    def put(self, token: str, bucket: Bucket) -> None: ...
+
+
+class LocalBuckets:
+    """The buckets of one process."""
+
+    def __init__(self) -> None:
+        self._buckets: dict[str, Bucket] = {}
+        self._lock = Lock()
+
+    def lock(self) -> AbstractContextManager[object]:
+        return self._lock
+
+    def get(self, token: str) -> Bucket | None:
+        return self._buckets.get(token)
+
+    def put(self, token: str, bucket: Bucket) -> None:
+        self._buckets[token] = bucket
+
+
 class RateLimiter:
     """Lets each token make so many requests a minute: a bucket that refills all the time, and holds one minute."""
 
-    def __init__(self, per_minute: int, now: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, per_minute: int, now: Callable[[], float] = time.monotonic, buckets: Buckets | None = None
+    ) -> None:
         """`per_minute` 0: no limit."""
         self._per_minute = per_minute
         self._now = now
-        self._buckets: dict[str, tuple[float, float]] = {}  # by token: what is left, and at which time
-        self._lock = Lock()
+        self._buckets = buckets or LocalBuckets()
 
     def seconds_to_wait(self, token: str) -> float:
         """Count a request of a token and return 0, or return how long to wait if it has none left."""
         if not self._per_minute:
             return 0.0
         now = self._now()
-        with self._lock:
-            left, at = self._buckets.get(token, (float(self._per_minute), now))
-            left = min(self._per_minute, left + (now - at) * self._per_minute / 60)
+        with self._buckets.lock():
+            bucket = self._buckets.get(token) or Bucket(float(self._per_minute), now)
+            left = min(self._per_minute, bucket.left + (now - bucket.at) * self._per_minute / 60)
             is_allowed = left >= 1
-            self._buckets[token] = (left - 1 if is_allowed else left, now)
+            self._buckets.put(token, Bucket(left - 1 if is_allowed else left, now))
         return 0.0 if is_allowed else (1 - left) * 60 / self._per_minute

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import anyio
 import anyio.to_thread
@@ -23,6 +23,9 @@ from .metrics import Metrics, RateLimiter, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
 from .sessions import Caller, MemoryPool, ServerOptions
+
+if TYPE_CHECKING:
+    from .worker_state import SharedMetrics
 
 MAX_NAME_CHARACTERS = 200  # of a name in the audit log
 
@@ -64,9 +67,23 @@ class MemoryService:
         self.authenticator = Authenticator(options, self._stores)
         self.audit = AuditLog(self._stores)
         self.metrics = Metrics()
+        self._shared_metrics: SharedMetrics | None = None
         self._prompts: PromptSocket | None = None
         self.rate_limiter = RateLimiter(options.requests_per_minute)
+        if options.worker_state:
+            self._share_with_workers(options.worker_state)
         self._request_log = RequestLog(sys.stderr) if options.logs_requests else None
+
+    def _share_with_workers(self, folder: str) -> None:
+        """Count requests together with the other workers of this server, and limit their rates together."""
+        from .worker_state import SharedBuckets, SharedMetrics
+
+        self._shared_metrics = SharedMetrics(self.metrics, folder)
+        self.rate_limiter = RateLimiter(self.options.requests_per_minute, buckets=SharedBuckets(folder))
+
+    def render_metrics(self) -> str:
+        """Return the figures of this server, of all its workers, in Prometheus' text format."""
+        return self._shared_metrics.render() if self._shared_metrics else self.metrics.render()
 
     def count_request(self, request: Request) -> None:
         """Count a request that is done, and log it if the server was started so."""
@@ -133,6 +150,8 @@ class MemoryService:
     def close(self) -> None:
         if self._prompts:
             self._prompts.close()
+        if self._shared_metrics:
+            self._shared_metrics.close()
         self.watchers.close()
         self.memories.close()
         self._stores.close()

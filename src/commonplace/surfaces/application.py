@@ -5,10 +5,13 @@ This is the one place where the surfaces meet; `commonplace serve` and `commonpl
 
 from __future__ import annotations
 
+import signal
 import socket
+import sys
 from asyncio import TimerHandle, Transport
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import NamedTuple
 
 import h11
@@ -21,6 +24,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from ..server.service import MemoryService
 from ..server.sessions import ServerOptions
+from ..server.workers import run_workers
 from . import web
 from .http import MCP_PATH, operations
 from .http.api import ENDPOINTS, build_api
@@ -29,6 +33,7 @@ from .http.dispatch import Dispatcher, EndpointTable, handle_http_error
 from .mcp.server import McpServer
 
 MAX_CONNECTIONS = 2000
+BACKLOG = 2048  # connections that wait to be accepted
 HEADER_TIMEOUT_SECONDS = 20.0
 SHUTDOWN_SECONDS = 2  # for open requests to end
 
@@ -81,12 +86,43 @@ def serve_http(
     keys: SignInKeys,
     proxies: Sequence[str] = (),
     certificate: Certificate | None = None,
+    workers: int = 1,
 ) -> None:
     """Serve until stopped. Open streams do not delay the end.
 
     `proxies`: the addresses whose X-Forwarded headers say who asks; from everybody else they are ignored.
     """
+
+    def serve(options: ServerOptions, worker: int = 0) -> None:
+        _serve_in_process(options, rules, listener, keys, proxies, certificate, worker)
+
+    if workers == 1:
+        serve(options)
+        return
+    from ..server.worker_state import claim, open_worker_state
+
+    with open_worker_state() as folder:
+        keys.claim = partial(claim, folder)
+        shared = options._replace(worker_state=folder)
+        number = run_workers(workers, partial(serve, shared), _report_worker)
+    signal.raise_signal(number)  # ends as a server without workers does
+
+
+def _report_worker(sentence: str) -> None:
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def _serve_in_process(
+    options: ServerOptions,
+    rules: AccessRules,
+    listener: socket.socket,
+    keys: SignInKeys,
+    proxies: Sequence[str],
+    certificate: Certificate | None,
+    worker: int,
+) -> None:
     service = MemoryService(options)
+    is_alone = not options.worker_state
     config = uvicorn.Config(
         _build(service, rules, keys),
         http=HeaderTimeoutProtocol,
@@ -96,6 +132,7 @@ def serve_http(
         proxy_headers=bool(proxies),
         forwarded_allow_ips=list(proxies),
         limit_concurrency=MAX_CONNECTIONS,
+        backlog=BACKLOG if is_alone else 1,
         h11_max_incomplete_event_size=2 * MAX_ADDRESS_BYTES,
         ssl_certfile=certificate.file if certificate else None,
         ssl_keyfile=certificate.key_file if certificate else None,
@@ -109,6 +146,13 @@ class _Server(uvicorn.Server):
     def __init__(self, config: uvicorn.Config, service: MemoryService) -> None:
         super().__init__(config)
         self._service = service
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve. A worker accepts one connection at a time (`backlog` 1), so that others get theirs; as many
+        as ever may wait for it."""
+        await super().startup(sockets)
+        for each in sockets or []:
+            each.listen(BACKLOG)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._service.watchers.close()

@@ -17,6 +17,7 @@ from ...errors import InvalidArgument, NotInstalled, StorageError
 from ...formats.timestamps import format_timestamp
 from ...home import utc_now
 from ...server.sessions import ServerOptions
+from ...server.workers import MAX_WORKERS
 from ...storage.backends import backend_of, display_name
 from ...storage.base import TokenStore
 from ...storage.layout import stem
@@ -106,6 +107,14 @@ def _http_options(command: Any) -> Any:
             metavar="N",
             help="Let each token make N requests a minute; 0: no limit.",
         ),
+        click.option(
+            "--workers",
+            default=1,
+            show_default=True,
+            type=click.IntRange(1, MAX_WORKERS),
+            metavar="N",
+            help="Serve with N processes, for more than one core.",
+        ),
         click.option("--log", "logs_requests", is_flag=True, help="Log each request to standard error, as JSON."),
     ):
         command = option(command)
@@ -149,6 +158,7 @@ def _serve(
     tls_key: str | None,
     requests_per_minute: int,
     logs_requests: bool,
+    workers: int,
     **given: Any,
 ) -> None:
     serving = _serving(**given)._replace(requests_per_minute=requests_per_minute, logs_requests=logs_requests)
@@ -176,7 +186,7 @@ def _serve(
     rules = AccessRules(tuple(sorted(names)), secret, is_open, read_only, metrics_token)
     certificate = Certificate(tls_cert, tls_key) if tls_cert and tls_key else None
     with open_browser(url, keys) if opens_browser else nullcontext():
-        serve_http(serving, rules, listener, keys, trust_proxy, certificate)
+        serve_http(serving, rules, listener, keys, trust_proxy, certificate, workers)
 
 
 def _for_tenants(serving: ServerOptions, *, is_open: bool, secret: str) -> ServerOptions:

@@ -5,8 +5,8 @@ allows travels with the request as a `Grant`. Only the files of the web page, wh
 and the exchange of a sign-in code need no token. The list of memories authenticates for each of them itself.
 
 The browser signs in with a one-time code in the address, which it exchanges for a session key. `commonplace web` opens
-a private file that leads to that address. A code works once and for a minute. Codes and keys are kept as hashes, for
-as long as the server runs.
+a private file that leads to that address. A code works once and for a minute. Codes are kept as hashes; keys are
+signed, and good for as long as the server runs.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ _SECURITY_HEADERS = {
 _RAW_SECURITY_HEADERS = [(name.lower().encode(), value.encode()) for name, value in _SECURITY_HEADERS.items()]
 KEY_PREFIX = "cpk_"
 CODE_LIFETIME_SECONDS = 60.0
-MAX_KEYS = 1000
 
 
 class AccessRules(NamedTuple):
@@ -279,45 +278,64 @@ def _do_nothing() -> None:
     """For whoever does not need to know that a code was used."""
 
 
+def _is_first(_digest: str) -> bool:
+    """Return that nobody else used a code: there is nobody else."""
+    return True
+
+
+class _Code(NamedTuple):
+    number: int
+    expires_at: float
+    is_used: bool = False
+
+
 class SignInKeys:
-    """`on_exchange` is called when a code was used."""
+    """Codes, and the keys they are exchanged for. A key is signed, so every worker of a server knows it for its own.
+
+    `on_exchange` is called when a code was used. `claim` says whether nobody else used a code: for workers, which
+    all know the codes that were made before they were.
+    """
 
     def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
         self._now = now
-        self._codes: dict[str, float] = {}  # hash of a code -> when it expires
-        self._keys: dict[str, str] = {}  # hash of a key -> its name in the audit log
+        self._codes: dict[str, _Code] = {}  # by their hashes
+        self._secret = secrets.token_bytes(32)
         self._lock = Lock()
         self.on_exchange: Callable[[], None] = _do_nothing
+        self.claim: Callable[[str], bool] = _is_first
 
     def create_code(self) -> str:
         code = secrets.token_urlsafe(32)
         with self._lock:
-            self._codes[hash_secret(code)] = self._now() + CODE_LIFETIME_SECONDS
+            self._codes[hash_secret(code)] = _Code(len(self._codes) + 1, self._now() + CODE_LIFETIME_SECONDS)
         return code
 
     def exchange(self, code: str) -> str | None:
         """Return a new key for a code; None if the code was used, has expired or never existed."""
+        digest = hash_secret(code)
         with self._lock:
-            expires = self._take_code(hash_secret(code))
-            if expires is None or expires < self._now() or len(self._keys) >= MAX_KEYS:
+            match = next((each for each in self._codes if hmac.compare_digest(each, digest)), "")
+            found = self._codes.get(match)
+            if found is None or found.is_used or found.expires_at < self._now():
                 return None
-            key = KEY_PREFIX + secrets.token_urlsafe(32)
-            self._keys[hash_secret(key)] = f"page {len(self._keys) + 1}"
+            self._codes[match] = found._replace(is_used=True)
+        if not self.claim(match):
+            return None
         self.on_exchange()
-        return key
+        name = f"{found.number}.{secrets.token_urlsafe(32)}"
+        return f"{KEY_PREFIX}{name}.{self._sign(name)}"
 
-    def _take_code(self, digest: str) -> float | None:
-        match = next((each for each in self._codes if hmac.compare_digest(each, digest)), "")
-        return self._codes.pop(match) if match else None
+    def _sign(self, name: str) -> str:
+        return hmac.new(self._secret, name.encode(), "sha256").hexdigest()
 
     def find_grant(self, secret: str) -> Grant | None:
         """Return the grant of a key: everything, as for the person who started the server."""
-        if not secret.startswith(KEY_PREFIX):
+        if not secret.startswith(KEY_PREFIX) or not secret.isascii():
             return None
-        digest = hash_secret(secret)
-        with self._lock:
-            name = next((self._keys[each] for each in self._keys if hmac.compare_digest(each, digest)), "")
-        return Grant(name, is_person=True) if name else None
+        name, _, signature = secret.removeprefix(KEY_PREFIX).rpartition(".")
+        if not hmac.compare_digest(self._sign(name), signature):
+            return None
+        return Grant(f"page {name.partition('.')[0]}", is_person=True)
 
 
 async def create_session(dispatcher: Dispatcher, request: Request, _: ApiRequest | None) -> Response:

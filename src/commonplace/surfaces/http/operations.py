@@ -41,7 +41,7 @@ def routes(service: MemoryService) -> list[BaseRoute]:
         if grant.role != "admin" or grant.agents is not None or is_tenant:
             detail = "the figures of a server need COMMONPLACE_METRICS_TOKEN, or a token for all agents with role admin"
             return problem_response(403, detail)
-        return Response(service.metrics.render(), media_type=MEDIA_TYPE)
+        return Response(await run_in_thread(service.render_metrics), media_type=MEDIA_TYPE)
 
     return [Route(HEALTH_PATH, get_health), Route(READY_PATH, get_readiness), Route(METRICS_PATH, get_metrics)]
 

@@ -51,15 +51,22 @@ Result = TypeVar("Result")
 Handler = Callable[[Context, Params], Awaitable[Result]]
 Message = SessionMessage | Exception
 MAX_REQUEST_BYTES = 16 * 1024 * 1024  # a megabyte of text, however it is escaped
+NO_SUBSCRIPTIONS = (
+    "a server with several workers has no sessions to notify: open a stream (subscriptions/listen, since 2026-07-28), "
+    "read GET /v1/changes, or start it without --workers"
+)
 STREAMS_SINCE = "2026-07-28"  # the first revision in which clients open a stream instead of subscribing
 
 
 class _Server(Server[Any]):
     """Tells clients that initialize a session which tools are for what, and that the list of resources changes."""
 
-    def __init__(self, *arguments: Any, introduce: Callable[[Grant], str], **more: Any) -> None:
+    def __init__(
+        self, *arguments: Any, introduce: Callable[[Grant], str], has_sessions: bool = True, **more: Any
+    ) -> None:
         super().__init__(*arguments, **more)
         self._introduce = introduce
+        self._has_sessions = has_sessions
 
     def create_initialization_options(
         self, notification_options: NotificationOptions | None = None, *others: Any, **more: Any
@@ -75,6 +82,8 @@ class _Server(Server[Any]):
             name: getattr(capabilities, name).model_copy(update={"list_changed": False})
             for name in ("tools", "prompts")
         }
+        if not self._has_sessions and more.get("protocol_version") not in MODERN_PROTOCOL_VERSIONS:
+            unchanging["resources"] = types.ResourcesCapability(subscribe=False, list_changed=False)
         return capabilities.model_copy(update=unchanging)
 
 
@@ -84,12 +93,15 @@ class McpServer:
     def __init__(self, service: MemoryService) -> None:
         self.service = service
         self.subscriptions = resources.Subscriptions(service.watchers)
+        # The next request of a session may reach another worker, which knows nothing of it: so there are none.
+        self._has_sessions = not service.options.worker_state
         self.server = _Server(
             "commonplace",
             version=__version__,
             title="commonplace",
             description="Memory for agents, in Markdown files",
             introduce=self._introduce,
+            has_sessions=self._has_sessions,
             on_list_tools=self._list_tools,
             on_call_tool=self._with_audit(self._call_tool),
             on_list_resources=self._with_audit(self._list_resources, "resources/list"),
@@ -188,7 +200,7 @@ class McpServer:
     ) -> types.ListResourcesResult:
         memory = await self._open_memory(context)
         batch = await _run_in_thread(resources.list_resources, memory, params.cursor if params else None)
-        if context.protocol_version < STREAMS_SINCE:
+        if context.protocol_version < STREAMS_SINCE and self._has_sessions:
             self.subscriptions.subscribe_to_list(context, memory)
         return types.ListResourcesResult(resources=batch.resources, next_cursor=batch.next_cursor)
 
@@ -208,6 +220,8 @@ class McpServer:
         return types.ReadResourceResult(contents=[contents])
 
     async def _subscribe(self, context: Context, params: types.SubscribeRequestParams) -> types.EmptyResult:
+        if not self._has_sessions:
+            raise MCPError(types.METHOD_NOT_FOUND, NO_SUBSCRIPTIONS)
         self.subscriptions.subscribe(context, await self._open_memory(context), params.uri)
         return types.EmptyResult()
 
@@ -243,6 +257,7 @@ class McpServer:
         return self.server.streamable_http_app(
             streamable_http_path=path,
             max_request_body_size=MAX_REQUEST_BYTES,
+            stateless_http=not self._has_sessions,
             transport_security=TransportSecuritySettings(enable_dns_rebinding_protection=False),
         )
 
