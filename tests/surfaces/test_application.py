@@ -22,6 +22,7 @@ import pytest
 
 from commonplace import Memory
 from commonplace.formats.timestamps import format_timestamp
+from commonplace.server.prompt_socket import ask_running
 from commonplace.storage.backends import open_tokens
 from commonplace.storage.folder.tokens import LOG_FILE
 from commonplace.storage.tokens import create_token
@@ -141,6 +142,19 @@ def test_the_page_is_opened_with_a_code_that_becomes_a_key(tmp_path: Path) -> No
     log = (tmp_path / "home" / LOG_FILE).read_text()
     assert code not in log
     assert key not in log
+
+
+def test_a_server_answers_the_hooks_before_prompts_too(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "home")
+    memory.call("remember", {"content": "Ann prefers green tea, never coffee."})
+    memory.search("tea")
+    folder = memory.home.storage.cache_folder
+    question = {"agent": "main", "session": "s-1", "prompt": "does Ann drink coffee?", "budget": 300}
+    with server(tmp_path / "home", COMMONPLACE_TOKEN=TOKEN) as one:
+        while (answer := ask_running(folder, question)) is None:
+            assert one.process.poll() is None
+        assert "green tea" in answer["text"]
+    assert ask_running(folder, question) is None
 
 
 def test_only_reading_holds_for_every_door(tmp_path: Path) -> None:

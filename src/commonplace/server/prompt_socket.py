@@ -1,7 +1,7 @@
 """Recall before a prompt by a process that runs anyway: a Unix socket beside the index, for the user alone.
 
-A command that clients run before each prompt would load the model and its libraries every time. Where a watcher or an
-MCP server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself.
+A command that clients run before each prompt would load the model and its libraries every time. Where a watcher or a
+server has a memory open, the command asks it instead; if anything goes wrong, it searches by itself.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -44,8 +44,10 @@ def ask_running(folder: str, request: dict[str, Any]) -> dict[str, Any] | None:
 class PromptSocket:
     """Answers prompts for the agent of a home, one after the other, in a thread."""
 
-    def __init__(self, home: Home) -> None:
+    def __init__(self, home: Home, find_home: Callable[[], Home] | None = None) -> None:
+        """`find_home`: returns the home with the settings it has now, where a process outlives them."""
         self._home = home
+        self._find_home = find_home
         self._folder = home.storage.cache_folder
         self._path = os.path.join(self._folder, FILE)
         self._listener: socket.socket | None = None
@@ -101,10 +103,11 @@ class PromptSocket:
 
         if request["version"] != __version__ or request["agent"] != self._home.agent:
             return {}
-        conversation = self._home.open_conversation(request["session"])
+        home = self._find_home() if self._find_home else self._home
+        conversation = home.open_conversation(request["session"])
         if conversation.needs_context:
             return {}
-        recall = recall_for(self._home, request["prompt"], request["budget"], conversation, session=request["session"])
+        recall = recall_for(home, request["prompt"], request["budget"], conversation, session=request["session"])
         return {"text": recall.text, "warnings": recall.receipt["warnings"]}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -22,7 +23,7 @@ from .auth import Authenticator, TokenStores
 from .metrics import Metrics, RateLimiter, Request, RequestLog
 from .notifications import ChangeFeeds, HomeWatchers
 from .prompt_socket import PromptSocket
-from .sessions import Caller, MemoryPool, ServerOptions
+from .sessions import UNRESTRICTED, Caller, MemoryPool, ServerOptions
 
 if TYPE_CHECKING:
     from .worker_state import SharedMetrics
@@ -142,10 +143,13 @@ class MemoryService:
             return Caller(grant.home or self.options.home, agent="")
         return caller
 
-    def answer_prompts(self, memory: Memory) -> None:
+    async def answer_prompts(self) -> None:
         """Answer the hooks of this user before each prompt, too, unless another process does."""
-        self._prompts = PromptSocket(memory.home)
-        self._prompts.start()
+        with suppress(CommonplaceError):  # the first request says what is wrong
+            caller = self.options.identify({}, {})
+            memory = await self.open_memory(caller, UNRESTRICTED)
+            self._prompts = PromptSocket(memory.home, lambda: self.memories.open(caller).home)
+            self._prompts.start()
 
     def close(self) -> None:
         if self._prompts:

@@ -111,7 +111,7 @@ class _Supervisor:
         cause = f"was killed by signal {-code}" if code < 0 else f"ended with status {code}"
         if self._failed_starts >= _MAX_FAILED_STARTS:
             self._report(f"worker {number} {cause}")
-            self._end(0, None)
+            self._end(signal.SIGTERM, None)
             return
         self._report(f"worker {number} {cause}: another one takes its place")
         if self._failed_starts:

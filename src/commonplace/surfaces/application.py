@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import h11
 import uvicorn
+from anyio import create_task_group
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.routing import Mount
@@ -51,7 +52,7 @@ def build_application(
     return _build(MemoryService(options), rules or AccessRules(), keys or SignInKeys())
 
 
-def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys) -> ASGIApp:
+def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys, *, answers_prompts: bool = False) -> ASGIApp:
     app = McpServer(service).http_application(MCP_PATH)
     authenticator = RequestAuthenticator(rules, service.authenticator, keys)
     dispatcher = Dispatcher(service, authenticator.authenticate, keys.exchange)
@@ -60,19 +61,22 @@ def _build(service: MemoryService, rules: AccessRules, keys: SignInKeys) -> ASGI
     app.router.routes.extend(operations.routes(service))
     app.router.routes.extend(web.routes())
     app.add_exception_handler(HTTPException, handle_http_error)
-    _close_at_end(app, service)
+    _add_lifespan(app, service, answers_prompts=answers_prompts)
     return AuthMiddleware(front, rules, authenticator, web.is_page)
 
 
-def _close_at_end(app: Starlette, service: MemoryService) -> None:
+def _add_lifespan(app: Starlette, service: MemoryService, *, answers_prompts: bool) -> None:
     """Close the service when the application ends, after what the MCP transport does at its end."""
     inner = app.router.lifespan_context
 
     @asynccontextmanager
     async def lifespan(state: Starlette) -> AsyncIterator[None]:
         try:
-            async with inner(state):
+            async with inner(state), create_task_group() as tasks:
+                if answers_prompts:
+                    tasks.start_soon(service.answer_prompts)
                 yield
+                tasks.cancel_scope.cancel()
         finally:
             service.close()
 
@@ -124,7 +128,7 @@ def _serve_in_process(
     service = MemoryService(options)
     is_alone = not options.worker_state
     config = uvicorn.Config(
-        _build(service, rules, keys),
+        _build(service, rules, keys, answers_prompts=worker == 0 and not options.tenants),
         http=HeaderTimeoutProtocol,
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,

@@ -9,7 +9,7 @@ import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from types import TracebackType
 from typing import Any, TypeVar, cast
@@ -263,9 +263,7 @@ class McpServer:
 
     async def run_stdio(self) -> None:
         async with stdio_server() as (incoming, outgoing):
-            with suppress(CommonplaceError):  # the first request says what is wrong
-                memory = await self.service.open_memory(self.service.options.identify({}, {}), UNRESTRICTED)
-                self.service.answer_prompts(memory)
+            await self.service.answer_prompts()
             options = self.server.create_initialization_options()
             await self.server.run(RepairingStream(incoming), outgoing, options)
 
