@@ -79,6 +79,7 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         ],
         "GET /v1/history/{id}": _history(kept),
         "GET /v1/blame/{path}": _pages("blame"),
+        "GET /v1/statements": [Http("statements", {"limit": 200}), Http("statements", {"limit": 2})],
         "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
         "GET /v1/health": [Http("health")],
         "GET /v1/tools": [Http("tools")],
@@ -111,6 +112,10 @@ def write_endpoints(kept: Kept) -> dict[str, list[tuple[str, Http]]]:
         ],
         "POST /v1/supersede": [
             ("POST", Http("supersede", body={"old": f"{path}#L1", "new": f"{WORLD}#L1"}))
+            for path in (WORLD, *THEIRS, *NOBODYS)
+        ],
+        "POST /v1/statements": [
+            ("POST", Http("statements", body={"path": path, "line": 1, "sentence": "x", "decision": "forget"}))
             for path in (WORLD, *THEIRS, *NOBODYS)
         ],
         "POST /v1/trust": [("POST", Http("trust"))],

@@ -18,6 +18,7 @@ PHONE = {"width": 390, "height": 844}
 PILOT = "# Pilot\n\nThe pilot answers on channel 12.\n\nShe sails at six.\n\nThe boat is blue.\n"
 # Name, address, whether on a phone, whether dark.
 PICTURES = [
+    ("learned", "#/search", False, False),
     ("search", "#/search?q=who+answers+on+channel+12", False, False),
     ("days", "#/browse/days", False, False),
     ("globals", "#/browse/globals", False, True),

@@ -79,7 +79,7 @@ def test_styles_ask_nobody_else() -> None:
 
 
 def test_all_of_it_is_small_and_what_others_wrote_has_its_licence() -> None:
-    assert sum(path.stat().st_size for path in ASSETS.rglob("*.*") if path.suffix != ".txt") < 250_000
+    assert sum(path.stat().st_size for path in ASSETS.rglob("*.*") if path.suffix != ".txt") < 300_000
     licences = (ASSETS / "vendor" / "LICENSES.txt").read_text()
     assert all(words in licences for words in ("preact.js", "MIT License", "Apache License"))
     assert [path.name for path in (ASSETS / "vendor").glob("*.js")] == ["preact.js"]

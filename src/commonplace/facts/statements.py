@@ -94,7 +94,7 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
         speaker = match[1] or match[0]
         text = text[match.end() :]
     statements: list[Statement] = []
-    for sentence, first, last in _split_sentences(strip_annotations(text)):
+    for sentence, first, last in split_sentences(strip_annotations(text), _MAX_CHARACTERS):
         statement = _parse(sentence, first, last, speaker)
         if statement:
             statements.append(statement)
@@ -116,13 +116,15 @@ def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
         statements[place] = statements[place]._replace(answers=statements[place].answers | answers)
 
 
-def _split_sentences(text: str) -> Iterator[tuple[str, int, int]]:
+def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tuple[str, int, int]]:
+    """Yield the sentences of a text with their first and last lines, without those that are longer than so much."""
     for part, first, last in _join_wrapped(text):
-        if len(part) <= _MAX_CHARACTERS and not _SENTENCE_END.search(part):
-            yield part, first, last
+        if not _SENTENCE_END.search(part):
+            if max_characters is None or len(part) <= max_characters:
+                yield part, first, last
             continue
         for sentence in _SENTENCE_END.split(part):
-            if sentence and len(sentence) <= _MAX_CHARACTERS:
+            if sentence and (max_characters is None or len(sentence) <= max_characters):
                 yield sentence, first, last
 
 

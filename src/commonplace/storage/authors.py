@@ -7,6 +7,7 @@ history only the newest changes are followed.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import NamedTuple
@@ -18,9 +19,11 @@ from .base import HistoryStore, Pages
 from .history import ABSENT, APPROVE, Change, Edit, Line, as_text, kind_of_origin, read_edits
 from .merge import matching_blocks
 
+KEEP = "keep"  # the tool of an approval of some lines by a person
 _PERSON = "person"
 _MAX_CACHED_PAGES = 2000
 _JOIN = "; "
+_LINES = re.compile(r"lines (\d{1,9}) to (\d{1,9}) of ([0-9a-f]+)")
 Span = tuple[str, int, int]  # a path, a first line and a last one, counted from 1
 
 
@@ -64,7 +67,23 @@ def blame(lines: Sequence[Line], bounds: Bounds) -> list[LineOrigin]:
         _follow(edit, text, origins)
         if edit.change.tool == APPROVE and kind_of_origin(edit.change.origin) != "import":
             origins = [origin._replace(is_approved=True) for origin in origins]
+        if edit.change.tool == KEEP and kind_of_origin(edit.change.origin) in ("", _PERSON):
+            _approve_lines(edit.change, origins)
     return origins
+
+
+def describe_lines(first: int, last: int, version: str) -> str:
+    """Return which lines of a version a person keeps, as the reason of a change."""
+    return f"lines {first} to {last} of {version}"
+
+
+def _approve_lines(change: Change, origins: list[LineOrigin]) -> None:
+    """Approve the lines that a change names, if they are of the version that it was made to."""
+    lines = _LINES.fullmatch(change.why)
+    if not lines or lines[3] != change.version:
+        return
+    for number in range(int(lines[1]) - 1, min(int(lines[2]), len(origins))):
+        origins[number] = origins[number]._replace(is_approved=True)
 
 
 def is_by_person(change: Change) -> bool:

@@ -12,7 +12,21 @@ from ... import __version__
 from ...schema import INTEGER, TEXT, Schema, object_of, types_of
 from ...tools import catalog
 from ...tools.define import ToolParameter
-from . import auth, browse, changes, export, health, history, homes, link_graph, pages, proposals, search, tools
+from . import (
+    auth,
+    browse,
+    changes,
+    export,
+    health,
+    history,
+    homes,
+    link_graph,
+    pages,
+    proposals,
+    search,
+    statements,
+    tools,
+)
 from .dispatch import Dispatcher, build_router
 from .endpoints import JSON, ApiRequest, Endpoint, Parameter, ResponseSpec
 from .problems import MEDIA_TYPE
@@ -176,6 +190,7 @@ ENDPOINTS = [
     *browse.ENDPOINTS,
     *link_graph.ENDPOINTS,
     *search.ENDPOINTS,
+    *statements.ENDPOINTS,
     *pages.ENDPOINTS,
     *history.ENDPOINTS,
     *changes.ENDPOINTS,

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "../vendor/preact.js";
 import { get } from "./api.js";
+import { Feed, focusFact } from "./feed.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { go, to, toPage } from "./router.js";
@@ -73,7 +74,7 @@ export function Search({ route }) {
 
 // "/" leads to the field, where it is no part of a question yet; Escape leaves the field and keeps the question.
 function onQuestionKey(event) {
-  if (event.key === "ArrowDown") focusHit(0);
+  if (event.key === "ArrowDown") event.target.value.trim() ? focusHit(0) : focusFact(0);
   else if (event.key === "Escape") event.target.blur();
   else if (event.key !== "/" || event.target.value) return;
   event.preventDefault();
@@ -237,7 +238,7 @@ function Nothing({ asked, filtered }) {
   <//>`;
 }
 
-// Before anything is asked: the latest days and changes, or how to begin.
+// Before anything is asked: what was learned lately, and the latest days; or how to begin.
 function Start() {
   const me = useMe();
   const { data: found, problem, again } = useAsked(
@@ -257,6 +258,8 @@ function Start() {
     <//>`;
   return html`<p class="said muted">${plural(status.pages, "page")}${status.passages != null && ` with ${plural(status.passages, "passage")}`}, for ${status.agent}</p>
   <div class="start">
+    <${Feed} />
+    <aside aria-label="What there is">
     <section><h2>Latest days</h2>${
       days.length
         ? html`<ul class="plain">
@@ -270,21 +273,12 @@ function Start() {
         : html`<p class="muted">None yet: facts that all agents share live here.</p>
           <${Command} text='commonplace world team "Who we are"' />`
     }</section>
-    <section><h2>Changed lately</h2><${Lately} /></section>
     <section><h2>Good to know</h2><ul class="plain tips">
-      <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits</li>
+      <li><kbd>/</kbd> searches from anywhere, <kbd>j</kbd> <kbd>k</kbd> walk through hits and sentences</li>
+      <li><kbd>y</kbd> keeps the sentence, <kbd>e</kbd> fixes it, <kbd>x</kbd> forgets it</li>
       <li>Ask in words of your own: <a href=${to("search", "", { q: "what did we decide last week?" })}>what did we decide last week?</a></li>
       <li><a href=${to("context")}>Context</a> shows exactly what a model reads first</li>
     </ul></section>
+    </aside>
   </div>`;
-}
-
-function Lately() {
-  const { data, again } = useAsked((signal) => get("history", { limit: 30 }, signal), []);
-  useFreshness(again);
-  const seen = new Set();
-  const latest = (data?.changes ?? []).filter((change) => !seen.has(change.path) && seen.add(change.path)).slice(0, 6);
-  return html`<ul class="plain">${latest.map((change) => html`<li>
-    <a href=${change.kind === "removed" ? to("history", "", { what: change.path }) : toPage(change.path)}>${change.path.split("/").slice(-2).join("/")}</a> <span class="muted">
-    ${change.kind === "removed" && "removed "}<${When} at=${change.at} /></span></li>`)}</ul>`;
 }

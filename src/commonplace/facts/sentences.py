@@ -1,0 +1,99 @@
+"""The sentences of a page with the lines they are on, and a page with one of them replaced or removed.
+
+A sentence is found again by its words, so that it may have moved since it was read. What it leaves behind goes with it:
+the mark of a list, the heading of an entry or of a note that has no other text.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..formats import frontmatter
+from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
+from .statements import split_sentences
+
+_COMMENT = re.compile(r"[ \t]*<!--.*?-->", re.DOTALL)
+_LINKS_AND_TAGS = re.compile(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
+_WORD = re.compile(r"\w")
+_LIST_MARK = re.compile(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*(?:\[[ xX]\])?[ \t]*")
+_ANNOTATION_LINES = re.compile(rf"(?:\n[ \t]*(?!{FOOTER_START})<!--[^\n]*-->[ \t]*(?=\n|\Z))+")
+_EMPTY_ENTRY = re.compile(rf"^{ENTRY_HEADING_PATTERN}[ \t]*\n\s*(?=#{{1,2}} |\Z)", re.MULTILINE)
+_EMPTY_NOTE = re.compile(rf"^### [^\n]*\n\s*{FOOTER_START}[^\n]*-->[ \t]*\n*", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{3,}")
+
+
+class Sentence(NamedTuple):
+    """A sentence as it is on its page, in one line. Its first and last line are counted from 1."""
+
+    text: str
+    first: int
+    last: int
+
+
+def find_sentences(text: str, *, is_record: bool = False) -> list[Sentence]:
+    """Return the sentences of a page; of a record its whole value."""
+    head, body = frontmatter.split(text)
+    above = head.count("\n")
+    if is_record:
+        return _find_value(body, above)
+    found: list[Sentence] = []
+    for part, first, last in split_sentences(body):
+        sentence = Sentence(_COMMENT.sub("", part).strip(), above + first + 1, above + last + 1)
+        if found and found[-1].last == sentence.last and _LINKS_AND_TAGS.fullmatch(sentence.text):
+            found[-1] = found[-1]._replace(text=f"{found[-1].text} {sentence.text}")
+        elif _WORD.search(sentence.text):
+            found.append(sentence)
+    return found
+
+
+def _find_value(body: str, above: int) -> list[Sentence]:
+    value = body.strip()
+    if not value:
+        return []
+    first = above + body[: body.index(value)].count("\n") + 1
+    return [Sentence(value, first, first + value.count("\n"))]
+
+
+def find_span(text: str, sentence: str, line: int) -> tuple[int, int] | None:
+    """Return where a sentence is in a page, the nearest to a line if it is there more than once; None if nowhere."""
+    words = sentence.split()
+    if not words:
+        return None
+    pattern = re.compile(r"\s+(?:[-*+>]\s+)?".join(map(re.escape, words)))
+    start = len(frontmatter.split(text)[0])
+    spans = [match.span() for match in pattern.finditer(text, start)]
+
+    def distance(span: tuple[int, int]) -> int:
+        return abs(text.count("\n", 0, span[0]) + 1 - line)
+
+    return min(spans, key=distance, default=None)
+
+
+def replace_sentence(text: str, span: tuple[int, int], sentence: str) -> str:
+    """Return the page with another text at a span; with an empty one, without the sentence and what it leaves empty."""
+    start, end = span
+    if sentence:
+        return f"{text[:start]}{sentence}{text[end:]}"
+    first = text.rfind("\n", 0, start) + 1
+    last = text.find("\n", end)
+    last = len(text) if last < 0 else last
+    rest = _COMMENT.sub("", text[end:last])
+    if _LIST_MARK.fullmatch(text[first:start]) and not rest.strip():
+        annotations = _ANNOTATION_LINES.match(text, last)
+        return _tidy(text[:first], text[annotations.end() if annotations else last :].removeprefix("\n"))
+    before = text[:start].rstrip(" \t") if not rest.strip() else text[:start]
+    return before + text[end:].lstrip(" \t") if rest.strip() else before + text[end:]
+
+
+def _tidy(before: str, after: str) -> str:
+    """Return two parts of a page joined, without an entry or a note that has become empty between them."""
+    if not before:
+        return after.lstrip("\n")
+    joined = _BLANK_LINES.sub("\n\n", before[-2:] + after[:2])
+    text = before[:-2] + joined + after[2:]
+    for pattern in (_EMPTY_ENTRY, _EMPTY_NOTE):
+        nearest = [match for match in pattern.finditer(text) if match.start() <= len(before) <= match.end() + 2]
+        for match in reversed(nearest):
+            text = text[: match.start()] + text[match.end() :]
+    return text

@@ -1,0 +1,210 @@
+"""What a memory learned, sentence by sentence, newest first; and what a person says to each: keep, fix or forget.
+
+A sentence that is kept counts as approved by a person. One that is forgotten is removed from its page, and can be put
+back from history; `forget.py` removes things for good.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from heapq import heappop, heappush
+from typing import NamedTuple
+
+from ..errors import CommonplaceError, Conflict, InvalidArgument
+from ..facts.sentences import Sentence, find_sentences, find_span, replace_sentence
+from ..formats import frontmatter
+from ..formats.timestamps import parse_timestamp
+from ..home import Home
+from ..storage.authors import KEEP, describe_lines
+from ..storage.base import ABSENT
+from ..storage.history import Change
+from ..storage.layout import Place
+from . import timeline
+
+_BATCH_PAGES = 20
+_KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
+
+
+SortKey = tuple[float, str, int]
+
+
+class Position(NamedTuple):
+    """Where a sentence is in the feed: newest first, then in the order of its page. `number`: that on its page."""
+
+    at: str
+    path: str
+    number: int
+
+    def sort_key(self) -> SortKey:
+        return _age(self.at), self.path, self.number
+
+
+def _age(at: str) -> float:
+    """Return a number that is smaller for a later time; the largest for one that nobody knows."""
+    moment = parse_timestamp(at)
+    return -moment.timestamp() if moment else math.inf
+
+
+class Learned(NamedTuple):
+    """A sentence of the feed. `is_approved`: a person wrote it, or kept it."""
+
+    sentence: Sentence
+    position: Position
+    place: Place
+    author: str
+    is_approved: bool
+
+
+class Outcome(NamedTuple):
+    """What became of a sentence. `change`: the id of the change that can be undone; empty if nothing changed."""
+
+    path: str
+    change: str
+    warning: str = ""
+
+
+def list_learned(
+    home: Home, limit: int, after: Position | None = None, *, only_unapproved: bool = False
+) -> list[Learned]:
+    """Return the newest sentences that the agent may see, or those that come after a position."""
+    chosen: list[Learned] = []
+    for learned in _iterate_newest(home):
+        is_before = after is not None and learned.position.sort_key() <= after.sort_key()
+        if is_before or (only_unapproved and learned.is_approved):
+            continue
+        chosen.append(learned)
+        if len(chosen) == limit:
+            break
+    return chosen
+
+
+def _iterate_newest(home: Home) -> Iterator[Learned]:
+    """Yield the sentences of all pages. A page is read once everything newer than its latest change is given."""
+    waiting: list[tuple[SortKey, Learned]] = []
+    changes = _list_latest_changes(home)
+    for start in range(0, len(changes), _BATCH_PAGES):
+        batch = changes[start : start + _BATCH_PAGES]
+        newest = Position(batch[0].at, batch[0].path, 0).sort_key()
+        while waiting and waiting[0][0] < newest:
+            yield heappop(waiting)[1]
+        for learned in _read_learned(home, _find_places(home, batch)):
+            heappush(waiting, (learned.position.sort_key(), learned))
+    while waiting:
+        yield heappop(waiting)[1]
+
+
+def _list_latest_changes(home: Home) -> list[Change]:
+    """Return the latest change of every page that is there, newest first."""
+    timeline.record_outside_edits(home)
+    latest = {change.path: change for change in home.storage.history.changes()}
+
+    def sort_key(change: Change) -> SortKey:
+        return Position(change.at, change.path, 0).sort_key()
+
+    return sorted((change for change in latest.values() if change.version != ABSENT), key=sort_key)
+
+
+def _find_places(home: Home, changes: Sequence[Change]) -> list[tuple[str, Place]]:
+    """Return the pages of the feed that the agent may see, and what they are."""
+    places = [(change.path, home.index.scope.place(change.path)) for change in changes]
+    return [
+        (path, place) for path, place in places if place and place.kind in _KINDS and home.visibility.may_see(place)
+    ]
+
+
+def _read_learned(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[Learned]:
+    found = [
+        (path, place, number, sentence)
+        for path, place, text in _read_texts(home, pages)
+        for number, sentence in enumerate(find_sentences(text, is_record=place.kind == "record"))
+    ]
+    origins = home.authors.find([(path, sentence.first, sentence.last) for path, _, _, sentence in found])
+    for (path, place, number, sentence), origin in zip(found, origins, strict=True):
+        yield Learned(sentence, Position(origin.at, path, number), place, origin.author, origin.is_approved)
+
+
+def _read_texts(home: Home, pages: Sequence[tuple[str, Place]]) -> Iterator[tuple[str, Place, str]]:
+    """Yield the text of each page; one that cannot be read is left to doctor."""
+    read = home.storage.page_reader([path for path, _ in pages])
+    for path, place in pages:
+        try:
+            text = read(path).text
+        except CommonplaceError:
+            continue
+        yield path, place, text
+
+
+def keep_sentence(home: Home, path: str, sentence: str, line: int, session: str = "") -> Outcome:
+    """Note in history that a person stands behind a sentence as it is, with all of its lines."""
+    page = home.storage.pages.read(path)
+    start, end = _require_span(path, page.text, sentence, line)
+    first = _find_heading_above(page.text, page.text.count("\n", 0, start) + 1)
+    last = page.text.count("\n", 0, end) + 1
+    with home.writer.call(KEEP, session=session, why=describe_lines(first, last, page.version)):
+        home.storage.pages.reaffirm(path)
+    change = home.storage.history.changes(path)[-1]
+    if change.version != page.version:
+        raise _changed(path)
+    return Outcome(path, change.id)
+
+
+def _find_heading_above(text: str, line: int) -> int:
+    """Return the first of the headings right above a line, which are approved with it; the line if there is none."""
+    lines = text.split("\n")
+    first = line
+    for number in range(line - 1, 0, -1):
+        above = lines[number - 1].strip()
+        if above and not above.startswith("#"):
+            break
+        if above:
+            first = number
+    return first
+
+
+def fix_sentence(home: Home, path: str, sentence: str, line: int, text: str, session: str = "") -> Outcome:
+    """Replace a sentence by another text."""
+    if not text.strip():
+        raise InvalidArgument("there is no text: say what is right, or forget the sentence")
+    return _replace(home, path, sentence, line, text.strip(), tool="fix", session=session)
+
+
+def forget_sentence(home: Home, path: str, sentence: str, line: int, session: str = "") -> Outcome:
+    """Remove a sentence from its page; the page goes with its last one, unless people gave it a heading of its own."""
+    return _replace(home, path, sentence, line, "", tool="forget", session=session)
+
+
+def _replace(home: Home, path: str, sentence: str, line: int, text: str, *, tool: str, session: str) -> Outcome:
+    with home.writer.call(tool, session=session) as outcome:
+        screened = home.writer.screen({"text": text})["text"]
+
+        def change(current: str) -> str:
+            return replace_sentence(current, _require_span(path, current, sentence, line), screened)
+
+        home.writer.edit(path, change)
+        if not text and _is_left_empty(home, path):
+            home.writer.remove(path)
+    return Outcome(path, _latest_change(home, path), "; ".join(outcome.warnings))
+
+
+def _is_left_empty(home: Home, path: str) -> bool:
+    """Return whether a page has nothing left that anybody wrote: a record without a value, a day without entries."""
+    _, body = frontmatter.split(home.storage.pages.read(path).text)
+    day = home.layout.day_of(home.agent, path)
+    return body.strip() in ("", f"# {day}" if day else "")
+
+
+def _latest_change(home: Home, path: str) -> str:
+    changes = home.storage.history.changes(path)
+    return changes[-1].id if changes else ""
+
+
+def _require_span(path: str, text: str, sentence: str, line: int) -> tuple[int, int]:
+    span = find_span(text, sentence, line)
+    if span is None:
+        raise _changed(path)
+    return span
+
+
+def _changed(path: str) -> Conflict:
+    return Conflict(f"{path} does not say that any more: look at it again")

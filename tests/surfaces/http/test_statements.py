@@ -1,0 +1,74 @@
+"""The feed over HTTP: sentences with their authors, and keep, fix and forget."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from commonplace import Memory
+from commonplace.storage.backends import open_tokens
+from commonplace.storage.tokens import create_token
+
+from .api import Api, api
+
+
+def find(asked: Api, words: str) -> dict[str, object]:
+    return next(row for row in asked.get("statements")["statements"] if words in row["text"])
+
+
+def decide(asked: Api, row: dict[str, object], decision: str, **more: str) -> dict[str, str]:
+    body = {"path": row["path"], "line": row["from"], "sentence": row["text"], "decision": decision, **more}
+    answer: dict[str, str] = asked.post("statements", **body)
+    return answer
+
+
+def test_the_feed_says_what_was_learned_where_and_by_whom(asked: Api) -> None:
+    row = find(asked, "green tea")
+    assert row["author"] == "main (remember)"
+    assert row["writable"]
+    assert not row["approved"]
+    assert "#/page/memory/world/people.md" in str(row["html"])
+    assert not [row for row in asked.get("statements")["statements"] if "quokka" in row["text"]]
+
+
+def test_the_feed_goes_on_after_its_cursor(asked: Api) -> None:
+    first = asked.get("statements", limit=2)
+    rest = asked.get("statements", after=first["next"])
+    every = asked.get("statements")["statements"]
+    assert first["statements"] + rest["statements"] == every
+    assert rest["next"] is None
+    assert asked.send("GET", "statements", params={"after": "bm9uc2Vuc2U"}).status_code == 404
+
+
+def test_a_sentence_is_fixed_forgotten_and_brought_back(asked: Api) -> None:
+    decide(asked, find(asked, "green tea"), "fix", text="Ann prefers black tea.")
+    row = find(asked, "black tea")
+    done = decide(asked, row, "forget")
+    assert not [row for row in asked.get("statements")["statements"] if "black tea" in row["text"]]
+    assert asked.post("undo", changes=[done["change"]])["undone"][0]["done"]
+    assert find(asked, "black tea")
+
+
+def test_a_kept_sentence_is_not_offered_again(asked: Api) -> None:
+    row = find(asked, "green tea")
+    decide(asked, row, "keep")
+    left = asked.get("statements", unapproved=True)["statements"]
+    assert row["text"] not in [each["text"] for each in left]
+
+
+def test_a_sentence_that_is_gone_is_a_conflict(asked: Api) -> None:
+    row = {**find(asked, "green tea"), "text": "Ann prefers coffee."}
+    body = {"path": row["path"], "line": row["from"], "sentence": row["text"], "decision": "forget"}
+    assert asked.send("POST", "statements", json=body).status_code == 409
+
+
+def test_nobody_decides_about_the_pages_of_others_or_without_the_right_to_write(full: Path) -> None:
+    path = next(iter((full / "agents/bob/memory/daily").glob("*.md"))).relative_to(full)
+    body = {"path": str(path), "line": 5, "sentence": "Bob hides a quokka.", "decision": "forget"}
+    memory = Memory(full)
+    tokens = open_tokens(str(full))
+    reader = create_token(tokens, memory.home.clock(), agents=None, role="read")[1]
+    ann = create_token(tokens, memory.home.clock(), agents=["main"], role="write")[1]
+    with api(full) as asked:
+        assert asked.as_(reader).send("POST", "statements", json=body).status_code == 403
+        assert asked.as_(ann).send("POST", "statements", json=body).status_code == 403
+    assert "quokka" in (full / path).read_text()
