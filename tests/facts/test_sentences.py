@@ -78,6 +78,12 @@ def test_a_wrapped_sentence_is_found_across_its_lines() -> None:
     assert without(page, sentence.text) == "Not by mail.\n"
 
 
+def test_a_comment_goes_with_the_line_that_it_is_about() -> None:
+    page = "Ada leads. <!-- commonplace: supersedes 3f9a01c2 -->\n\nGrace builds.\n"
+    assert texts(page) == ["Ada leads.", "Grace builds."]
+    assert without(page, "Ada leads.") == "Grace builds.\n"
+
+
 def test_the_nearest_of_two_equal_sentences_is_meant() -> None:
     page = "Ask Ada.\n\nThen wait.\n\nAsk Ada.\n"
     span = find_span(page, "Ask Ada.", 5)

@@ -10,11 +10,13 @@ import re
 from typing import NamedTuple
 
 from ..formats import frontmatter
+from ..formats.annotations import strip_annotations
 from ..formats.structure import ENTRY_HEADING_PATTERN, FOOTER_START
 from .statements import split_sentences
 
 _COMMENT = re.compile(r"[ \t]*<!--.*?-->", re.DOTALL)
 _LINKS_AND_TAGS = re.compile(r"(?:\[\[[^\]\n]*\]\][.,;]?|#[\w-]+|\s)+")  # they belong to the sentence before them
+_BETWEEN_WORDS = r"(?:\s|<!--[^\n>]*-->)+"
 _WORD = re.compile(r"\w")
 _LIST_MARK = re.compile(r"[ \t]*(?:[-*+•>]|\d{1,3}[.)])?[ \t]*(?:\[[ xX]\])?[ \t]*")
 _ANNOTATION_LINES = re.compile(rf"(?:\n[ \t]*(?!{FOOTER_START})<!--[^\n]*-->[ \t]*(?=\n|\Z))+")
@@ -38,7 +40,7 @@ def find_sentences(text: str, *, is_record: bool = False) -> list[Sentence]:
     if is_record:
         return _find_value(body, above)
     found: list[Sentence] = []
-    for part, first, last in split_sentences(body):
+    for part, first, last in split_sentences(strip_annotations(body)):
         sentence = Sentence(_COMMENT.sub("", part).strip(), above + first + 1, above + last + 1)
         if found and found[-1].last == sentence.last and _LINKS_AND_TAGS.fullmatch(sentence.text):
             found[-1] = found[-1]._replace(text=f"{found[-1].text} {sentence.text}")
@@ -60,7 +62,7 @@ def find_span(text: str, sentence: str, line: int) -> tuple[int, int] | None:
     words = sentence.split()
     if not words:
         return None
-    pattern = re.compile(r"\s+(?:[-*+>]\s+)?".join(map(re.escape, words)))
+    pattern = re.compile(_BETWEEN_WORDS.join(map(re.escape, words)))
     start = len(frontmatter.split(text)[0])
     spans = [match.span() for match in pattern.finditer(text, start)]
 
