@@ -51,3 +51,10 @@ def test_any_text_has_a_bounded_number_of_statements(text: str) -> None:
     assert len(statements) <= MAX_STATEMENTS
     assert all(0 <= each.first_line <= each.last_line <= lines for each in statements)
     assert fact_keys(text) == fact_keys(text)
+
+
+def test_clauses_that_say_something_of_their_own_are_statements() -> None:
+    texts = [each.text for each in split_statements("Tests run with pytest -q; CI is on CircleCI.")]
+    assert texts == ["Tests run with pytest -q", "CI is on CircleCI."]
+    whole = "We chose Postgres for billing; the usual reasons."
+    assert [each.text for each in split_statements(whole)] == [whole]

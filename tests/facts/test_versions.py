@@ -22,6 +22,17 @@ VERSIONS = [
     ("Max upload size = 25 MB", "Max upload size = 100 MB", "frame"),
     ("We use Postgres for billing.", "Billing no longer uses Postgres, it is on MySQL now.", "retraction"),
     ("The database for analytics: not decided yet.", "We chose ClickHouse as the analytics database.", "answer"),
+    ("The API listens on port 8000.", "The API listens on port 8080.", "frame"),
+    ("The API base URL is https://a.example.com.", "The API base URL is https://b.example.org.", "frame"),
+    ("The config file is config.yaml.", "The config file is settings.toml.", "frame"),
+    ("Feature flag checkout is off in production.", "Feature flag checkout is on in production.", "frame"),
+    ("Python 3.11 is required.", "Python 3.13 is required.", "frame"),
+    ("Deploys happen on Fridays.", "Deploys happen on Tuesdays.", "frame"),
+    ("The release is blocked by the audit.", "The release is unblocked.", "frame"),
+    ("The frontend is written in Vue 3.", "We rewrote the frontend in Svelte.", "correction"),
+    ("We use Jest for tests.", "We migrated the tests to Vitest.", "correction"),
+    ("The default branch is master.", "Renamed master to main.", "correction"),
+    ("We use Datadog for metrics.", "We cancelled Datadog.", "retraction"),
 ]
 IN_OTHER_LANGUAGES = [
     ("小王的生日是5月3日。", "我记错了,小王的生日是5月13日。"),
@@ -47,6 +58,15 @@ TWO_FACTS = [
     ("packing list: sunscreen, hat", "packing list: add mosquito net"),
     ("Hoy he corrido 5 km por el río", "Hoy he corrido 9 km por el río"),
     ("Staging DB: db-stg-2", "Production DB: db-prd-1"),
+    ("Max file size is 10 MB for images.", "Max file size is 50 MB for videos."),
+    ("The timeout is 30 seconds for reads.", "The timeout is 60 seconds for writes."),
+    ("Cache TTL is 60 seconds in dev.", "Cache TTL is 600 seconds in prod."),
+    ("Memory limit is 512 MB on the web pods.", "Memory limit is 2 GB on the worker pods."),
+    ("Timeout: 30 s for reads", "Timeout: 60 s for writes"),
+    ("The API listens on port 8000 in dev.", "The API listens on port 8080 in prod."),
+    ("The desk is made of oak.", "Moved the desk to the office."),
+    ("The branch main is protected.", "Renamed master to main."),
+    ("We use Redis for caching.", "We migrated the tests to Vitest."),
 ]
 
 

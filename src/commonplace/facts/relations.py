@@ -38,9 +38,10 @@ _KINDS = {
     "play": "play plays played playing",
     "speak": "speak speaks spoke",
     "start": """
-        start starts begins begin ends end closes close opens open happens takes meets meet due expires expire
+        start starts begins begin ends end closes close opens open takes meets meet due expires expire
         arrives arrive departs depart leaves empieza termina comienza commence finit começa termina beginnt
         endet начинается заканчивается""",
+    "reach": "listens listen points resolves redirects defaults binds happen happens occur occurs",
     "have": "has have",
     "go": "goes attend attends attending study studies studying studied",
     "belong": "belongs belong pertenece appartient pertence gehört принадлежит",

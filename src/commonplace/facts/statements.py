@@ -95,11 +95,11 @@ def split_statements(text: str, *, is_turn: bool = False) -> list[Statement]:
         text = text[match.end() :]
     statements: list[Statement] = []
     for sentence, first, last in split_sentences(strip_annotations(text), _MAX_CHARACTERS):
-        statement = _parse(sentence, first, last, speaker)
-        if statement:
-            statements.append(statement)
-            if len(statements) == MAX_STATEMENTS:
-                break
+        clauses = _split_clauses(sentence) if "; " in sentence and not speaker else (sentence,)
+        parsed = (_parse(clause, first, last, speaker) for clause in clauses)
+        statements += (statement for statement in parsed if statement)
+        if len(statements) >= MAX_STATEMENTS:
+            break
     for line, answers in find_answers(text).items():
         _attach(statements, line, answers)
     return statements
@@ -126,6 +126,14 @@ def split_sentences(text: str, max_characters: int | None = None) -> Iterator[tu
         for sentence in _SENTENCE_END.split(part):
             if sentence and (max_characters is None or len(sentence) <= max_characters):
                 yield sentence, first, last
+
+
+def _split_clauses(sentence: str) -> Sequence[str]:
+    """Return the clauses of a note that say something of their own: `Tests run with pytest; CI is on CircleCI.`"""
+    clauses = sentence.split("; ")
+    folded = [fold(clause) for clause in clauses]
+    is_whole = all(label_of(clause) or find_relation(tuple(split_words(clause))) for clause in folded)
+    return clauses if is_whole else (sentence,)
 
 
 def _join_wrapped(text: str) -> Iterator[tuple[str, int, int]]:

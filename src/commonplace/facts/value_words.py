@@ -11,6 +11,8 @@ PREPOSITIONS = word_set(
     против в на у с по से में को पर في من إلى على
     """
 )
+# What follows one of these within a value says in which case it holds: `30 seconds for reads`.
+CASE_PREPOSITIONS = word_set("for in on per with during under if when für bei auf mit para em pour dans для при")
 _ROLE_WORDS = """
     name title address email phone number owner manager boss lead leader head chief ceo cto cfo chairperson chairman
     chair president director captain coach mayor minister king queen capital author creator founder developer producer

@@ -13,11 +13,13 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
+from .announcements import find_announcement
 from .cues import Cue, find_cue
 from .links import hash_words
 from .relations import FIRST_PERSON, find_relation
 from .statements import CHANGES, Statement
 from .value_words import (
+    CASE_PREPOSITIONS,
     CONTEXT_LABELS,
     DONE,
     EVENT_WORDS,
@@ -47,6 +49,7 @@ _MIN_SHARE_OF_ONE = 0.75  # of what the older is about, if both have one word in
 _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some with any
 _MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
 _MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
+_MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
 _NAME_WEIGHT = 2.0
@@ -95,14 +98,32 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
         return None
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
         return _judge_frame(older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
+    if not says_so and "open" not in older.cues and _differ_in_case(older, newer):
+        return None
     if _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
     return (
         _judge_frame(older, newer)
         or _judge_number(older, newer)
         or _judge_relation(older, newer)
+        or _judge_announcement(older, newer)
+        or _judge_move(older, newer)
         or _judge_change(older, newer)
     )
+
+
+def _differ_in_case(older: Statement, newer: Statement) -> bool:
+    """Return whether each of two values holds for another case: `30 seconds for reads`, `60 seconds for writes`."""
+    frame = _align(older.words, newer.words)
+    cases = [_read_case(value) for value in (frame.older, frame.newer)]
+    has_cases = bool(frame.prefix) and all(cases) and cases[0] != cases[1]
+    return has_cases and not any(is_number(word) for case in cases for word in case)
+
+
+def _read_case(value: list[str]) -> list[str]:
+    """Return what follows the first preposition within a value: when, where or for whom it holds."""
+    at = next((at for at, word in enumerate(value) if at and word in CASE_PREPOSITIONS), len(value))
+    return value[at + 1 :]
 
 
 def _is_rejected(older: Statement, newer: Statement) -> bool:
@@ -139,6 +160,8 @@ def _judge_frame(older: Statement, newer: Statement) -> Link | None:
         return None
     if older.speaker and not (_MODALS.isdisjoint(frame.prefix) and _is_value(frame.older) and _is_value(frame.newer)):
         return None
+    if _is_required_version(frame):
+        return Link("frame", f"another version is {frame.suffix[1]}", " ".join(frame.prefix))
     frame = _extend_names(frame, older.text, newer.text)
     if max(len(frame.older), len(frame.newer)) > _MAX_VALUE_WORDS or _differs_in_subject(frame):
         return None
@@ -153,6 +176,13 @@ def _differs_in_subject(frame: _Frame) -> bool:
     """Return whether two statements are about different things: `bug 12 is fixed` and `bug 13 is fixed`."""
     relation = find_relation((*frame.prefix, *frame.older, *frame.suffix))
     return bool(frame.prefix and frame.suffix) and relation is not None and relation.at > len(frame.prefix)
+
+
+def _is_required_version(frame: _Frame) -> bool:
+    """Return whether both say which version is required: `Python 3.11 is required`."""
+    is_required = frame.suffix[:1] == ["is"] and frame.suffix[1:2] in (["required"], ["needed"])
+    values = (frame.older, frame.newer)
+    return is_required and bool(frame.prefix) and all(len(value) == 1 and is_number(value[0]) for value in values)
 
 
 def _is_value(words: list[str]) -> bool:
@@ -211,12 +241,15 @@ def _has_one_value(frame: _Frame, older: Statement, newer: Statement) -> bool:
         return False
     values = (frame.older, frame.newer)
     has_preposition = bool(tail) and tail[-1] in PREPOSITIONS
-    if any(value[0] in PREPOSITIONS for value in values) or "not" in (*frame.older, *frame.newer):
+    are_states = _are_states(values)
+    if (any(value[0] in PREPOSITIONS for value in values) and not are_states) or "not" in (*frame.older, *frame.newer):
         return False
     if relation.kind in ("home", "work", "go", "play", "speak", "mean", "fate", "belong"):
         return has_preposition and (tail[0] in PREPOSITIONS or not older.speaker or len(tail) == 3)
     if relation.kind == "prefer":
         return True
+    if relation.kind == "reach":
+        return bool(tail) and tail[0] in PREPOSITIONS and not older.speaker
     if relation.kind == "be":
         return _is_one_predicate(frame, relation.subject, verb, tail, older, newer)
     if relation.kind == "use":
@@ -247,12 +280,18 @@ def _is_one_predicate(
         return not older.speaker or (len(tail) > 1 and tail[-1] != "to" and verb != "will") or is_typed
     if older.speaker and not _has_owner(frame.prefix, older.text):
         return False
-    if is_typed or (all(" ".join(value) in STATES for value in values) and not older.speaker):
+    if is_typed or (_are_states(values) and not older.speaker):
         return True
     if tail and not set(tail) <= _DROPPED:
         return False
     roles = FAVOURITES if older.speaker else ROLES
     return any(word in roles for word in (*subject, *frame.prefix))
+
+
+def _are_states(values: tuple[list[str], list[str]]) -> bool:
+    """Return whether both values begin with a state, and not with the same: `on`, `blocked by the audit`."""
+    older, newer = values
+    return older[0] in STATES and newer[0] in STATES and older[0] != newer[0]
 
 
 def _is_single_valued(tail: list[str]) -> bool:
@@ -261,11 +300,18 @@ def _is_single_valued(tail: list[str]) -> bool:
 
 
 def _have_same_type(frame: _Frame, older: Statement, newer: Statement) -> bool:
-    """Return whether both values are names, or both have a number."""
+    """Return whether both values are names, or addresses and files, or both have a number."""
     if _is_name(frame.older, older.text) and _is_name(frame.newer, newer.text):
+        return True
+    if _is_address(frame.older) and _is_address(frame.newer):
         return True
     numbers = [set(filter(is_number, value)) for value in (frame.older, frame.newer)]
     return all(numbers) and numbers[0] != numbers[1]
+
+
+def _is_address(value: list[str]) -> bool:
+    """Return whether a value is one word such as a host, a file or an address."""
+    return len(value) == 1 and any(mark in value[0] for mark in "._@/")
 
 
 def _has_owner(prefix: list[str], text: str) -> bool:
@@ -386,6 +432,32 @@ def _weigh(each: str, names: set[str]) -> float:
 def _names(text: str) -> Iterable[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
+
+
+def _judge_announcement(older: Statement, newer: Statement) -> Link | None:
+    announcement = find_announcement(older, newer) if "change" in newer.cues else None
+    return Link(*announcement) if announcement else None
+
+
+def _judge_move(older: Statement, newer: Statement) -> Link | None:
+    """Return a link where the newer note says that a date or a number of the same thing changed."""
+    if "change" not in newer.cues or "open" in older.cues or _is_event(older):
+        return None
+    subject = _read_subject(older, "")
+    moved = _read_subject(newer, find_cue(fold(newer.text), "change"))
+    if not subject or not moved or moved[0] not in subject or older.stems == newer.stems:
+        return None
+    shared = set(subject).intersection(moved)
+    if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
+        return None
+    return Link("correction", "says that it changed", " ".join(sorted(shared)))
+
+
+def _read_subject(statement: Statement, cue: str) -> list[str]:
+    """Return the topics before the first number of a statement, without those of a cue; empty if it has no number."""
+    skipped = set(content_stems(split_words(cue)))
+    at = next((at for at, each in enumerate(statement.stems) if is_number(each)), 0)
+    return [each for each in _topics(statement.stems[:at]) if each not in skipped]
 
 
 def _judge_change(older: Statement, newer: Statement) -> Link | None:

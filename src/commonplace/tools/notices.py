@@ -162,9 +162,12 @@ def _find_by_words(
 def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) -> list[Notice]:
     """Return the statements elsewhere that a new statement is a newer version of."""
     notices: list[Notice] = []
+    own = {(each.path, each.statement.words) for each in written}
     for candidate in candidates:
         hit = candidate.hit
         for older in split_statements(hit.text, is_turn=hit.source == "session"):
+            if (hit.path, older.words) in own:  # just written as well
+                continue
             for each in written:
                 link = judge(older, each.statement, is_same_place=hit.path == each.path)
                 if link:

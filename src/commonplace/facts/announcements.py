@@ -1,0 +1,72 @@
+"""Sentences that announce a change of one thing: moved to another tool, given up, or renamed.
+
+`We migrated the tests to Vitest.` shares one word with `We use Jest for tests.`, too few for the general rule. Its
+form says which word is the subject, so that one is enough, if the older statement says what is used for it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from .statements import Statement
+from .words import content_stems, fold, split_words, word_set
+
+_WORD = r"\w[\w-]*(?:\.\w[\w-]*)*"
+_NOUN = rf"(?:the |our |my |all |its )?(?P<what>{_WORD}(?: {_WORD})?)"
+_TARGET = rf"(?P<target>{_WORD}(?: {_WORD})?)"
+_END = r"(?=[.,;:!]|$| (?:because|since|after|as|in|on|for|last|this|and)\b)"
+_MIGRATED = re.compile(
+    rf"\b(?:migrated|switched|ported|converted|rewrote) {_NOUN}(?: from \S+)? (?:over )?(?:to|in|into|with) {_TARGET}"
+)
+_GIVEN_UP = re.compile(
+    r"\b(?:cancel(?:l?ed)|dropped|retired|uninstalled|discontinued|stopped using|no longer use|got rid of)"
+    rf" {_NOUN}{_END}"
+)
+_RENAMED = re.compile(rf"\brenamed (?:the |our )?(?:\w+ )??(?P<what>{_WORD}) (?:to|into) (?P<target>{_WORD})")
+_USING = word_set("use uses using run runs written built based hosted deployed with in on")
+_USED = word_set("use uses using pay pays paying subscribe subscribed run runs")
+
+
+class Announcement(NamedTuple):
+    """What a sentence says of the statement that it replaces."""
+
+    kind: str
+    reason: str
+    about: str
+
+
+def find_announcement(older: Statement, newer: Statement) -> Announcement | None:
+    """Return how a newer statement announces a change of what the older one says; None if it does not."""
+    folded = fold(newer.text)
+    if (match := _MIGRATED.search(folded)) and _replaces_tool(older, match["what"], match["target"]):
+        return Announcement("correction", "says that it changed", match["what"])
+    if (match := _GIVEN_UP.search(folded)) and _uses(older, match["what"]):
+        return Announcement("retraction", "says that it was given up", match["what"])
+    if (match := _RENAMED.search(folded)) and _is_called(older, match["what"], match["target"]):
+        return Announcement("correction", "gives it another name", match["what"])
+    return None
+
+
+def _replaces_tool(older: Statement, what: str, target: str) -> bool:
+    """Return whether the older statement says with what a thing is done, and that is something else."""
+    subject = set(_stems(what))
+    stems = set(older.stems)
+    has_tool = bool(stems - subject) and stems.isdisjoint(_stems(target))
+    return bool(subject) and subject <= stems and has_tool and not _USING.isdisjoint(older.words)
+
+
+def _uses(older: Statement, what: str) -> bool:
+    """Return whether the older statement says that a thing with a name is used."""
+    stems = _stems(what)
+    is_name = what[:1].upper() + what[1:] in older.text or what.upper() in older.text
+    return bool(stems) and is_name and set(stems) <= set(older.stems) and not _USED.isdisjoint(older.words)
+
+
+def _is_called(older: Statement, what: str, target: str) -> bool:
+    """Return whether the older statement ends with the name that was given up."""
+    return older.words[-1:] == (what,) and target not in older.words
+
+
+def _stems(text: str) -> list[str]:
+    return content_stems(split_words(text))
