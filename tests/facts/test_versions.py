@@ -138,6 +138,8 @@ def test_a_short_label_means_the_same_only_in_the_same_place() -> None:
         ("The API port is 9090.", "The staging API port is 7070."),
         ("The monthly report is due on the 5th.", "The weekly report is due on Monday."),
         ("Since 1 September the VPN needs a hardware key.", "From 1 October the VPN needs a hardware key."),
+        ("entry 0: नौका चली और किसी ने नहीं बताया।", "entry 1: नौका चली और किसी ने नहीं बताया।"),
+        ("Batch 3: the pump did not start", "Batch 4: the pump did not start"),
     ],
 )
 def test_what_is_true_side_by_side_is_no_version(first: str, second: str) -> None:

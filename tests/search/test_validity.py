@@ -286,4 +286,12 @@ def test_the_context_marks_entries_that_are_over(memory: Memory, clock: FrozenCl
     memory.call("remember", {"content": "The office is closed until Friday."})
     assert "over" not in memory.context().text
     clock.advance(days=7)
-    assert 'closed until Friday.\n("until friday": until 8 May 2026: over)' in memory.context().text
+    assert "[until 8 May 2026: over] The office is closed until Friday." in memory.context().text
+
+
+def test_a_comment_at_the_end_of_a_line_is_about_that_line(memory: Memory, clock: FrozenClock) -> None:
+    content = "- The pool is open <!-- valid_until: 2026-05-07 -->\n- The gym is open\n"
+    memory.call("update_world", {"topic": "sports", "content": content})
+    clock.advance(days=9)
+    assert memory.search("is the pool open?")[0].validity == "over"
+    assert memory.search("is the gym open?")[0].validity == ""

@@ -11,6 +11,7 @@ from ..storage.authors import Provenance
 from .approval import keep_approved
 from .budget import FittedSection, fit_sections
 from .items import Source, Span
+from .remarks import add_remarks, make_viewer
 from .sections import ContextRequest, make_sections
 
 _LEAST_LIMIT_TOKENS = 100  # sections are read as for so many, so that the receipt tells what they would say
@@ -60,6 +61,7 @@ def assemble(
     sections = [*make_sections(home, request)]
     if only_approved:
         sections = keep_approved(home, sections)
+    sections = add_remarks(home, make_viewer(home, channel, user), sections, only_approved=only_approved)
     fitted = fit_sections(sections, budget)
     shown = [source for each in fitted if not each.section.is_map for source in each.sources]
     home.record_recall(source.path for source in shown if source.first)

@@ -9,7 +9,6 @@ from itertools import islice
 from typing import NamedTuple
 
 from ..errors import CommonplaceError
-from ..formats.annotations import strip_annotations
 from ..formats.daily import is_day_or_time
 from ..formats.structure import (
     BLOCK_LEVEL,
@@ -20,7 +19,6 @@ from ..formats.structure import (
     find_marks,
 )
 from ..home import Home
-from ..search.validity import describe_validity, find_validity_phrases, may_say_validity
 from .approval import check_approval
 from .budget import Section
 from .entries import DayItem, Entry
@@ -105,7 +103,7 @@ def _read_day(
     home: Home, day: str, path: str, room: float, warnings: list[str], *, only_approved: bool
 ) -> DayItem | None:
     try:
-        text = strip_annotations(home.storage.pages.read(path).text)
+        text = home.storage.pages.read(path).text
     except CommonplaceError as error:
         warnings.append(f"skipped: {error}")
         return None
@@ -119,22 +117,8 @@ def _read_day(
         spans = _find_approved_spans(text, home.authors.find_approved_lines(path), most)
     spans = spans or _choose_spans(text, most)  # so that the receipt names the day
     earlier = len(_ENTRY_START.findall(text[: spans[0].start])) if spans[0].start else 0
-    today = home.today()
-    entries = [_mark_over(entry, day, today) for span in spans for entry in _parse_entries(text, span, most)]
-    return DayItem(path, _name_day(day, today), tuple(entries), earlier) if entries else None
-
-
-def _mark_over(entry: Entry, day: str, today: date) -> Entry:
-    """Return an entry with what it says about an end that is past: `("until friday": until 8 May 2026: over)`."""
-    if not may_say_validity(entry.text):
-        return entry
-    phrases = find_validity_phrases(entry.text, date.fromisoformat(day).toordinal())
-    over = [
-        f'"{words}": {describe_validity("", validity.valid_until, "over")}'
-        for words, validity in phrases.items()
-        if validity.is_over(today.toordinal())
-    ]
-    return entry._replace(text=f"{entry.text}\n({'; '.join(over)})") if over else entry
+    entries = [entry for span in spans for entry in _parse_entries(text, span, most)]
+    return DayItem(path, _name_day(day, home.today()), tuple(entries), earlier) if entries else None
 
 
 class _Span(NamedTuple):

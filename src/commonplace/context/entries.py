@@ -34,6 +34,10 @@ class Entry(NamedTuple):
     def is_whole(self) -> bool:
         return len(self.text) >= self.total_characters
 
+    def with_text(self, text: str) -> Entry:
+        """Return the entry with another text, of which as much is missing as of this one."""
+        return self._replace(text=text, total_characters=self.total_characters + len(text) - len(self.text))
+
     def cut(self, fits: Callable[[str], bool]) -> str:
         """Return the start of the entry that fits, with a mark; empty where not even its first words do."""
 

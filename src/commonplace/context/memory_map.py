@@ -13,7 +13,6 @@ from functools import cached_property, partial
 
 from ..errors import CommonplaceError
 from ..formats import frontmatter
-from ..formats.annotations import strip_annotations
 from ..framing import cut_start, estimate_tokens, list_item, quote_name, quote_value
 from ..framing import weigh_tokens as weigh
 from ..home import Home
@@ -31,6 +30,7 @@ _FEW_WORDS_CHARACTERS = 50  # and at most half of a short page: the map says wha
 _MAX_LINE_CHARACTERS = 300  # of words that stay on the line of their name
 _MAX_START_LINES = 60
 _PLAIN_TOKENS = 1200  # what the map may take where there is no budget
+_PLAIN_CHARACTERS = 800  # of a page that are looked at there, for those that stay on a line
 _NAME_TOKENS = 3  # of a short name, with its comma
 _WORDS_TOKENS = 12  # of a topic with a few words, at the least
 _CHANNEL_KEYS = 8
@@ -283,7 +283,8 @@ def _render_group(group: Group, words: int, first: int, more: int) -> tuple[list
 def memory_map(home: Home, channel: str | None, limit: int | None, *, only_approved: bool) -> Section | None:
     """Return the map of what this agent may see; of other channels, in a conversation, only the names."""
     room = _PLAIN_TOKENS if limit is None else limit
-    reader = _MapReader(home, room, only_approved=only_approved)
+    most = _PLAIN_CHARACTERS if limit is None else max(_MAX_LINE_CHARACTERS, room * _CHARACTERS_PER_TOKEN)
+    reader = _MapReader(home, room, most, only_approved=only_approved)
     groups = [
         reader.read_topics(),
         reader.read_records(channel),
@@ -311,12 +312,12 @@ class MapSection(Section):
 class _MapReader:
     """Reads names and starts of pages, within a number of tokens."""
 
-    def __init__(self, home: Home, room: int, *, only_approved: bool) -> None:
+    def __init__(self, home: Home, room: int, most_characters: int, *, only_approved: bool) -> None:
         self._home = home
         self._pages = home.storage.pages
         self._most_names = room // _NAME_TOKENS + 1
         self._most_texts = room // _WORDS_TOKENS + 1
-        self._room = room
+        self._most_characters = most_characters  # of a page
         self._only_approved = only_approved
 
     def read_topics(self) -> Group:
@@ -420,11 +421,10 @@ class _MapReader:
         """Return names with the starts of their pages, as many as there could be room for."""
         some = named[: self._most_texts]
         read = self._home.storage.page_reader([each.path for each in some])
-        most = max(_MAX_LINE_CHARACTERS, self._room * _CHARACTERS_PER_TOKEN)
         read_texts: list[Named] = []
         for each in some:
             try:
-                text = strip_annotations(read(each.path).text[:most])
+                text = read(each.path).text[: self._most_characters]
             except CommonplaceError:
                 text = ""
             read_texts.append(Named(each.name, each.path, text))

@@ -15,13 +15,12 @@ from typing import NamedTuple
 from .. import directive
 from ..errors import CommonplaceError
 from ..formats import blocks, frontmatter
-from ..formats.annotations import strip_annotations
 from ..formats.records import find_value_line
 from ..formats.timestamps import parse_timestamp, sort_key
 from ..framing import quote_line, quote_name
 from ..home import Home
 from ..instructions import Rule, read_rule
-from ..model import Hit, Record, Viewer
+from ..model import Hit, Record
 from ..search.marks import describe_marks
 from ..storage.records import INJECTED, read_record, read_text
 from .approval import choose_approved
@@ -29,6 +28,7 @@ from .budget import Section
 from .days import recent_days
 from .items import CALLER, NOT_APPROVED, Cut, RulesItem, Source, TextItem
 from .memory_map import memory_map
+from .remarks import make_viewer
 from .skills import skills, waiting_line
 from .superseded import describe_version, leave_out_superseded
 
@@ -187,11 +187,9 @@ def curated_memory(home: Home, request: ContextRequest) -> Section | None:
 
 
 def _read_curated(text: str) -> tuple[int, str]:
-    """Return a curated page without annotations, and without front matter that pins it, and its first line."""
+    """Return the first line of a curated page and its text, without front matter that pins it."""
     head, body = frontmatter.split(text)
-    if "pinned" not in head:
-        return 1, strip_annotations(text)
-    return head.count("\n") + 1, strip_annotations(body)
+    return (head.count("\n") + 1, body) if "pinned" in head else (1, text)
 
 
 def working_notes(home: Home, request: ContextRequest) -> Section | None:
@@ -231,8 +229,7 @@ def recalled_memory(home: Home, request: ContextRequest) -> Section | None:
     """Return search hits for the query, among what this user may see in this channel."""
     if request.query is None or not request.query.strip() or not home.search_settings.enabled:
         return None
-    extra = home.search_settings.extra_paths
-    viewer = Viewer(home.layout.agent_name(home.agent), extra, True, request.channel, request.user)
+    viewer = make_viewer(home, request.channel, request.user)
     shown_whole = {home.layout.curated_page(home.agent), home.layout.shared_curated}
     wanted = _MAX_HITS if request.limit is None else _MAX_BUDGET_HITS
     for most in (wanted * 4, 100):  # a long curated page may fill a short list with itself

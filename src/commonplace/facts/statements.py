@@ -239,7 +239,7 @@ def lookup_keys(statement: Statement) -> Iterator[int]:
     else:
         yield from _word_keys(statement.stems) if len(statement.stems) <= _MAX_SHORT_STEMS else ()
         yield from _topic_keys(statement.stems, _MAX_PAIR_STEMS)
-    if "open" in statement.cues:
+    if statement.is_question or has_cue(fold(statement.text), "open"):
         yield from (_hash("l", each) for each in statement.stems)
 
 

@@ -501,9 +501,12 @@ def _says_change(older: Statement, newer: Statement, cue: Cue) -> bool:
 
 
 def _denies(older: Statement, newer: Statement) -> bool:
-    """Return whether the newer statement has `not` before a word of the older one."""
-    stems = set(older.stems)
-    return any(word in _NOT and stem(after) in stems for word, after in pairwise(newer.words))
+    """Return whether the newer statement has `not` before a word of the older one, which does not have it there."""
+    return not (_denied_stems(newer) - _denied_stems(older)).isdisjoint(older.stems)
+
+
+def _denied_stems(statement: Statement) -> set[str]:
+    return {stem(after) for word, after in pairwise(statement.words) if word in _NOT}
 
 
 def _is_renamed(older: Statement, newer: Statement) -> bool:

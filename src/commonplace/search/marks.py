@@ -17,7 +17,15 @@ from ..formats.timestamps import parse_day, parse_timestamp
 from ..model import Hit, Query
 from .pins import Pin, PlacedPin, Repository, find_pins, find_placed_pins
 from .truth import RankedHit
-from .validity import ALWAYS, Validity, describe_validity, find_validity, may_say_validity, read_fields
+from .validity import (
+    ALWAYS,
+    Validity,
+    describe_validity,
+    find_validity,
+    may_say_validity,
+    read_fields,
+    read_line_fields,
+)
 
 if TYPE_CHECKING:
     from ..storage.authors import Provenance
@@ -64,11 +72,15 @@ def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day
     stated = read_fields(hit.text)
     page = read_fields(origin.head)
     stated = Validity(stated.first or page.first, stated.last or page.last)
-    if stated != ALWAYS or not may_say_validity(hit.text):
+    has_comment = "<!--" in hit.text and "valid_" in hit.text
+    if stated != ALWAYS or not (has_comment or may_say_validity(hit.text)):
         return stated
     day = parse_day(hit.at) if hit.at else find_day(origin.at)
-    statements = split_statements(hit.text, is_turn=hit.source == "session")
-    spans = [find_validity(each.text, day) for each in choose_statements(statements, asked)]
+    lines = hit.text.split("\n")
+    spans: list[Validity] = []
+    for each in choose_statements(split_statements(hit.text, is_turn=hit.source == "session"), asked):
+        on_lines = read_line_fields("\n".join(lines[each.first_line : each.last_line + 1])) if has_comment else ALWAYS
+        spans.append(on_lines if on_lines != ALWAYS else find_validity(each.text, day))
     return spans[0] if spans and all(span == spans[0] for span in spans) else ALWAYS
 
 

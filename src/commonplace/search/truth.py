@@ -39,7 +39,7 @@ RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; an
 FindDates = Callable[[Sequence[Hit]], Sequence[str]]  # when passages without a date were written
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A statement of a passage. `keys`: under which its newer versions are stored."""
 
     number: int
@@ -48,7 +48,7 @@ class _Place(NamedTuple):
     keys: tuple[int, ...] = ()
 
 
-_StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
+StatementId = tuple[int, int, str]  # the passage, the line in it, and the text of a statement
 
 
 class Replacement(NamedTuple):
@@ -57,8 +57,8 @@ class Replacement(NamedTuple):
     `is_partial`: the passage says something else that the query is about as much, and that holds.
     """
 
-    older: _Place
-    newer: _Place
+    older: Place
+    newer: Place
     link: Link
     is_partial: bool = False
 
@@ -86,15 +86,15 @@ def find_replacements(
     if not keys:
         return {}
     candidates = index.find_by_fact_keys([*keys][:_MAX_KEYS], query.viewer, _MAX_CANDIDATES, query.filters)
-    by_key = _group_by_key(candidates, frozenset(keys))
+    by_key = group_by_key(candidates, frozenset(keys))
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
-    pairs += [pair for place in places for pair in _judge_all(place, by_key)]
-    return _join_statements(_choose_newest(pairs, find_dates), places)
+    pairs += [pair for place in places for pair in judge_all(place, by_key)]
+    return _join_statements(choose_newest(pairs, find_dates), places)
 
 
-def _join_statements(chosen: dict[_StatementId, Replacement], places: Sequence[_Place]) -> dict[int, Replacement]:
+def _join_statements(chosen: dict[StatementId, Replacement], places: Sequence[Place]) -> dict[int, Replacement]:
     """Return one replacement for each passage, the first of its statements."""
-    held = {place.number for place in places if _identify(place) not in chosen}
+    held = {place.number for place in places if identify(place) not in chosen}
     joined: dict[int, Replacement] = {}
     for replacement in chosen.values():
         is_whole = not replacement.older.statement.words  # a passage under a key, which is replaced as one
@@ -118,18 +118,18 @@ def _find_same_key(row: ScoredHit, candidates: Iterable[Candidate]) -> Iterator[
             yield Replacement(_whole(row.number, hit), _whole(candidate.number, other), link)
 
 
-def _whole(number: int, hit: Hit) -> _Place:
+def _whole(number: int, hit: Hit) -> Place:
     """Return a passage as one statement."""
     text = " ".join(embedding_text("", hit.text).split())
     short = text if len(text) <= _MAX_WHOLE_CHARACTERS else f"{text[:_MAX_WHOLE_CHARACTERS].rstrip()} …"
-    return _Place(number, hit, Statement(short, 0, hit.end - hit.start))
+    return Place(number, hit, Statement(short, 0, hit.end - hit.start))
 
 
-def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[_Place]:
+def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[Place]:
     """Yield the statements of a passage that have most words of the query."""
     statements = [statement for statement, _ in _split(hit.text, is_turn=hit.source == "session")]
     for statement in choose_statements(statements, asked):
-        yield _Place(number, hit, statement, tuple(lookup_keys(statement)))
+        yield Place(number, hit, statement, tuple(lookup_keys(statement)))
 
 
 @lru_cache(maxsize=4096)
@@ -138,20 +138,21 @@ def _split(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]
     return tuple((each, frozenset(stored_keys(each))) for each in split_statements(text, is_turn=is_turn))
 
 
-def _group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[_Place]]:
-    by_key: dict[int, list[_Place]] = {}
+def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[Place]]:
+    """Return the statements of passages by the keys that are asked for."""
+    by_key: dict[int, list[Place]] = {}
     for candidate in candidates:
         for statement, stored in _split(candidate.hit.text, is_turn=candidate.hit.source == "session"):
-            place = _Place(candidate.number, candidate.hit, statement)
+            place = Place(candidate.number, candidate.hit, statement)
             for key in keys.intersection(stored):
                 by_key.setdefault(key, []).append(place)
     return by_key
 
 
-def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Replacement]:
+def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
     """Yield what may replace a statement, whichever of both is newer."""
     others = {
-        _identify(other): other for key in place.keys for other in by_key.get(key, ()) if other.number != place.number
+        identify(other): other for key in place.keys for other in by_key.get(key, ()) if other.number != place.number
     }
     for other in others.values():
         is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
@@ -160,26 +161,27 @@ def _judge_all(place: _Place, by_key: dict[int, list[_Place]]) -> Iterator[Repla
             yield Replacement(place, other, link)
 
 
-def _identify(place: _Place) -> _StatementId:
+def identify(place: Place) -> StatementId:
+    """Return what tells a statement from all others."""
     return place.number, place.statement.first_line, place.statement.text
 
 
-def _choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[_StatementId, Replacement]:
+def choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[StatementId, Replacement]:
     """Return the newest version of each statement, of those that are newer than it."""
     undated = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if not _date_of(hit)}
     written = dict(zip(undated, find_dates(list(undated.values())), strict=True)) if undated else {}
 
-    def moment(place: _Place) -> str:
+    def moment(place: Place) -> str:
         return _date_of(place.hit) or written.get(place.hit.citation, "")
 
-    chosen: dict[_StatementId, Replacement] = {}
+    chosen: dict[StatementId, Replacement] = {}
     for pair in pairs:
         is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
         if not is_confirmed and not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
             continue
-        known = chosen.get(_identify(pair.older))
+        known = chosen.get(identify(pair.older))
         if not known or _is_newer(known.newer, moment(known.newer), pair.newer, moment(pair.newer)):
-            chosen[_identify(pair.older)] = pair
+            chosen[identify(pair.older)] = pair
     return chosen
 
 
@@ -188,7 +190,7 @@ def _date_of(hit: Hit) -> str:
     return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
 
 
-def _is_newer(older: _Place, older_at: str, newer: _Place, newer_at: str) -> bool:
+def _is_newer(older: Place, older_at: str, newer: Place, newer_at: str) -> bool:
     """Return whether the second of two statements was made later: by day, then by time, within one page by line."""
     first = parse_day(older_at)
     second = parse_day(newer_at)
@@ -203,7 +205,7 @@ def _is_newer(older: _Place, older_at: str, newer: _Place, newer_at: str) -> boo
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
-    return hit._replace(superseded_by=_successor(replacement)) if replacement else hit
+    return hit._replace(superseded_by=describe_successor(replacement)) if replacement else hit
 
 
 def _lower(hit: Hit) -> Hit:
@@ -212,7 +214,8 @@ def _lower(hit: Hit) -> Hit:
     return hit._replace(score=lowered) if newer and not newer.is_partial else hit
 
 
-def _successor(replacement: Replacement) -> Successor:
+def describe_successor(replacement: Replacement) -> Successor:
+    """Return what replaced a statement, as a hit names it."""
     hit = replacement.newer.hit
     statement = replacement.newer.statement
     start, end = find_lines(hit, statement)

@@ -59,6 +59,7 @@ ALWAYS = Validity()
 _MAX_CHARACTERS = 2_000  # of a text that is read
 _LATE_DAYS = 60  # how long ago a day without a year may be
 _FIELD = re.compile(r"(?m)^[ \t]*(?:<!--[ \t]*|[-*][ \t]+)?valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
+_LINE_FIELD = re.compile(r"<!--[ \t]*valid_(from|until):[ \t]*[\"']?([^\n\"'>]+)")
 _WORD = r"\w\u0900-\u097f\u064b-\u0652"
 _START = rf"(?<![{_WORD}])"
 _END = rf"(?![{_WORD}])"
@@ -118,10 +119,19 @@ def _day_in_words(day: str) -> str:
 
 def read_fields(text: str) -> Validity:
     """Return what lines like `valid_until: 2026-05-12` say, in front matter or in a text, also as a comment."""
+    return _read_days(_FIELD, text)
+
+
+def read_line_fields(text: str) -> Validity:
+    """Return what comments like `<!-- valid_until: 2026-05-12 -->` within a line, or some lines, say of these."""
+    return _read_days(_LINE_FIELD, text)
+
+
+def _read_days(pattern: re.Pattern[str], text: str) -> Validity:
     if "valid_" not in text:
         return ALWAYS
     days: dict[str, int] = {}
-    for name, value in _FIELD.findall(text):
+    for name, value in pattern.findall(text):
         day = parse_day(value)
         if day is not None:
             days.setdefault(name, day)

@@ -1,0 +1,233 @@
+"""Remarks on lines of a context that may not hold: replaced by a newer one, over, or pinned to a file that changed.
+
+A remark is in brackets before its line, so that a line that is cut still has it. What was recalled for a query has its
+remarks already.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import lru_cache
+
+from ..formats.annotations import strip_annotations
+from ..formats.timestamps import parse_timestamp
+from ..home import Home
+from ..index.base import Index
+from ..model import Hit, Successor, Viewer
+from ..search.marks import read_pinned
+from ..search.pins import find_pins, find_placed_pins
+from ..search.shown_lines import ShownText, find_replaced_lines, list_statements
+from ..search.truth import Replacement, describe_successor
+from ..search.validity import (
+    ALWAYS,
+    Validity,
+    describe_validity,
+    find_validity,
+    may_say_validity,
+    read_fields,
+    read_line_fields,
+)
+from ..storage.authors import Provenance
+from .budget import Section
+from .entries import DayItem
+from .items import Item, TextItem
+from .memory_map import MapItem
+
+_MAX_CHARACTERS = 160  # of a statement that is quoted in a remark
+_LIST_MARK = re.compile(r"\s*(?:(?:[-*+•>]|\d{1,3}[.)]|#{1,6})\s+)*(?:\[[ xX]\]\s+)?")
+_ANY_DAY = date(2026, 1, 1).toordinal()
+Remarks = dict[int, list[str]]  # by the line of a text, counted from 0
+
+
+def add_remarks(home: Home, viewer: Viewer, sections: Sequence[Section], *, only_approved: bool) -> list[Section]:
+    """Return sections with remarks on what may not hold, and without annotations."""
+    texts = [text for section in sections for text in _list_texts(section)]
+    remarks = [Remarks() for _ in texts]
+    if texts:
+        _add_versions(home, viewer, texts, remarks, only_approved=only_approved)
+        _add_marks(home, texts, remarks)
+    marked = iter([_write(text.text, lines) for text, lines in zip(texts, remarks, strict=True)])
+    return [_with_texts(section, marked) for section in sections]
+
+
+# From sections to texts and back.
+
+
+def _list_texts(section: Section) -> Iterator[ShownText]:
+    if not section.has_recalled_items:
+        for item in section.items:
+            yield from _list_item_texts(item)
+
+
+def _list_item_texts(item: Item) -> Iterator[ShownText]:
+    if isinstance(item, TextItem):
+        yield ShownText(item.path, item.first_line, item.text)
+    elif isinstance(item, DayItem):
+        yield from (ShownText(item.path, entry.first_line, entry.text) for entry in item.entries)
+    elif isinstance(item, MapItem):
+        yield from (ShownText(each.path, 1, each.text) for group in item.groups for each in group.names)
+
+
+def _with_texts(section: Section, texts: Iterator[str]) -> Section:
+    """Return a section whose texts are the next ones."""
+    if section.has_recalled_items:
+        return section
+    items = [_with_item_texts(item, texts) for item in section.items]
+    return replace(section, items=items) if items != [*section.items] else section
+
+
+def _with_item_texts(item: Item, texts: Iterator[str]) -> Item:
+    if isinstance(item, TextItem):
+        text = next(texts)
+        total = item.total_characters + len(text) - len(item.text) if item.total_characters else 0
+        return item if text == item.text else replace(item, text=text, total_characters=total)
+    if isinstance(item, DayItem):
+        entries = tuple(entry.with_text(next(texts)) for entry in item.entries)
+        return item if entries == item.entries else replace(item, entries=entries)
+    if isinstance(item, MapItem):
+        groups = tuple(
+            replace(group, names=tuple(replace(each, text=next(texts)) for each in group.names))
+            for group in item.groups
+        )
+        return item if groups == item.groups else replace(item, groups=groups)
+    return item
+
+
+def _write(text: str, remarks: Remarks) -> str:
+    """Return a text with its remarks, each before its line and after the mark of a list."""
+    if not remarks:
+        return strip_annotations(text)
+    lines = strip_annotations(text).split("\n")
+    for number, words in remarks.items():
+        mark = _LIST_MARK.match(lines[number])
+        start = mark.end() if mark else 0
+        lines[number] = f"{lines[number][:start]}[{'; '.join(words)}] {lines[number][start:]}"
+    return "\n".join(lines)
+
+
+# What replaced a line.
+
+
+def _add_versions(
+    home: Home, viewer: Viewer, texts: Sequence[ShownText], remarks: Sequence[Remarks], *, only_approved: bool
+) -> None:
+    if not home.search_settings.enabled:
+        return
+
+    def find_dates(hits: Sequence[Hit]) -> list[str]:
+        return [origin.at for origin in home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])]
+
+    def find(index: Index) -> dict[int, list[Replacement]]:
+        return find_replaced_lines(index, viewer, texts, find_dates)
+
+    for number, replacements in (home.index.peek(find) or {}).items():
+        for each in _choose_approved(home, replacements) if only_approved else replacements:
+            line = each.older.statement.first_line
+            is_whole = _is_alone(texts[number].text, line)
+            remarks[number].setdefault(line, []).append(_describe(describe_successor(each), is_whole=is_whole))
+
+
+def _choose_approved(home: Home, replacements: Sequence[Replacement]) -> list[Replacement]:
+    """Return the replacements whose newer statement a person wrote or approved."""
+    spans = [(each.newer.hit.path, each.newer.hit.start, each.newer.hit.end) for each in replacements]
+    origins = home.authors.find(spans)
+    return [each for each, origin in zip(replacements, origins, strict=True) if origin.is_approved]
+
+
+def _is_alone(text: str, line: int) -> bool:
+    return sum(each.first == line for each in list_statements(text)) == 1
+
+
+def _describe(newer: Successor, *, is_whole: bool) -> str:
+    """Return what replaced a statement; which one, where its line has several."""
+    text = f'"{_shorten(newer.text)}" ({newer.citation})'
+    was = "" if is_whole else f': "{_shorten(newer.was)}"'
+    return f"answered{was}: {text}" if newer.kind == "answer" else f"no longer{was}; now: {text}"
+
+
+def _shorten(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _MAX_CHARACTERS else f"{line[:_MAX_CHARACTERS].rstrip()} …"
+
+
+# What is over, and what changed since.
+
+
+class _DatedPages:
+    """Who wrote the lines of shown texts, and when; asked once, and only if a text needs it."""
+
+    def __init__(self, home: Home, texts: Sequence[ShownText]) -> None:
+        self._home = home
+        self._texts = texts
+        self._origins: dict[str, Provenance] = {}
+
+    def origin(self, number: int) -> Provenance:
+        """Return what history and the page of a text say of it, for a page that is not called after a day."""
+        if not self._origins:
+            paths = [*dict.fromkeys(text.path for text in self._texts if not text.day)]
+            self._origins = dict(zip(paths, self._home.authors.find([(path, 1, 1) for path in paths]), strict=True))
+        return self._origins[self._texts[number].path]
+
+    def day(self, number: int, line: int) -> int | None:
+        """Return the day of a line: that of its page, or when it was written."""
+        text = self._texts[number]
+        if text.day:
+            return text.day
+        (origin,) = self._home.authors.find([(text.path, text.first + line, text.first + line)])
+        moment = parse_timestamp(origin.at)
+        return moment.astimezone(self._home.zone).toordinal() if moment else None
+
+
+def _add_marks(home: Home, texts: Sequence[ShownText], remarks: Sequence[Remarks]) -> None:
+    pages = _DatedPages(home, texts)
+    today = home.today().toordinal()
+    for number, text in enumerate(texts):
+        for line, words in _find_over(text, pages, number, today):
+            remarks[number].setdefault(line, []).append(words)
+        for line, words in _find_stale(home, text, pages, number):
+            remarks[number].setdefault(line, []).append(words)
+
+
+def _find_over(text: ShownText, pages: _DatedPages, number: int, today: int) -> Iterator[tuple[int, str]]:
+    for line, words, stated in _list_ends(text.text):
+        validity = find_validity(words, pages.day(number, line)) if stated == ALWAYS else stated
+        if validity.is_over(today):
+            yield line, describe_validity("", validity.valid_until, "over")
+
+
+@lru_cache(maxsize=2048)
+def _list_ends(text: str) -> tuple[tuple[int, str, Validity], ...]:
+    """Return the statements of a text that say until when they hold, with their lines and what fields say of them;
+    cached, as most texts are shown again."""
+    if "valid_" not in text and not may_say_validity(text):
+        return ()
+    lines = text.split("\n")
+    ends: list[tuple[int, str, Validity]] = []
+    for first, last, statement, _ in list_statements(text):
+        of_lines = "\n".join(lines[first : last + 1])
+        stated = read_line_fields(of_lines) if "<!--" in of_lines else read_fields(of_lines)
+        if stated != ALWAYS or (may_say_validity(statement.text) and find_validity(statement.text, _ANY_DAY) != ALWAYS):
+            ends.append((first, statement.text, stated))
+    return tuple(ends)
+
+
+def _find_stale(home: Home, text: ShownText, pages: _DatedPages, number: int) -> Iterator[tuple[int, str]]:
+    repository = home.repository
+    if repository is None or not text.text:
+        return
+    placed = find_placed_pins(text.text, repository.folder_of(text.path))
+    changes = [(each.line or 0, repository.describe_change(each.pin)) for each in placed]
+    if not text.day:
+        origin = pages.origin(number)
+        whole = find_pins(origin.comments, read_pinned(origin.head))
+        changes += [(0, repository.describe_change(pin)) for pin in whole]
+    yield from ((line, words) for line, words in dict.fromkeys(changes) if words)
+
+
+def make_viewer(home: Home, channel: str | None, user: str | None) -> Viewer:
+    """Return who reads a context: this agent, in one conversation."""
+    extra = home.search_settings.extra_paths
+    return Viewer(home.layout.agent_name(home.agent), extra, True, channel, user)

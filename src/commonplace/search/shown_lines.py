@@ -1,0 +1,127 @@
+"""Versions of facts in texts that no query found, such as those of a prompt context: what replaced their lines.
+
+The rules are those of search (`truth.py`). Statements of dated texts are compared with what is of the same days or
+later; those of other texts with the passages that have the rarest words in common.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date
+from functools import lru_cache
+from typing import NamedTuple
+
+from ..facts.statements import Statement, lookup_keys, split_statements
+from ..formats.annotations import strip_annotations
+from ..formats.timestamps import parse_day
+from ..index.base import Candidate, Index
+from ..model import Hit, Scope, Viewer
+from .truth import FindDates, Place, Replacement, choose_newest, group_by_key, judge_all
+
+_MAX_DATED_CANDIDATES = 200
+_MAX_UNDATED_CANDIDATES = 60
+_MAX_KEYS = 6_000
+_MAX_KNOWN = 16  # answers that are kept
+_NO_SCOPE = Scope("shared")
+_known: dict[tuple[object, ...], dict[int, list[Replacement]]] = {}
+
+
+class ShownText(NamedTuple):
+    """Lines of a page as they are shown. `first`: the number of the first one there."""
+
+    path: str
+    first: int
+    text: str
+
+    @property
+    def day(self) -> int | None:
+        """Return the day that its page is called after."""
+        return parse_day(self.path.rpartition("/")[2])
+
+
+class ShownStatement(NamedTuple):
+    """A statement of a shown text, its first and last line there, counted from 0, and the keys of newer versions."""
+
+    first: int
+    last: int
+    statement: Statement
+    keys: tuple[int, ...]
+
+
+def list_statements(text: str) -> list[ShownStatement]:
+    """Return the statements of a text, paragraph by paragraph."""
+    statements: list[ShownStatement] = []
+    above = 0
+    for paragraph in strip_annotations(text).split("\n\n"):
+        for each, keys in _split_paragraph(paragraph):
+            statements.append(ShownStatement(above + each.first_line, above + each.last_line, each, keys))
+        above += paragraph.count("\n") + 2
+    return statements
+
+
+@lru_cache(maxsize=8192)
+def _split_paragraph(text: str) -> tuple[tuple[Statement, tuple[int, ...]], ...]:
+    """Return the statements of a paragraph, with the keys of their newer versions; cached, as it is shown again."""
+    return tuple((each, tuple(lookup_keys(each))) for each in split_statements(text))
+
+
+def find_replaced_lines(
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_dates: FindDates
+) -> dict[int, list[Replacement]]:
+    """Return what replaced statements of the texts, by the number of the text; lines are those of the text.
+
+    What was found is used again as long as neither the texts nor the index change.
+    """
+    state = index.state()  # before anything is read
+    asked = (state, viewer, tuple(texts))
+    known = _known.get(asked) if state is not None else None
+    if known is not None:
+        return known
+    with index.read_transaction():
+        replaced = _find_replaced_lines(index, viewer, texts, find_dates)
+    if len(_known) >= _MAX_KNOWN:
+        _known.clear()
+    if state is not None:
+        _known[asked] = replaced
+    return replaced
+
+
+def _find_replaced_lines(
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_dates: FindDates
+) -> dict[int, list[Replacement]]:
+    places = [place for number, text in enumerate(texts) for place in _make_places(number, text)]
+    dated = [place for place in places if texts[-1 - place.number].day]
+    undated = [place for place in places if not texts[-1 - place.number].day]
+    earliest = min((texts[-1 - place.number].day or 0 for place in dated), default=0)
+    pairs = [*_judge_places(dated, _find_later(index, viewer, dated, earliest))]
+    pairs += _judge_places(undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
+    replaced: dict[int, list[Replacement]] = {}
+    for replacement in choose_newest(pairs, find_dates).values():
+        replaced.setdefault(-1 - replacement.older.number, []).append(replacement)
+    return replaced
+
+
+def _make_places(number: int, text: ShownText) -> Iterator[Place]:
+    """Yield the statements of a text. Their numbers are negative, so that no passage of the index has them."""
+    at = str(date.fromordinal(text.day)) if text.day else ""
+    for first, last, each, keys in list_statements(text.text):
+        hit = Hit(text.path, text.first + first, text.first + last, each.text, 0.0, _NO_SCOPE, at=at)
+        yield Place(-1 - number, hit, each._replace(first_line=first, last_line=last), keys)
+
+
+def _find_later(index: Index, viewer: Viewer, places: Sequence[Place], earliest: int) -> list[Candidate]:
+    candidates = _find(index, viewer, places, _MAX_DATED_CANDIDATES)
+    return [candidate for candidate in candidates if candidate.day is None or candidate.day >= earliest]
+
+
+def _find(index: Index, viewer: Viewer, places: Iterable[Place], limit: int) -> list[Candidate]:
+    keys = dict.fromkeys(key for place in places for key in place.keys)
+    return index.find_by_fact_keys([*keys][:_MAX_KEYS], viewer, limit) if keys else []
+
+
+def _judge_places(places: Sequence[Place], candidates: Sequence[Candidate]) -> Iterator[Replacement]:
+    if not candidates:
+        return
+    by_key = group_by_key(candidates, frozenset(key for place in places for key in place.keys))
+    for place in places:
+        yield from judge_all(place, by_key)

@@ -1,0 +1,129 @@
+"""A context never has a fact that was replaced, is over, or depends on a file that changed, without saying so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from commonplace import Memory
+from commonplace.maintenance.pins import pin_page
+from commonplace.testing import FrozenClock
+
+OLD = "The release date is 12 October."
+NEW = "The release date is 26 October."
+
+
+def line_of(text: str, words: str) -> str:
+    """Return the first line of a context that has these words; empty if there is none."""
+    return next((line for line in text.split("\n") if words in line), "")
+
+
+def remember_later(memory: Memory, clock: FrozenClock, text: str = NEW) -> None:
+    clock.advance(days=2)
+    memory.call("remember", {"content": text})
+
+
+def write_curated(memory: Memory, text: str) -> None:
+    page = Path(memory.home.root) / memory.home.layout.curated_page("main")
+    page.parent.mkdir(parents=True, exist_ok=True)
+    page.write_text(text)
+    memory.search("anything")  # the index catches up, and history
+
+
+def test_an_entry_of_the_last_days_carries_what_replaced_it(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": f"{OLD} Ann brings cake."})
+    remember_later(memory, clock)
+    day = f"{clock():%Y-%m-%d}"
+    line = line_of(memory.context().text, "12 October")
+    assert f'[no longer: "{OLD}"; now: "{NEW}" (agents/main/memory/daily/{day}.md#L5-L5)] {OLD}' in line
+    assert "no longer" not in line_of(memory.context().text, "## 09:00\n26 October")
+
+
+def test_curated_memory_carries_it_too(memory: Memory, clock: FrozenClock) -> None:
+    write_curated(memory, f"# Facts\n\n- {OLD}\n- Ann brings cake.\n")
+    remember_later(memory, clock)
+    assert line_of(memory.context().text, "12 October").startswith(f'- [no longer; now: "{NEW}" (')
+    assert line_of(memory.context().text, "cake") == "- Ann brings cake."
+
+
+@pytest.mark.parametrize("budget", [None, 2000])
+def test_records_notes_and_the_map_carry_it_too(memory: Memory, clock: FrozenClock, budget: int | None) -> None:
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "release", "value": OLD, "category": "preferences"})
+    memory.call("update_world", {"topic": "plan", "content": f"{OLD}\n"})
+    remember_later(memory, clock)
+    text = memory.context(budget=budget).text
+    lines = [line for line in text.split("\n") if "12 October" in line]
+    assert lines
+    assert all("no longer; now" in line for line in lines), lines
+
+
+def test_a_cut_line_still_says_so(memory: Memory, clock: FrozenClock) -> None:
+    write_curated(memory, f"{OLD}\n" + "The hull is painted. " * 300)
+    remember_later(memory, clock)
+    for budget in range(150, 900, 50):
+        shown = line_of(memory.context(budget=budget).text, "12 October")
+        assert not shown or "no longer" in shown, budget
+
+
+def test_what_holds_has_no_remark(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": "Ann likes tea."})
+    remember_later(memory, clock, "Ann likes cake.")
+    assert "no longer" not in memory.context().text
+
+
+def test_a_rejected_link_has_no_remark(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": OLD})
+    old = f"agents/main/memory/daily/{clock():%Y-%m-%d}.md#L5"
+    remember_later(memory, clock)
+    memory.supersede(old, f"agents/main/memory/daily/{clock():%Y-%m-%d}.md#L5", reject=True)
+    assert "no longer" not in memory.context().text
+
+
+def test_what_nobody_approved_replaces_nothing_where_only_approved_text_is_shown(
+    memory: Memory, clock: FrozenClock
+) -> None:
+    write_curated(memory, f"{OLD}\n")
+    remember_later(memory, clock)
+    assert "26 October" not in memory.context(only_approved=True).text
+    assert "12 October" in memory.context(only_approved=True).text
+
+
+def test_another_channel_replaces_nothing(memory: Memory, clock: FrozenClock) -> None:
+    write_curated(memory, f"{OLD}\n")
+    clock.advance(days=2)
+    memory.call("MemoryTool", {"op": "setChannel", "channel": "ops", "key": "date", "value": NEW})
+    assert "26 October" not in memory.context(channel="dev").text
+
+
+def test_what_is_over_is_marked_everywhere(memory: Memory, clock: FrozenClock) -> None:
+    write_curated(memory, "- The office is closed until Friday.\n- Ann is away <!-- valid_until: 2026-01-02 -->\n")
+    clock.advance(days=30)
+    text = memory.context().text
+    assert "over] The office" in line_of(text, "The office is closed")
+    assert "[until 2 January 2026: over] Ann is away" in text
+
+
+def test_what_is_pinned_to_a_file_that_changed_is_marked_everywhere(tmp_path: Path, clock: FrozenClock) -> None:
+    (tmp_path / "auth.py").write_text("a = 1")
+    with Memory(tmp_path / "home", clock=clock) as memory:
+        write_curated(memory, "Login takes one user.\nSessions have a key.\n")
+        memory.call("MemoryTool", {"op": "setGlobal", "key": "owner", "value": "Ann", "category": "user_info"})
+        pin_page(memory.home, f"{memory.home.layout.curated_page('main')}#L2", "auth.py")
+        pin_page(memory.home, f"{memory.home.layout.globals}/user_info/owner.md", "auth.py")
+        assert "changed since" not in memory.context().text
+        (tmp_path / "auth.py").write_text("a = 2")
+        text = memory.context().text
+        assert line_of(text, "Sessions") == "[auth.py changed since] Sessions have a key."
+        assert "changed since" not in line_of(text, "Login takes")
+        assert "[auth.py changed since] Ann" in text
+        assert "pinned" not in text
+
+
+def test_a_context_again_says_the_same_and_a_new_note_changes_it(memory: Memory, clock: FrozenClock) -> None:
+    memory.call("remember", {"content": OLD})
+    clock.advance(days=2)
+    before = memory.context().text
+    assert memory.context().text == before
+    memory.call("remember", {"content": NEW})
+    assert "no longer" in memory.context().text
