@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PICTURE = Path(__file__).parent / "demo.svg"
-COLUMNS = 88
+COLUMNS = 96
 ROWS = 26
 CHARACTER_WIDTH = 8.4
 LINE_HEIGHT = 19

@@ -28,8 +28,11 @@ OTHER_PAGES = {
 }
 SEARCH_SCRIPT = "iframe-worker.js"  # search from the disk needs it
 REMOTE_SEARCH_SCRIPT = "https://unpkg.com/iframe-worker/shim"
+WIDE_PAGE = "---\nhide: [toc]\n---\n"  # the table of the README needs the room
 NOT_PUBLISHED = {".py", ".toml"}
 _LINK = re.compile(r"(!?\[[^\]]*\])\(([^)\s#]+)(#[^)]*)?\)")
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+_WARNING = re.compile(r"^(?:Warning|Error): (.*)\n.*\[ (\S+) \]", re.MULTILINE)
 _CODE = re.compile(r"(^[ ]*(`{3,}).*?^[ ]*\2[ ]*$)", re.MULTILINE | re.DOTALL)
 
 
@@ -55,7 +58,9 @@ def build(target: Path) -> None:
             [sys.executable, "-m", "zensical", "build", "--strict"], cwd=project, capture_output=True, text=True
         )
         if done.returncode:
-            raise BrokenSite(done.stdout + done.stderr)
+            output = _COLOUR.sub("", done.stdout)
+            problems = [f"{place}: {problem}" for problem, place in _WARNING.findall(output)]
+            raise BrokenSite("\n".join(problems) or output + done.stderr)
         _load_nothing_from_elsewhere(project / "site")
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(project / "site", target)
@@ -74,7 +79,8 @@ def collect(target: Path) -> None:
         page = target / name
         page.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(".md"):
-            page.write_text(with_site_links(source, name), encoding="utf-8")
+            front_matter = WIDE_PAGE if name == "index.md" else ""
+            page.write_text(front_matter + with_site_links(source, name), encoding="utf-8")
         else:
             shutil.copy(ROOT / source, page)
 

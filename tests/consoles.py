@@ -141,6 +141,8 @@ def refresh(page: Path, folder: Path, *, show_all: bool) -> None:
         for command, shown in steps(block[2]):
             printed = session.run(command)
             session.learn(shown, printed)
+            if _without_ids(printed) == _without_ids(shown):
+                printed = shown  # with the ids that the page has
             text += f"$ {command}\n" + (f"{printed}\n" if printed and (shown or show_all) else "")
         return f"{block[1]}console\n{text}{block[1]}"
 

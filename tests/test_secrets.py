@@ -487,9 +487,9 @@ def test_spans_are_in_order_apart_and_all_else_is_unchanged(text: str) -> None:
 def test_a_warning_names_the_kinds_and_the_next_step_but_never_the_secret() -> None:
     key, password = made("gh", "p_", (ALNUM, 36)), "Tr0ub" + "4dor&3"
     one = warning(find(f"use {key}"))
-    assert one.startswith("the text holds what looks like a secret (GitHub token): move it to a password manager; ")
+    assert one.startswith("the text contains what looks like a secret (GitHub token): move it to a password manager; ")
     assert "`secrets: redact` keeps such text out" in one
-    assert "GitHub token: revoke it on GitHub, under Developer settings." in one
+    assert "revoke it on GitHub, under Developer settings." in one
     several = warning(find(f"use {key}, not {key}; password: {password}"))
     assert "3 secrets (GitHub token, password): move them" in several
     assert key not in one + several

@@ -36,9 +36,9 @@ class Memory:
 
         A memory that you name is yours. `is_found`: the user did not name it, so its rules, its providers and its
         tokens count only as far as they trust it (`commonplace trust`). `is_shared`: it is one of many on a server,
-        and uses only the providers that the server's configuration names. `toolsets`: those that the agent is given,
-        in their order. The default directive names their tools, `tools` describes them, and `call` means them first.
-        Without any, the directive names the everyday tools (docs/tools.md), and all tools can be called.
+        and uses only the providers that the server's configuration names. `toolsets`: what this agent may use, in this
+        order: the default directive names these tools, `tools` describes them, and `call` looks among them first.
+        Without it, the directive names the everyday tools (docs/tools.md), and all tools can be called.
         """
         given = None if toolsets is None else catalog.check_toolsets(toolsets)
         self.toolsets = given
@@ -57,7 +57,8 @@ class Memory:
     def call(self, tool: str, arguments: Any = None, toolset: str | Sequence[str] | None = None) -> dict[str, Any]:
         """Run a tool by name. Never raises for bad arguments: the reply then has the toolset's own error form.
 
-        `toolset` tells apart tools of the same name; with the list given to `tools`, names mean what was offered.
+        `toolset` decides between tools of the same name: pass the list that you gave to `tools`, and each name means
+        the tool that was offered.
         """
         return self.attempt(tool, arguments, toolset).reply
 
@@ -84,13 +85,13 @@ class Memory:
         mode: str | None = None,
         **filters: Any,
     ) -> list[Hit]:
-        """Find the passages that answer a query, best first. What you leave out, the settings decide.
+        """Find the passages that answer a query, best first. The settings have the defaults.
 
         `mode`: `keyword` searches by words alone and loads no model, `hybrid` by words and by embeddings.
         Filters: `scope` (`world`, `channel:dev`), `channel`, `agent`, `tags` (all of them), `since` and `until` (a date
         or text like `2026-03` or `last week`), `source` (`memory`, `session`, `extra`), `path` (a folder or a pattern),
         `author` (an agent, or `outside`, `import`, `person`, `token`). `as_of` (a day, like `until`) searches
-        what memory held at the end of that day, from history.
+        memory as it was at the end of that day.
         """
         return list(self.home.search(query, limit, min_score, filters=self.home.filters(**filters), mode=mode).hits)
 
@@ -105,7 +106,7 @@ class Memory:
         supersede(self.home, old, new, reject=reject)
 
     def build_index(self, *, rebuild: bool = False) -> dict[str, Any]:
-        """Bring the index and its embeddings up to date and wait until that is done; return what the index holds.
+        """Bring the index and its embeddings up to date and wait until that is done; return the state of the index.
 
         Search does this by itself. Call it to pay for a slow embedder beforehand, or with `rebuild` to read and embed
         every page again.
@@ -215,7 +216,7 @@ class Memory:
         return describe(shape, chosen, self.home, strict=strict)
 
     def status(self) -> dict[str, Any]:
-        """Return where the memory is, how much it holds, and whether the index is up to date."""
+        """Return where the memory is, how much is in it, and whether the index is up to date."""
         return self.home.status()
 
     def close(self) -> None:

@@ -254,4 +254,4 @@ def _check_json(value: Any, name: str) -> Any:
     try:
         return round_trip(value)
     except (TypeError, ValueError) as error:
-        raise WrongType(name, "a JSON value", f"something JSON cannot hold ({error})") from error
+        raise WrongType(name, "a JSON value", f"something that JSON cannot represent ({error})") from error

@@ -260,7 +260,7 @@ def screen_secrets(values: Values, policy: str) -> tuple[Values, str]:
         return values, ""
     rules = ", ".join(dict.fromkeys(secret.rule for secret in secrets))
     if policy == "refuse":
-        raise HoldsSecret(f"the text holds what looks like a secret ({rules})", advice="Leave it out")
+        raise HoldsSecret(f"the text contains what looks like a secret ({rules})", advice="Leave it out")
     if policy == "redact":
         clean = {field: _redact(value, names.get(field, "")) for field, value in values.items()}
         return clean, f"what looks like a secret was left out ({rules})"

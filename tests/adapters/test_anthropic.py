@@ -689,7 +689,7 @@ def test_keys_are_kept_out_as_the_settings_say(home: Path, setting: str) -> None
         {"command": "insert", "path": "/memories/a.txt", "insert_line": 1, "insert_text": KEY},
     ):
         if setting == "refuse":
-            with pytest.raises(ToolError, match="nothing was written: the text holds what looks like a secret"):
+            with pytest.raises(ToolError, match="nothing was written: the text contains what looks like a secret"):
                 tool.call(command)
         else:
             assert isinstance(tool.call(command), str)

@@ -195,10 +195,10 @@ def test_a_namespace_too_deep_for_the_disk_is_an_error_that_says_so(store: Commo
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({"x": float("nan")}, "cannot be kept as JSON"),
-        ({"x": {1, 2}}, "cannot be kept as JSON"),
+        ({"x": float("nan")}, "cannot be stored as JSON"),
+        ({"x": {1, 2}}, "cannot be stored as JSON"),
         ({"x": {1: "a"}}, "the name 1 is not text"),
-        ({"x": "\ud800"}, "cannot be kept as JSON"),
+        ({"x": "\ud800"}, "cannot be stored as JSON"),
         (["x"], "the value of an item is a mapping"),
     ],
 )

@@ -330,8 +330,8 @@ def test_one_conversation_alone_is_enough_and_the_search_settings_are_those_of_t
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("", "holds no questions"),
-        ("[]", "holds no questions"),
+        ("", "has no questions"),
+        ("[]", "has no questions"),
         ("{'question': 1}", "line 1 of .* is not JSON"),
         ('{"question": "a", "evidence": ["a.md"]}\nnonsense', "line 2 of .* is not JSON"),
         ('[{"question": "a"', "is not JSON"),

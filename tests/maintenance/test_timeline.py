@@ -116,7 +116,7 @@ def test_an_undo_names_its_author_and_is_searched_at_once(opened: Home) -> None:
     undo(opened, last_change(opened, "memory/a.md"))
     (change,) = last_change(opened, "memory/a.md")
     assert (change.tool, change.agent) == ("undo", "main")
-    assert change.why.startswith("takes back ")
+    assert change.why.startswith("undoes ")
     assert opened.index.query(lambda view: "memory/a.md" in view.index.stamps())
 
 

@@ -157,7 +157,7 @@ def free_port() -> int:
     [
         (
             lambda url: f"postgresql://x@127.0.0.1:{free_port()}/db",
-            r"refused.*see that it runs, and that the URL names",
+            r"refused.*check that it runs, and that the URL names",
         ),
         (lambda url: url.replace("commonplace_test_", "nothing_"), r"does not exist.*make it: createdb, then"),
         (lambda url: url.replace("postgres:", "nobody:"), r"does not exist.*CREATE ROLE"),

@@ -174,5 +174,5 @@ def test_a_database_that_keeps_other_letters_is_refused(server: str) -> None:
 
 def test_a_server_that_is_not_there_is_said_with_what_to_do() -> None:
     database = Database(parse_url("postgresql://127.0.0.1:1/none?connect_timeout=1"))
-    with pytest.raises(ConnectionLost, match="see that it runs, and that the URL names its host and port"):
+    with pytest.raises(ConnectionLost, match="check that it runs, and that the URL names its host and port"):
         migration_status(database)

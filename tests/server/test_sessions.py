@@ -23,7 +23,7 @@ def test_a_name_in_a_header_holds_against_the_request(tmp_path: Path) -> None:
     headers = {"commonplace-agent": "J%C3%B6rg"}
     assert serves.identify({"commonplace/agent": "Jörg"}, headers).agent == "Jörg"
     assert serves.identify({"commonplace/agent": ""}, headers).agent == "Jörg"
-    with pytest.raises(Refused, match="comes from the agent Jörg, says its header"):
+    with pytest.raises(Refused, match="comes from the agent Jörg, as its header says"):
         serves.identify({"commonplace/agent": "bob"}, headers)
 
 

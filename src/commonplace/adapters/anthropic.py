@@ -430,7 +430,7 @@ class MemoryFiles:
             limit = f"{MAX_NAME_BYTES} bytes at most"
             raise InvalidArgument(f"Path {file.given[:60]}… has a name that is too long: {limit}")
         if self._apply_secret_policy("path", file.given) != file.given:  # a redacted name would be another file
-            raise HoldsSecret("the path holds what looks like a secret", advice="Use another name")
+            raise HoldsSecret("the path contains what looks like a secret", advice="Use another name")
 
     def _file_above(self, path: str) -> str:
         """Return the name of a file on the way to a path, where a folder would have to be; empty if there is none."""

@@ -330,5 +330,5 @@ def _read_json(path: str) -> dict[str, Any]:
     except FileNotFoundError:
         return {}
     except (OSError, ValueError) as error:
-        raise Unavailable(f"{path} cannot be read ({error}): mend it or remove it") from error
+        raise Unavailable(f"{path} cannot be read ({error}): repair it or remove it") from error
     return content if isinstance(content, dict) else {}

@@ -267,7 +267,7 @@ def fetch_models(
             for model in missing:
                 fetcher.fetch(model)
     except OSError as error:
-        raise Unavailable(f"{root} cannot hold the models ({error.strerror or error}): make room for it") from error
+        raise Unavailable(f"{root} cannot store the models ({error.strerror or error}): make room for it") from error
 
 
 def _is_here(model: LocalModel, folder: str) -> bool:

@@ -198,7 +198,7 @@ def space_name(provider: str, model: str, url: str = "") -> str:
 def _read_key(variable: str) -> str:
     key = (os.getenv(variable) or "").strip() if variable else ""
     if not re.fullmatch(r"[!-~]*", key):
-        raise Unavailable(f"{variable} does not hold a key: set it to one, without spaces or line breaks")
+        raise Unavailable(f"{variable} does not contain a key: set it to one, without spaces or line breaks")
     return key
 
 
@@ -437,7 +437,7 @@ def _split_url(url: str) -> tuple[tuple[str, str, int], str, str]:
     if parts.scheme not in ("http", "https") or not parts.hostname or re.search(r"\s", parts.netloc):
         raise ValueError("is not a web address: use one like http://localhost:11434/v1")
     if "@" in parts.netloc:
-        raise ValueError("holds a password: put it into the variable that memorySearch.apiKeyEnv names instead")
+        raise ValueError("contains a password: put it into the variable that memorySearch.apiKeyEnv names instead")
     path, query = (quote(part, safe="/%:@!$&'()*+,;=~?") for part in (parts.path, parts.query))
     return (parts.scheme, parts.hostname, port), path, f"?{query}" if query else ""
 

@@ -125,7 +125,7 @@ def _check_value(value: Any) -> Any:
     try:
         return round_trip(value)
     except (ValueError, TypeError) as error:
-        raise InvalidArgument(f"has a value that JSON cannot hold ({error})") from error
+        raise InvalidArgument(f"has a value that JSON cannot represent ({error})") from error
 
 
 def _clean(text: str) -> str:

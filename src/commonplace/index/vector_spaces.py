@@ -175,7 +175,7 @@ class VectorSpaces:
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
                 raise
-            raise LockTimeout("another process writes to the index: vectors are kept by the next search") from error
+            raise LockTimeout("another process writes to the index: vectors are stored by the next search") from error
 
     def _add_rows(
         self, name: str, pending: PendingBatch, embedded: Mapping[tuple[int, bytes], PassageEmbedding]
@@ -353,7 +353,7 @@ class VectorSpaces:
         except EOFError as error:
             raise sqlite3.DatabaseError(str(error)) from error
         except OSError as error:
-            raise Unavailable(f"vectors cannot be kept in the index ({error.strerror})") from error
+            raise Unavailable(f"vectors cannot be stored in the index ({error.strerror})") from error
 
     def _open_space(self, name: str) -> tuple[int, VectorFile | None]:
         """Return the id and the file of a space; no file for one without vectors. Too few rows in it are damage."""

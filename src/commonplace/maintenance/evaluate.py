@@ -420,9 +420,9 @@ def read_items(file: str) -> list[dict[str, Json]]:
     """Return the objects of a question file: a JSON list of them, or one a line."""
     items = _parse_items(_read_text(file), file)
     if not items:
-        raise InvalidArgument(f"{file} holds no questions: {_QUESTION_ADVICE}")
+        raise InvalidArgument(f"{file} has no questions: {_QUESTION_ADVICE}")
     if not _are_questions(items) and not are_conversations(items):
-        raise InvalidArgument(f"{file} holds neither questions nor conversations in LoCoMo's form: {_QUESTION_ADVICE}")
+        raise InvalidArgument(f"{file} has neither questions nor conversations in LoCoMo's form: {_QUESTION_ADVICE}")
     return items
 
 

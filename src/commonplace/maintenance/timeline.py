@@ -105,7 +105,7 @@ def read_as_of(history: HistoryStore, path: str, moment: str) -> bytes | None:
         return history.read_version(path, before[-1].version)
     if known and known[0].tool:  # the first thing known of it is that a tool made it
         return history.read_version(path, known[0].before)
-    raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what it knows")
+    raise NotFound(f"history does not know what {path} was at {moment}: `commonplace log {path}` shows what there is")
 
 
 def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
@@ -116,7 +116,7 @@ def include_same_calls(home: Home, some: Sequence[Change]) -> list[Change]:
 
 
 def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
-    """Undo changes, page by page. One that cannot be undone does not keep the others from it.
+    """Undo changes, page by page. A change that cannot be undone does not stop the others.
 
     An undo is a change like any other, and can be undone.
     """
@@ -124,7 +124,7 @@ def undo(home: Home, some: Sequence[Change]) -> list[UndoResult]:
     for change in some:
         by_page.setdefault(change.path, []).append(change)
     names = ", ".join(change.id for change in some[:3]) + (f" and {len(some) - 3} more" if len(some) > 3 else "")
-    with home.writer.call("undo", why=f"takes back {names}"):
+    with home.writer.call("undo", why=f"undoes {names}"):
         return [_undo_page(home, path, changes) for path, changes in by_page.items()]
 
 
@@ -259,7 +259,7 @@ def _list_changes_of(home: Home, what: str, *, everyone: bool) -> list[Change]:
     every = [change for path in named for change in home.storage.history.changes(path)]
     every = [*_only_visible(home, every, everyone=everyone), *_list_changes_of_note(home, what)]
     if not every:
-        raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
+        raise NotFound(f"history has no page and no key {what!r}: `commonplace log` lists all changes")
     return sorted(every, key=lambda change: change.at)
 
 
@@ -288,7 +288,7 @@ def require_history(home: Home, path: str, *, everyone: bool) -> str:
     path = path.removeprefix("./")
     record_outside_edits(home)
     if not home.storage.history.changes(path) or not (everyone or may_see(home, path)):
-        raise NotFound(f"history knows no page {path}: `commonplace log` lists what it knows")
+        raise NotFound(f"history has no page {path}: `commonplace log` lists all changes")
     return path
 
 

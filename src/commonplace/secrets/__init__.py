@@ -66,10 +66,10 @@ def warning(found: Iterable[Secret]) -> str:
     kinds = list(dict.fromkeys(names))
     steps = {rule.name: rule.next_step for rule in RULES}
     what, them = ("a secret", "it") if len(names) == 1 else (f"{len(names)} secrets", "them")
-    advice = "; ".join(f"{kind}: {steps[kind]}" for kind in kinds[:_MAX_ADVICE])
+    advice = "; ".join(f"{kind}: {steps[kind]}" for kind in kinds[:_MAX_ADVICE]) if kinds[1:] else steps[kinds[0]]
     return (
-        f"the text holds what looks like {what} ({', '.join(kinds)}): move {them} to a password manager; "
-        f"`secrets: redact` keeps such text out. Where somebody else may have read {them}: {advice}."
+        f"the text contains what looks like {what} ({', '.join(kinds)}): move {them} to a password manager; "
+        f"`secrets: redact` keeps such text out. If somebody else may have read {them}: {advice}."
     )
 
 

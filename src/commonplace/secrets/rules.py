@@ -404,7 +404,7 @@ RULES = (
         "private key",
         ("-----BEGIN",),
         _PEM,
-        "make a new key, and remove this one where it opens a door",
+        "make a new key, and remove this one wherever it gives access",
         has_key_material,
     ),
     _by_prefix(
@@ -444,7 +444,7 @@ RULES = (
         "authorization header",
         ("earer ", "asic "),
         r"(?:earer|asic) ([A-Za-z0-9_+/~.-]{16,}+={0,2}+)(?!\[)",
-        "revoke what it stands for",
+        "revoke the credential in it",
         looks_random,
     ),
     Rule(

@@ -147,7 +147,7 @@ def _read_name(name: str, meta: Mapping[str, Any], headers: Mapping[str, str]) -
             f"the {name} of a request is a name of at most {MAX_NAME_CHARACTERS} characters, in valid Unicode"
         )
     if header and value != header:
-        raise Refused(f"the request comes from the {name} {header}, says its header: its _meta cannot say {value}")
+        raise Refused(f"the request comes from the {name} {header}, as its header says: its _meta cannot say {value}")
     return value or None
 
 

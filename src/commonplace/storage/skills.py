@@ -119,7 +119,7 @@ class Skills:
             if new is None:
                 raise PageNotFound(self._path(folder))
             if old and old.warning:
-                raise StorageError(f"{old.warning}: mend it by hand first")
+                raise StorageError(f"{old.warning}: repair it by hand first")
             self._write(folder, old, new)
             return new
 

@@ -29,8 +29,8 @@ def recall(
 ) -> JournalReply:
     """Read your memory at the start of a conversation: what is known about the world, your curated memory, your days.
 
-    What is too long is named with its size and with the call that reads it. A backslash before a line that looks like
-    a heading of this reply is not part of the page.
+    Pages that are too long are listed with their size and the call that reads them. A backslash before a line
+    that looks like a heading of this reply is not part of the page.
     """
     warnings: list[str] = []
     listed = _list_rewritten_pages(home)  # before they are read: a page that somebody creates meanwhile is not there
@@ -57,12 +57,12 @@ def remember(home: Home, content: Annotated[str, "What happened or what you lear
 
 
 def reflect(
-    home: Home, content: Annotated[str, "Your whole curated memory, as it shall be from now on."]
+    home: Home, content: Annotated[str, "Your whole curated memory, as it should read from now on."]
 ) -> Annotated[Reply, Answer(success=bool, content=str, kept=Maybe([str]))]:
     """Rewrite your curated memory, at the end of a conversation.
 
-    It replaces the whole page: recall it first, and keep what still matters. What others changed since stays; lines of
-    theirs that yours replaced come back in `conflict`. Notes with a key stay as well (`kept`).
+    It replaces the whole page: recall it first, and keep what still matters. What others changed since
+    then stays; where your text replaced lines of theirs, `conflict` has them. Notes with a key stay as well (`kept`).
     """
     path = home.layout.curated_page(home.agent)
     outcome = rewrite_page(home, path, content, "curated")
@@ -78,7 +78,8 @@ def update_world(
 ) -> JournalReply:
     """Rewrite the page of a topic that all agents share.
 
-    Recall it first: what others changed since stays, and lines of theirs that yours replaced come back in `conflict`.
+    Recall it first. What others changed since then stays; where your text replaced lines of theirs, `conflict` has
+    them.
     """
     path = home.find_topic_page(topic)
     require_new_key("topic", topic)

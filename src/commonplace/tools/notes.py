@@ -17,7 +17,7 @@ from ..storage.records import read_text
 from .define import Answer, Reply, Tool, toolset, with_warning
 
 Key = Annotated[str, "The name of the memory: one line, unique, case-sensitive."]
-Content = Annotated[str, "What to keep, as Markdown."]
+Content = Annotated[str, "What to store, as Markdown."]
 Tags = Annotated[list[str] | None, "Labels to find it by."]
 _NOTE = Answer(key=str, content=str, tags=[str], file=str, kind=str)
 
@@ -44,9 +44,9 @@ def memory_write(
     ] = "daily",
     tags: Tags = None,
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(key=str, target=str, path=str))]:
-    """Keep a new memory under a key that is not used yet.
+    """Store a new memory under a key that is not in use yet.
 
-    Fails with MEMORY_KEY_EXISTS when the key is taken anywhere: memory_read shows it, memory_update changes it.
+    Fails with MEMORY_KEY_EXISTS if the key is in use: memory_read shows it, memory_update changes it.
     """
     key = require_new_key("key", _check_key(key))
     labels = _drop_blank_tags(tags)
@@ -56,7 +56,7 @@ def memory_write(
         found, warnings = _find_blocks(home, key)
         if found:
             where = home.layout.notes_path(home.agent, found[0].path)
-            raise KeyExists(f"{key!r} is kept already, in {where}", advice="use memory_update to change it")
+            raise KeyExists(f"{key!r} exists already, in {where}", advice="use memory_update to change it")
         at = format_timestamp(home.clock())
         home.writer.edit(path, lambda text: blocks.append(text, key, content, at, labels))
     return _success({"key": key, "target": target, "path": home.layout.notes_path(home.agent, path)}, warnings)
@@ -65,9 +65,9 @@ def memory_write(
 def memory_update(
     home: Home, key: Key, content: Content, tags: Tags = None
 ) -> Annotated[Reply, Answer(success=bool, data=Answer(key=str, path=str, kind=str))]:
-    """Replace the content and the tags of a memory that exists. Tags left out means no tags.
+    """Replace the content and the tags of a memory that exists. Without tags, it has none afterwards.
 
-    Fails with MEMORY_KEY_NOT_FOUND when the key is not there: use memory_write for a new one.
+    Fails with MEMORY_KEY_NOT_FOUND if there is no such key: use memory_write for a new one.
     """
     key = _check_key(key)
     labels = _drop_blank_tags(tags)
@@ -87,7 +87,7 @@ def memory_update(
 def memory_read(
     home: Home, key: Key
 ) -> Annotated[Reply, Answer(success=bool, data=_NOTE | Answer(created_at=str, updated_at=str))]:
-    """Read one memory by its exact key. The summary page is looked at first, then the days, newest first."""
+    """Read one memory by its exact key. The summary page comes first, then the days, newest first."""
     note, warnings = _find_canonical(home, _check_key(key))
     read_text(home.storage.pages, note.path)  # the base of a later merge
     at = note.block.at
@@ -146,8 +146,8 @@ def _drop_blank_tags(tags: list[str] | None) -> list[str]:
 def _find_canonical(home: Home, key: str) -> tuple[StoredBlock, list[str]]:
     found, warnings = _find_blocks(home, key)
     if not found:
-        advice = "use memory_search to find the right key, or memory_write to keep it"
-        raise KeyNotFound(f"{key!r} is not kept{_suggest_key(home, key)}", advice=advice)
+        advice = "use memory_search to find the right key, or memory_write to store it"
+        raise KeyNotFound(f"there is no note {key!r}{_suggest_key(home, key)}", advice=advice)
     return found[0], warnings
 
 

@@ -24,7 +24,7 @@ from ..storage.records import INJECTED
 from .define import Answer, Maybe, Reply, Tool, ToolParameter, bind, toolset, with_warning
 
 Key = Annotated[str, "The exact name of the memory."]
-Value = Annotated[Json, "What to keep: text, a number, true or false, a list or an object."]
+Value = Annotated[Json, "What to store: text, a number, true or false, a list or an object."]
 Category = Annotated[str, "What kind of memory it is; `agent`, `preferences` and `user_info` are in every prompt."]
 Tags = Annotated[list[str] | str | None, "Labels: a list, or text with commas between them."]
 Channel = Annotated[str, "The channel's name, exactly as the prompt's `Current channel:` line has it."]
@@ -42,7 +42,7 @@ SkillsReply = Annotated[Reply, Answer(success=bool, skills=[_SKILL])]
 
 
 def setGlobal(home: Home, key: Key, value: Value, category: Category = "general", tags: Tags = None) -> SuccessReply:
-    """keep a memory for all channels, or replace it"""
+    """store a memory for all channels, or replace it"""
     before = home.globals.get(require_new_key("key", key))
     home.globals.put(key, value, category, _parse_tags(tags))
     return with_warning({"success": True}, _warn_of_lost_injection(before, category))
@@ -78,7 +78,7 @@ def setChannel(
     category: Category = "general",
     tags: Tags = None,
 ) -> SuccessReply:
-    """keep a memory of one channel, or replace it"""
+    """store a memory of one channel, or replace it"""
     folder = home.channels.folder(channelName)
     before = folder.get(require_new_key("key", key))
     folder.put(key, value, category, _parse_tags(tags))
@@ -109,7 +109,7 @@ def listChannelKeys(home: Home, channelName: Channel) -> Annotated[Reply, Answer
 
 
 def listChannels(home: Home) -> Annotated[Reply, Answer(success=bool, channels=[str])]:
-    """list the channels that hold memories"""
+    """list the channels that have memories"""
     names, warnings = home.channels.names()
     channels, cut = fit_names(names, "search finds what is in them")
     return with_warning({"success": True, "channels": channels}, cut, *warnings)
@@ -232,13 +232,13 @@ OPERATIONS = {run.__name__: Tool(run) for run in _FUNCTIONS}
 
 
 def memory_tool(home: Home, op: str) -> Reply:
-    """Keep and find memories that are shared by name: global ones, those of a channel, and skills.
+    """Store and find shared memories by name: global ones, those of a channel, and skills.
 
     Give `op` and the parameters of that operation:
     {operations}
 
-    Use the channel's memories for what belongs to the channel and global ones for what holds everywhere. Never guess a
-    key: search or list first. In a skill, rules go into the instructions and facts into the data.
+    Use the channel's memories for what belongs to the channel and global ones for what is true everywhere. Never guess
+    a key: search or list first. In a skill, rules go into the instructions and facts into the data.
     """
     return OPERATIONS[op].run(home)
 

@@ -74,7 +74,9 @@ def memory_search(
     source: Annotated[str | None, "Only memory, session or extra."] = None,
     path: Annotated[str | None, "Only pages in this folder, or that match this pattern."] = None,
     author: Annotated[str | None, "Only what this agent wrote; or outside, import, person, token."] = None,
-    as_of: Annotated[str | None, "What memory held at the end of this day: 2026-03-01, 2026-03, last week."] = None,
+    as_of: Annotated[
+        str | None, "Search memory as it was at the end of this day: 2026-03-01, 2026-03, last week."
+    ] = None,
 ) -> Annotated[
     Reply,
     Answer(results=[_HIT], verdict=str, provider=str, model=str, fallback=bool, mode=str, stale=Maybe(bool)),

@@ -41,7 +41,7 @@ def search_memory(
     Reply,
     Answer(status=str, query=str, match_count=int, matches=[Answer(key=str, content=str, updated_at=str)]),
 ]:
-    """Search your working notes by words and by meaning. A note whose key is what you ask for comes first."""
+    """Search your working notes by words and by meaning. A note with exactly that key comes first."""
     asked = _require_text("query", query)
     words = QueryWords(asked)
     records, warnings = home.list_records(home.layout.working_folder(home.agent))

@@ -45,11 +45,11 @@ def test_what_is_found_is_grouped_with_advice_and_a_summary_and_the_status_is_1(
     done = used.run("doctor")
     assert (done.returncode, done.stderr) == (1, "")
     lines = done.stdout.splitlines()
-    assert lines[0] == "Notes kept twice (1)"
-    assert lines[1].startswith("  agents/main/memory/daily/2020-01-01.md:1: the note 'editor' is kept twice: ")
+    assert lines[0] == "Notes stored twice (1)"
+    assert lines[1].startswith("  agents/main/memory/daily/2020-01-01.md:1: the note 'editor' is stored twice: ")
     assert lines[2] == "    → --fix removes this one"
     assert "Pages that nobody reads (1)" in lines
-    assert lines[-1] == "3 found: 1 for you to decide, 2 that --fix mends; 2 pages of 1 agent looked at."
+    assert lines[-1] == "3 found: 1 for you to decide, 2 that --fix repairs; 2 pages of 1 agent looked at."
 
 
 def test_findings_as_json_say_what_where_and_what_next(used: Shell) -> None:

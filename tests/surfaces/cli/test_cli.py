@@ -60,7 +60,7 @@ def test_every_daily_command_works_and_answers_in_json_too(used: Shell) -> None:
     assert used.ok("read", "editor").strip() == "vim"
     assert used.ok("world").strip() == "people"
     assert used.ok("world", "People").strip() == "Ann lives in Oslo"
-    assert "Kept" in used.ok("write", "editor", "emacs", "--update")
+    assert "Stored" in used.ok("write", "editor", "emacs", "--update")
     assert "Rewrote" in used.ok("reflect", stdin="curated text\nof two lines")
     assert used.ok("handoff").strip() == "No handoff."
     used.ok("handoff", "continue", "here")
@@ -131,7 +131,7 @@ def test_call_takes_json_as_argument_or_from_standard_input(used: Shell) -> None
         (["call", "nothing"], 2, "Unknown tool"),
         (["call", "recall", "--toolset", "none"], 2, "Unknown toolset"),
         (["call", "memory_read", '{"key": "none"}'], 3, "MEMORY_KEY_NOT_FOUND"),
-        (["read", "none"], 3, "not kept"),
+        (["read", "none"], 3, "there is no note"),
         (["show", "memory/none.md"], 3, "does not exist"),
         (["world", "none"], 3, "does not exist"),
         (["skills", "none"], 3, "Not found: `commonplace skills` lists the skills"),

@@ -125,6 +125,6 @@ def test_a_url_without_a_password_installs_without_a_warning(shell: Shell) -> No
 
 
 def test_a_doctor_who_reaches_no_database_says_so() -> None:
-    with pytest.raises(ConnectionLost, match="see that it runs") as lost:
+    with pytest.raises(ConnectionLost, match="check that it runs") as lost:
         examine(NOWHERE)
     assert "sesame" not in str(lost.value)

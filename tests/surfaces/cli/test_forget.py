@@ -23,7 +23,7 @@ def test_it_is_shown_first_and_removed_with_yes(shell: Shell) -> None:
     assert shell.ok("read", "gate") == "xylophone quartz\n"
     assert "Forgotten." in shell.ok("forget", "--key", "gate", "--yes")
     assert shell.run("read", "gate").returncode == 3
-    assert shell.ok("forget", "--key", "gate") == "Nothing of it was found.\n"
+    assert shell.ok("forget", "--key", "gate") == "Nothing was found.\n"
     home = shell.folder / ".commonplace"
     assert [path for path in home.rglob("*") if path.is_file() and b"xylophone" in path.read_bytes()] == []
 

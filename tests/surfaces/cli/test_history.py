@@ -63,7 +63,7 @@ def test_blame_shows_who_wrote_each_line_and_in_which_change(shell: Shell) -> No
     shown = shell.ok("blame", PAGE).splitlines()
     assert "outside" in shown[-1]
     assert "White tea." in shown[-1]
-    assert "history knows no page" in shell.run("blame", "memory/world/coffee.md").stderr
+    assert "history has no page" in shell.run("blame", "memory/world/coffee.md").stderr
 
 
 def test_a_difference_shows_what_a_change_did(shell: Shell) -> None:
@@ -94,7 +94,7 @@ def test_an_edit_by_hand_is_in_the_log_and_can_be_taken_back(shell: Shell) -> No
 
 
 def test_undo_takes_back_the_last_change_and_itself(shell: Shell) -> None:
-    assert "Took back 1 change" in shell.ok("undo")
+    assert "Undid 1 change" in shell.ok("undo")
     assert shell.ok("show", PAGE) == "Green tea.\n"
     shell.ok("undo")
     assert shell.ok("show", PAGE) == "Black tea.\n"
@@ -106,7 +106,7 @@ def test_undo_takes_back_all_pages_that_one_call_changed(shell: Shell) -> None:
             "call", "MemoryTool", f'{{"op": "setGlobal", "key": "k", "value": "{category}", "category": "{category}"}}'
         )
     shell.ok("call", "write_memory", '{"key": "plan", "content": "rest"}')
-    assert "Took back" in shell.ok("undo")
+    assert "Undid" in shell.ok("undo")
     home = shell.folder / ".commonplace"
     assert not (home / "agents/main/memory/working/plan.md").exists()
     assert not list((home / "agents/main/memory/activity").glob("*.md"))
@@ -151,7 +151,7 @@ def test_a_page_is_shown_and_restored_as_it_was(shell: Shell) -> None:
         (["undo", "abcd", "--since", "now"], 2, "either"),
         (["restore", PAGE], 2, "--as-of"),
         (["restore", PAGE, "--as-of", "2026-13-45T99:00"], 2, "is not a"),
-        (["restore", "nothing.md", "--as-of", "now"], 3, "knows no page"),
+        (["restore", "nothing.md", "--as-of", "now"], 3, "has no page"),
         (["show", PAGE, "--as-of", "2001-01-01"], 3, "does not exist"),
         (["gc", "--days", "-1"], 2, "days"),
     ],
@@ -179,7 +179,7 @@ def test_another_agents_own_pages_are_not_in_the_log_unless_everyones_are(shell:
 
 
 def test_collecting_lets_go_of_old_versions_and_keeps_the_last(shell: Shell) -> None:
-    assert "Let go of 0 versions" in shell.ok("gc")
+    assert "Deleted 0 versions" in shell.ok("gc")
     assert shell.json("--json", "gc", "--days", "0")["versions"] >= 1
     assert shell.ok("show", PAGE, "--as-of", "now") == "Black tea.\n"
 

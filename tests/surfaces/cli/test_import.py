@@ -42,7 +42,7 @@ def test_a_vault_is_imported_found_and_taken_back(shell: Shell, vault: str) -> N
     assert "and 2 more (--json lists all)" in said
     assert "memory/vault/Tea.md" in shell.ok("search", "green tea")
     assert "nothing new, 1 here already" in shell.ok("import", vault)
-    assert "Took back 1 change of memory/vault/Tea.md" in shell.ok("undo")
+    assert "Undid 1 change of memory/vault/Tea.md" in shell.ok("undo")
     assert "memory/vault/Tea.md" not in pages(shell.folder / HOME)
 
 

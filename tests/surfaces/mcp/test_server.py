@@ -384,7 +384,7 @@ async def test_a_client_that_shook_hands_is_told_of_what_it_subscribed_to(tmp_pa
 
     uri = "commonplace://page/memory/world/tea.md"
     async with served(tmp_path, "legacy", message_handler=hear) as client:
-        with pytest.raises(MCPError, match="nothing that changes here"):
+        with pytest.raises(MCPError, match="cannot be subscribed to"):
             await client.subscribe_resource("commonplace://page/agents/other/memory/MEMORY.md")
         await client.subscribe_resource(uri)
         message, cups = None, count()

@@ -402,7 +402,7 @@ def _to_json_object(value: Mapping[str, Any], namespace: Namespace, key: str) ->
         kept: dict[str, Json] = round_trip(_to_plain(value))
     except (ValueError, TypeError, RecursionError) as error:
         what = f"the value of {key!r} in {namespace}"
-        raise ValueError(f"{what} cannot be kept as JSON ({error}): use text, numbers, lists and mappings") from error
+        raise ValueError(f"{what} cannot be stored as JSON ({error}): use text, numbers, lists and mappings") from error
     return kept
 
 

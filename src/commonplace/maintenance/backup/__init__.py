@@ -149,7 +149,7 @@ def _refuse_inside(home: Home, path: str) -> None:
 def import_from(
     home: Home, stream: BinaryIO, *, overwrite: bool = False, dry_run: bool = False, limits: Limits | None = None
 ) -> ImportResult:
-    """Import an archive of either format. Conflict, and nothing written, when a page differs from one here.
+    """Import an archive of either format. Raise Conflict and write nothing if a page differs from one here.
 
     With `overwrite` the archive's pages win, and history keeps what they replaced. Open the home anew afterwards if the
     archive may have brought settings.

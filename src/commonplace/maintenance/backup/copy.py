@@ -124,7 +124,7 @@ def _compare(source: Home, target: Home) -> _CopyPlan:
     known = _versions_by_page(target)
     removed = [path for path in history if path not in pages and any_covers(roots, path)]
     if not pages and not removed:
-        raise NotFound(f"there is nothing to copy in {source.root}: see that it is the memory you mean")
+        raise NotFound(f"there is nothing to copy in {source.root}: check that it is the memory you mean")
     look_up = target.storage.bulk.version_lookup()
     settings_first = sorted({*pages, *removed}, key=lambda path: (path != settings.FILE, path))
     for path in settings_first:

@@ -44,10 +44,10 @@ CHECKS: dict[str, Check] = {
     "pins": Check("Notes pinned to files that changed", find_in_page=page_checks.check_pins),
     "json": Check("Broken JSON", find_in_page=page_checks.check_json),
     "duplicate-notes": Check(
-        "Notes kept twice", find=page_checks.find_duplicate_notes, fix=page_checks.remove_duplicate_note
+        "Notes stored twice", find=page_checks.find_duplicate_notes, fix=page_checks.remove_duplicate_note
     ),
     "duplicate-records": Check(
-        "Records kept twice", find=page_checks.find_duplicate_records, fix=page_checks.remove_duplicate_record
+        "Records stored twice", find=page_checks.find_duplicate_records, fix=page_checks.remove_duplicate_record
     ),
     "secrets": Check("Secrets in plain text", find_in_page=page_checks.check_secrets),
     "future": Check("Dates in the future", find_in_page=page_checks.check_future_dates),

@@ -185,7 +185,7 @@ def check_secrets(_survey: Survey, page: ScannedPage) -> Iterator[DoctorProblem]
 
     text = page.text[:MAX_PAGE_CHARACTERS]
     for secret in {secret.rule: secret for secret in reversed(find(text))}.values():
-        what = f"holds what looks like a secret ({secret.rule})"
+        what = f"contains what looks like a secret ({secret.rule})"
         advice = (
             f"take it out and keep it in a password manager; {_secret_advice(secret.rule)}, if others may have read it"
             "; `commonplace forget` removes a note or a page from history, too"
@@ -269,7 +269,7 @@ def find_duplicate_notes(survey: Survey) -> Iterator[DoctorProblem]:
         if is_prose:  # two headings of one page, both by hand, are how people write, and no keys
             continue
         is_same = hidden.digest == counting.digest
-        what = f"the note {hidden.key!r} is kept twice: {counting.path}#L{counting.line} counts, this one is not read"
+        what = f"the note {hidden.key!r} is stored twice: {counting.path}#L{counting.line} counts, this one is not read"
         what += ", and says the same" if is_same else ""
         by_hand = "put what you want to keep into the one that counts, and remove this one"
         advice = "--fix removes this one" if is_same else by_hand
@@ -301,7 +301,7 @@ def _hidden_claims(claims: Iterable[Claim]) -> Iterator[tuple[Claim, Claim]]:
 
 def _duplicate_record(hidden: Claim, counting: Claim) -> DoctorProblem:
     is_same = hidden.digest == counting.digest != ""
-    what = f"the record {hidden.key!r} is kept twice: {counting.path} counts, this one is not read"
+    what = f"the record {hidden.key!r} is stored twice: {counting.path} counts, this one is not read"
     what += ", and says the same" if is_same else ""
     by_hand = "put what you want to keep into the one that counts, remove this one"
     advice = "--fix removes this one" if is_same else by_hand
@@ -349,7 +349,7 @@ def _require_in_history(home: Home, path: str) -> str:
     try:
         home.storage.history.read_version(path, version)
     except (NotFound, OSError) as error:
-        raise StorageError(f"history does not have what {path} is, so it could not be taken back") from error
+        raise StorageError(f"history does not have what {path} is, so it could not be undone") from error
     return version
 
 

@@ -163,7 +163,7 @@ def _parse_tokens(data: bytes) -> list[Token]:
         return [_parse_token(each) for each in json.loads(data)["tokens"]]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(
-            f"{TOKENS_FILE} is not as `commonplace token` writes it: mend it, or remove it and make new tokens"
+            f"{TOKENS_FILE} is not as `commonplace token` writes it: repair it, or remove it and make new tokens"
         ) from error
 
 

@@ -50,7 +50,7 @@ _NEXT_STEPS = (
     ("password authentication failed", "see the user in the URL, and the password in ~/.pgpass or PGPASSWORD"),
     ("no password supplied", "put the password into ~/.pgpass or PGPASSWORD"),
     ("no pg_hba.conf entry", "have an administrator let this user in from here, in pg_hba.conf"),
-    ('database ".*" does not exist', "see its name in the URL, or make it: createdb, then `commonplace db init`"),
+    ('database ".*" does not exist', "check its name in the URL, or make it: createdb, then `commonplace db init`"),
     ('role ".*" does not exist', "see the user in the URL, or have an administrator make it with CREATE ROLE"),
     ("certificate|SSL was required|SSL is not enabled", "see sslmode, sslrootcert and the name of the host in the URL"),
 )
@@ -466,7 +466,7 @@ def _translate_connection_error(full_text: str, message: str) -> StorageError:
     for pattern, step in _NEXT_STEPS:
         if re.search(pattern, full_text):
             return StorageError(f"the database cannot be reached ({message}): {step}")
-    step = "see that it runs, and that the URL names its host and port, then try again"
+    step = "check that it runs, and that the URL names its host and port, then try again"
     return ConnectionLost(f"the database cannot be reached ({message}): {step}")
 
 

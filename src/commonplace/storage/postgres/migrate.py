@@ -170,7 +170,7 @@ def _require_server(connection: Connection) -> None:
         raise StorageError(f"this is PostgreSQL {connection.info.server_version // 10000}: 15 or newer is needed")
     row = connection.execute("SELECT current_setting('server_encoding')").fetchone()
     if row != ("UTF8",):
-        raise StorageError("the database does not keep text as UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8'")
+        raise StorageError("the database does not store text as UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8'")
 
 
 def _bootstrap(connection: Connection) -> None:

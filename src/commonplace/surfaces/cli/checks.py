@@ -23,8 +23,8 @@ _GROUP_METRIC = "fraction@10"  # shown for each conversation
 @click.option("--fix", is_flag=True, help="Repair what needs no guessing; history keeps the pages as they were.")
 @global_options
 def doctor_command(fix: bool) -> None:
-    """Check this memory, of all agents, and say what to do about each problem. Nothing is changed without --fix. The
-    exit status is 1 if a problem remains."""
+    """Check this memory, with the pages of all agents, and say what to do about each problem. Nothing is changed
+    without --fix. The exit status is 1 if a problem remains."""
     home = home_path()
     backend_of(home).check_address(home)  # only this: outdated tables of a database are a finding
     report = examine(home, agent_name(), fix=fix)
@@ -83,7 +83,7 @@ def _summarize(report: DoctorReport, *, fix: bool) -> str:
     counts = {
         "mended": fixed,
         "for you to decide": len(report.findings) - fixed - fixable,
-        "that could not be mended" if fix else "that --fix mends": fixable,
+        "that could not be mended" if fix else "that --fix repairs": fixable,
     }
     parts = ", ".join(f"{count} {kind}" for kind, count in counts.items() if count)
     rewritten = any(finding.fixed and finding.check.startswith("duplicate") for finding in report.findings)
@@ -97,7 +97,7 @@ def _count(number: int, noun: str) -> str:
 
 @click.command("eval")
 @click.argument("file")
-@click.option("-n", "--limit", type=click.IntRange(min=1), help="Ask only so many questions, spread over the file.")
+@click.option("-n", "--limit", type=click.IntRange(min=1), help="Ask only this many questions, spread over the file.")
 @click.option("--provider", type=click.Choice([*PROVIDERS]), help="Search with this embedder, in this run only.")
 @global_options
 def eval_command(file: str, limit: int | None, provider: str | None) -> None:

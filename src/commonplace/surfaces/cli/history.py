@@ -124,7 +124,7 @@ def _find_change(home: Home, what: str, *, everyone: bool) -> Change:
             return timeline.find_change(home, what, everyone=everyone)
     found = timeline.list_changes(home, what, everyone=everyone)
     if not found:
-        raise NotFound(f"history knows no page and no key {what!r}: `commonplace log` lists what it knows")
+        raise NotFound(f"history has no page and no key {what!r}: `commonplace log` lists all changes")
     return found[-1]
 
 
@@ -199,7 +199,7 @@ def _report_undo(pages: list[UndoResult]) -> None:
                 warn(page.problem)
             else:
                 plural = "s" * (len(page.changes) > 1)
-                print_text(f"Took back {len(page.changes)} change{plural} of {page.path}.")
+                print_text(f"Undid {len(page.changes)} change{plural} of {page.path}.")
 
     print_reply({"undone": undone}, print_pages)
     problems = [page.problem for page in pages if page.problem]
@@ -272,7 +272,7 @@ def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
 
 def _print_traces(found: ForgetReport, *, yes: bool) -> None:
     if not found.traces:
-        print_text("Nothing of it was found.")
+        print_text("Nothing was found.")
     else:
         print_table(["where", "path", "what"], [list(trace) for trace in found.traces])
         print_text(
@@ -286,10 +286,10 @@ def _print_traces(found: ForgetReport, *, yes: bool) -> None:
 
 
 @click.command("gc")
-@click.option("--days", type=click.IntRange(0), help="Keep so many days of history (default: history.days, 365).")
-@click.option("--megabytes", type=click.IntRange(0), help="Keep at most so much (default: history.megabytes, 1000).")
+@click.option("--days", type=click.IntRange(0), help="Keep this many days of history (default: history.days, 365).")
+@click.option("--megabytes", type=click.IntRange(0), help="Keep at most this much (default: history.megabytes, 1000).")
 @global_options
 def gc_command(days: int | None, megabytes: int | None) -> None:
     """Delete old history. The last version of every page stays."""
     versions, freed = timeline.prune_history(open_memory().home, days, megabytes)
-    print_reply({"versions": versions, "bytes": freed}, f"Let go of {versions} versions ({freed / 1e6:.1f} MB).")
+    print_reply({"versions": versions, "bytes": freed}, f"Deleted {versions} versions ({freed / 1e6:.1f} MB).")

@@ -57,7 +57,7 @@ def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[st
         target = "summary" if summary else "daily"
         reply = call_tool(memory, "memory_write", {**arguments, "target": target}, "notes", _ADVICE)
     path = memory.home.layout.notes_page(memory.home.agent, reply["data"]["path"])
-    print_reply(reply, f"Kept {reply['data']['key']!r} in {path}.")
+    print_reply(reply, f"Stored {reply['data']['key']!r} in {path}.")
 
 
 @click.command("read")

@@ -302,14 +302,15 @@ def _serving(user: str | None, channel: str | None, homes: str | None, answers: 
 
 @click.group("token")
 def token_command() -> None:
-    """Manage the tokens that let programs and people into this memory over HTTP. Once one exists, all need one."""
+    """Manage the tokens that let programs and people into this memory over HTTP. As soon as one exists, every caller
+    needs one."""
 
 
 @token_command.command("create")
 @click.option("--for", "agents", multiple=True, metavar="AGENT", help="An agent it may act for; repeatable.")
 @click.option("--all-agents", is_flag=True, help="It may act for every agent.")
 @click.option("--role", type=click.Choice(ROLES), default="read", show_default=True, help="What it may do.")
-@click.option("--days", default=90, show_default=True, type=int, help="Valid for so many days; 0: until revoked.")
+@click.option("--days", default=90, show_default=True, type=int, help="Valid for this many days; 0: until revoked.")
 @click.option("--note", default="", metavar="TEXT", help="Whose it is, or what it is for.")
 @global_options
 def create_command(agents: tuple[str, ...], all_agents: bool, role: Role, days: int, note: str) -> None:

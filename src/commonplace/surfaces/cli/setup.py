@@ -37,10 +37,9 @@ from .common import (
     warn,
 )
 
-_NEXT_STEP = (
-    'Next: `commonplace remember "…"` adds a first entry, and `commonplace install claude-code` (or another client; '
-    "`commonplace install` lists them) lets your agent use it."
-)
+_NEXT_STEP = """Next:
+  commonplace remember "…"           adds a first entry
+  commonplace install claude-code    lets your agent use it (or codex, cursor, …)"""
 
 
 @click.command("init")
@@ -124,7 +123,7 @@ def completion_command(shell: str) -> None:
 @click.option("--scope", type=click.Choice(["user", "project"]), help="For all your projects, or for one.")
 @click.option("--tools", "tools", metavar="A,B", help="Only these toolsets, in this order.")
 @click.option(
-    "--hooks/--no-hooks", default=True, help="Start sessions with what is known, and keep transcripts (default)."
+    "--hooks/--no-hooks", default=True, help="Start sessions with the context, and store transcripts (default)."
 )
 @click.option("--budget", type=click.IntRange(0), help="How many tokens a session starts with, at most.")
 @click.option("--file", metavar="FILE", help="The client's configuration file, if it is not in its usual place.")

@@ -51,7 +51,7 @@ def tools_command(shape: str | None, strict: bool, chosen: str | None) -> None:
 @click.command("call")
 @click.argument("tool")
 @click.argument("arguments", required=False)
-@click.option("--toolset", help="Whose tool is meant, if two toolsets have one with that name.")
+@click.option("--toolset", help="Which toolset is meant, if two have a tool of that name.")
 @global_options
 def call_command(tool: str, arguments: str | None, toolset: str | None) -> None:
     """Call TOOL with ARGUMENTS, a JSON object; without them, or with `-`, JSON is read from standard input."""

@@ -128,7 +128,7 @@ def import_command(
 ) -> None:
     """Import a FILE that export made, or the data of another system, into this memory; - means standard input.
 
-    Detected are: Obsidian, basic-memory, OpenClaw, duragent and agentool folders; Claude Code's notes and transcripts;
+    It detects Obsidian, basic-memory, OpenClaw, duragent and agentool folders; Claude Code's notes and transcripts;
     the exports of ChatGPT and Claude; memories of mem0 and of the MCP memory server; SQLite databases of notes and
     records. A second import adds only what is new, and replaces nothing that was changed here.
 
@@ -156,7 +156,7 @@ def _warn_of_proposals() -> None:
     """Say how many rules of this memory wait for approval: those that an import brought do."""
     if waiting := len(list_proposals(open_home())):
         subject = "1 rule waits" if waiting == 1 else f"{waiting} rules wait"
-        warn(f"{subject} for your approval, and no prompt has them before: `commonplace proposals` lists them")
+        warn(f"{subject} for your approval, and are in no prompt until then: `commonplace proposals` lists them")
 
 
 def _is_archive(source: str) -> bool:
@@ -273,7 +273,7 @@ def _print_import(kind: Kind, done: ImportReport, dry_run: bool, home: Home) -> 
         file = home.storage.display_path(FILE)
         print_text(f"Sessions are searched once {file} says `memorySearch: {{indexSessions: true}}`.")
     if (done.added or done.updated) and not dry_run:
-        print_text("`commonplace undo` takes all of it back.")
+        print_text("`commonplace undo` undoes all of it.")
 
 
 def _folder_of(path: str) -> str:

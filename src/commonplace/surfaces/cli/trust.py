@@ -28,7 +28,7 @@ _SHOWN_LINES = 12  # of a rule, before it is approved
 @click.option("--migrate", is_flag=True, help="Move a server's address from the memory's settings to your own.")
 @global_options
 def trust_command(folder: str | None, yes: bool, lists: bool, revoke: bool, migrate: bool) -> None:
-    """Show what a memory brings that you did not make, and let it count: rules, a provider's server, tokens.
+    """Review a memory that you did not make (its rules, the server of its provider, its tokens), and trust it.
 
     A memory that you made, that is in ~/.commonplace, or that you name with --home is yours already.
     """
@@ -80,7 +80,9 @@ def _trust(path: str, *, yes: bool) -> None:
         _print_review(home, waiting)
         _confirm("Let all of this count?", yes=yes)
     trust_home(home, waiting)
-    print_reply({**reply, "trusted": True}, f"{path} is trusted as it is now. What changes later is asked about again.")
+    print_reply(
+        {**reply, "trusted": True}, f"{path} is trusted as it is now. You will be asked again about what changes later."
+    )
 
 
 def _other_owner(path: str) -> int | None:

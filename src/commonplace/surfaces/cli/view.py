@@ -68,10 +68,10 @@ _MIN_SHOWN_HITS = 3
     "--as-of",
     metavar="DAY",
     callback=_require_words,
-    help="What memory held at the end of this day, or then: `2 hours ago`.",
+    help="Search memory as it was at the end of this day, or then: `2 hours ago`.",
 )
 @click.option("--keyword", is_flag=True, help="Search by words alone, not by meaning: no model is loaded.")
-@click.option("--everyone", is_flag=True, help="Search what belongs to other agents, too.")
+@click.option("--everyone", is_flag=True, help="Also search what belongs to other agents.")
 @click.option("--explain", is_flag=True, help="Show how each hit got its score.")
 @global_options
 def search_command(

@@ -66,7 +66,9 @@ class ChunkPipe(io.RawIOBase):
 async def stream_export(dispatcher: Dispatcher, request: Request, api_request: ApiRequest | None) -> Response:
     assert api_request
     if api_request.grant.agents is not None:
-        raise Refused("an export holds the memory of all agents, and this token is for some: use one for all of them")
+        raise Refused(
+            "an export contains the memory of all agents, and this token is for some: use one for all of them"
+        )
     format_: Format = api_request.parameters.get("format", "tar")
     if not _slots.acquire(blocking=False):
         raise Problem(503, f"{MAX_EXPORTS} exports are under way already: try again later", {"Retry-After": "30"})

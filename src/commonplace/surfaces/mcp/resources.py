@@ -251,7 +251,7 @@ class Subscriptions:
 
     def subscribe(self, context: RequestContext, memory: Memory, uri: str) -> None:
         if not can_see(memory, uri):
-            raise MCPError(types.INVALID_PARAMS, f"{uri} is nothing that changes here: subscribe to what is listed")
+            raise MCPError(types.INVALID_PARAMS, f"{uri} cannot be subscribed to: subscribe to what is listed")
         uris = self._add_client(context, memory).uris
         if len(uris) >= MAX_SUBSCRIPTIONS:
             raise MCPError(types.INVALID_PARAMS, f"{MAX_SUBSCRIPTIONS} subscriptions are the most: end some first")
