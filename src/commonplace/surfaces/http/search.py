@@ -110,7 +110,7 @@ _PARAMETERS = [
         "Only pages in this folder, or that match this pattern.",
     ),
     Parameter("author", _NAME, "Only what this agent wrote; or outside, import, person, token."),
-    Parameter("as_of", _DAYS, "What memory held at the end of this day."),
+    Parameter("as_of", _DAYS, "Search memory as it was at the end of this day."),
     Parameter("explain", BOOLEAN, "Include the factors of each score; default: true."),
 ]
 
