@@ -50,6 +50,7 @@ _MIN_SHARE_OF_NEWER = 0.27  # of its words, since a long sentence shares some wi
 _MIN_SHARE_OF_NUMBERS = 0.4  # of what the newer is about, if a number changed
 _MIN_SHARE_OF_CLAUSE = 0.5  # of what a speaker takes back
 _MIN_SHARE_OF_SUBJECT = 0.5  # of what both are about, if the newer says that a date or a number changed
+_MAX_SUBJECT_TOPICS = 3
 _MAX_OBJECT_DISTANCE = 4  # words from `like` to what is liked
 _MAX_NAME_DISTANCE = 9
 _NAME_WEIGHT = 2.0
@@ -445,7 +446,7 @@ def _judge_move(older: Statement, newer: Statement) -> Link | None:
         return None
     subject = _read_subject(older, "")
     moved = _read_subject(newer, find_cue(fold(newer.text), "change"))
-    if not subject or not moved or moved[0] not in subject or older.stems == newer.stems:
+    if not moved or max(len(subject), len(moved)) > _MAX_SUBJECT_TOPICS or moved[0] not in subject:
         return None
     shared = set(subject).intersection(moved)
     if len(shared) < _MIN_SHARE_OF_SUBJECT * max(len(subject), len(moved)):
