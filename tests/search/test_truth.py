@@ -115,3 +115,34 @@ def test_a_hit_that_also_says_what_is_asked_and_holds_keeps_its_place(tmp_path: 
     assert first.superseded_by.is_partial
     newest = memory.search("when is the launch?")[0]
     assert "26 November" in newest.text
+
+
+def test_a_value_that_is_set_back_is_the_one_that_holds(diary: Diary) -> None:
+    for port in (8080, 9090, 8080):
+        diary.note(f"The port is {port}.")
+    newest, before = diary.search("what is the port")
+    assert newest.path.endswith("2026-03-03.md")
+    assert last_lines([newest, before]) == ["The port is 8080.", "The port is 9090."]
+    assert newest.superseded_by is None
+    assert before.superseded_by
+    assert before.superseded_by.text == "The port is 8080."
+
+
+def test_a_correction_by_hand_is_newer_than_what_was_written_before_it(diary: Diary, home: Path) -> None:
+    diary.note("The release date is 12 October.")
+    diary.note("The release date is 26 October.")
+    diary.search("release")
+    page = home / "agents/main/memory/daily/2026-03-01.md"
+    page.write_text(page.read_text().replace("12 October", "2 November"))
+    newest, before = diary.search("release date")
+    assert last_lines([newest, before]) == ["The release date is 2 November.", "The release date is 26 October."]
+    assert newest.superseded_by is None
+    assert before.superseded_by
+
+
+def test_a_note_of_two_clauses_is_replaced_in_one_of_them(diary: Diary) -> None:
+    diary.note("Tests run with pytest -q; CI is on CircleCI.")
+    diary.note("Moved CI from CircleCI to GitHub Actions.")
+    (hit, *_) = diary.search("how do I run the tests with pytest")
+    assert last_lines([hit]) == ["Tests run with pytest -q; CI is on CircleCI."]
+    assert hit.superseded_by is None

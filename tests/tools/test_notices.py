@@ -105,3 +105,15 @@ def test_what_other_agents_keep_to_themselves_is_in_no_reply(tmp_path: Path) -> 
     home = tmp_path / "home"
     Memory(home, agent="other").call("remember", {"content": "The launch is on 12 November."})
     assert _say(Memory(home, agent="main"), "The launch is on 26 November.") == []
+
+
+def test_lines_of_one_text_do_not_replace_each_other(memory: Memory) -> None:
+    lines = "- The port is 8080.\n- The port is 9090.\n"
+    assert "supersedes" not in memory.call("update_world", {"topic": "limits", "content": lines})
+
+
+def test_a_value_that_is_set_back_names_the_one_between(memory: Memory) -> None:
+    for port in (8080, 9090):
+        memory.call("remember", {"content": f"The port is {port}."})
+    reply = memory.call("remember", {"content": "The port is 8080."})
+    assert [notice["text"] for notice in reply["supersedes"]] == ["The port is 9090."]

@@ -117,11 +117,11 @@ def _add_versions(
     if not home.search_settings.enabled:
         return
 
-    def find_dates(hits: Sequence[Hit]) -> list[str]:
-        return [origin.at for origin in home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])]
+    def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
+        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits])
 
     def find(index: Index) -> dict[int, list[Replacement]]:
-        return find_replaced_lines(index, viewer, texts, find_dates)
+        return find_replaced_lines(index, viewer, texts, find_origins)
 
     for number, replacements in (home.index.peek(find) or {}).items():
         for each in _choose_approved(home, replacements) if only_approved else replacements:

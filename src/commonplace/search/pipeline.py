@@ -58,7 +58,7 @@ from .truth import mark_versions
 if TYPE_CHECKING:
     from ..index.handle import IndexHandle, IndexView
     from ..settings import SearchSettings
-    from ..storage.authors import Authors
+    from ..storage.authors import Authors, Provenance
     from ..storage.base import Storage
     from .as_of import Overlays
     from .pins import Repository
@@ -200,12 +200,11 @@ def _cite_as_of(hit: Hit, day: str) -> Hit:
 def _mark_versions(home: Searchable, index: Index, query: Query, result: SearchResult) -> SearchResult:
     """Return the hits with those marked whose fact has a newer version; see `truth`."""
 
-    def find_dates(hits: Sequence[Hit]) -> list[str]:
-        spans = [(hit.path, hit.start, hit.end) for hit in hits]
-        return [origin.at for origin in home.authors.find(spans, _find_moment(home, query))]
+    def find_origins(hits: Sequence[Hit]) -> list[Provenance]:
+        return home.authors.find([(hit.path, hit.start, hit.end) for hit in hits], _find_moment(home, query))
 
     with index.read_transaction():
-        marked = mark_versions(index, query, list(zip(result.ranked, result.hits, strict=True)), find_dates)
+        marked = mark_versions(index, query, list(zip(result.ranked, result.hits, strict=True)), find_origins)
     return result._replace(hits=tuple(hit for _, hit in marked), ranked=tuple(row for row, _ in marked))
 
 

@@ -16,7 +16,7 @@ from ..formats.annotations import strip_annotations
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Scope, Viewer
-from .truth import FindDates, Place, Replacement, choose_newest, group_by_key, judge_all
+from .truth import FindOrigins, Place, Replacement, choose_newest, group_by_key, judge_all
 
 _MAX_DATED_CANDIDATES = 200
 _MAX_UNDATED_CANDIDATES = 60
@@ -66,7 +66,7 @@ def _split_paragraph(text: str) -> tuple[tuple[Statement, tuple[int, ...]], ...]
 
 
 def find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_dates: FindDates
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins
 ) -> dict[int, list[Replacement]]:
     """Return what replaced statements of the texts, by the number of the text; lines are those of the text.
 
@@ -78,7 +78,7 @@ def find_replaced_lines(
     if known is not None:
         return known
     with index.read_transaction():
-        replaced = _find_replaced_lines(index, viewer, texts, find_dates)
+        replaced = _find_replaced_lines(index, viewer, texts, find_origins)
     if len(_known) >= _MAX_KNOWN:
         _known.clear()
     if state is not None:
@@ -87,7 +87,7 @@ def find_replaced_lines(
 
 
 def _find_replaced_lines(
-    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_dates: FindDates
+    index: Index, viewer: Viewer, texts: Sequence[ShownText], find_origins: FindOrigins
 ) -> dict[int, list[Replacement]]:
     places = [place for number, text in enumerate(texts) for place in _make_places(number, text)]
     dated = [place for place in places if texts[-1 - place.number].day]
@@ -96,7 +96,7 @@ def _find_replaced_lines(
     pairs = [*_judge_places(dated, _find_later(index, viewer, dated, earliest))]
     pairs += _judge_places(undated, _find(index, viewer, undated, _MAX_UNDATED_CANDIDATES))
     replaced: dict[int, list[Replacement]] = {}
-    for replacement in choose_newest(pairs, find_dates).values():
+    for replacement in choose_newest(pairs, find_origins).values():
         replaced.setdefault(-1 - replacement.older.number, []).append(replacement)
     return replaced
 

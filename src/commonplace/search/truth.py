@@ -27,16 +27,19 @@ from ..formats.passages import embedding_text, show_passage
 from ..formats.timestamps import parse_day
 from ..index.base import Candidate, Index
 from ..model import Hit, Query, Successor
+from ..storage.authors import Provenance
 from .scoring import Factors, ScoredHit
 
 MAX_MARKED_HITS = 12  # the first hits, whose newer versions are looked for
 _MAX_CANDIDATES = 60
 _MAX_KEYS = 400
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
+_REPETITION = Link("repetition", "says the same again")
+_NO_ORIGIN = Provenance()
 _SUPERSEDED_SHARE = 0.5  # of the score of a hit whose fact was replaced
 
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
-FindDates = Callable[[Sequence[Hit]], Sequence[str]]  # when passages without a date were written
+FindOrigins = Callable[[Sequence[Hit]], Sequence[Provenance]]  # when passages were written
 
 
 class Place(NamedTuple):
@@ -63,9 +66,11 @@ class Replacement(NamedTuple):
     is_partial: bool = False
 
 
-def mark_versions(index: Index, query: Query, ranked: Sequence[RankedHit], find_dates: FindDates) -> list[RankedHit]:
+def mark_versions(
+    index: Index, query: Query, ranked: Sequence[RankedHit], find_origins: FindOrigins
+) -> list[RankedHit]:
     """Return the hits with those marked whose fact has a newer version, which comes before them."""
-    replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_dates)
+    replacements = find_replacements(index, query, [row for row, _ in ranked[:MAX_MARKED_HITS]], find_origins)
     if not replacements:
         return list(ranked)
     marked = [(row, _mark(hit, replacements.get(row.number))) for row, hit in ranked]
@@ -76,7 +81,7 @@ def mark_versions(index: Index, query: Query, ranked: Sequence[RankedHit], find_
 
 
 def find_replacements(
-    index: Index, query: Query, rows: Sequence[ScoredHit], find_dates: FindDates
+    index: Index, query: Query, rows: Sequence[ScoredHit], find_origins: FindOrigins
 ) -> dict[int, Replacement]:
     """Return by passage what replaced the statement of it that the query is about."""
     asked = query_stems(query.text)
@@ -89,7 +94,7 @@ def find_replacements(
     by_key = group_by_key(candidates, frozenset(keys))
     pairs = [pair for row in rows if _has_key(row.hit) for pair in _find_same_key(row, candidates)]
     pairs += [pair for place in places for pair in judge_all(place, by_key)]
-    return _join_statements(choose_newest(pairs, find_dates), places)
+    return _join_statements(_choose_latest(pairs, find_origins), places)
 
 
 def _join_statements(chosen: dict[StatementId, Replacement], places: Sequence[Place]) -> dict[int, Replacement]:
@@ -150,15 +155,19 @@ def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[
 
 
 def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacement]:
-    """Yield what may replace a statement, whichever of both is newer."""
+    """Yield what may replace a statement, whichever of both is newer; if anything may, also what repeats it."""
     others = {
         identify(other): other for key in place.keys for other in by_key.get(key, ()) if other.number != place.number
     }
+    is_replaced = False
     for other in others.values():
         is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
         link = judge(place.statement, other.statement, is_same_place=is_same_place)
         if link:
+            is_replaced = True
             yield Replacement(place, other, link)
+    repeated = [other for other in others.values() if is_replaced and other.statement.words == place.statement.words]
+    yield from (Replacement(place, other, _REPETITION) for other in repeated)
 
 
 def identify(place: Place) -> StatementId:
@@ -166,23 +175,50 @@ def identify(place: Place) -> StatementId:
     return place.number, place.statement.first_line, place.statement.text
 
 
-def choose_newest(pairs: Sequence[Replacement], find_dates: FindDates) -> dict[StatementId, Replacement]:
-    """Return the newest version of each statement, of those that are newer than it."""
-    undated = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if not _date_of(hit)}
-    written = dict(zip(undated, find_dates(list(undated.values())), strict=True)) if undated else {}
+def choose_newest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
+    """Return the newest version of each statement, if it is newer and does not say the same again."""
+    latest = _choose_latest(pairs, find_origins)
+    return {each: replacement for each, replacement in latest.items() if replacement.link != _REPETITION}
 
-    def moment(place: Place) -> str:
-        return _date_of(place.hit) or written.get(place.hit.citation, "")
 
+def _choose_latest(pairs: Sequence[Replacement], find_origins: FindOrigins) -> dict[StatementId, Replacement]:
+    find_moment = _date_places(pairs, find_origins)
     chosen: dict[StatementId, Replacement] = {}
     for pair in pairs:
         is_confirmed = pair.link.kind == CONFIRMED  # whatever the dates say
-        if not is_confirmed and not _is_newer(pair.older, moment(pair.older), pair.newer, moment(pair.newer)):
+        if not is_confirmed and not _is_newer(find_moment(pair.older), find_moment(pair.newer)):
             continue
         known = chosen.get(identify(pair.older))
-        if not known or _is_newer(known.newer, moment(known.newer), pair.newer, moment(pair.newer)):
+        if not known or _is_newer(find_moment(known.newer), find_moment(pair.newer)):
             chosen[identify(pair.older)] = pair
     return chosen
+
+
+class _Moment(NamedTuple):
+    """When a statement was made, or last edited, and where it is."""
+
+    at: str
+    is_edited: bool
+    hit: Hit
+
+
+def _date_places(pairs: Sequence[Replacement], find_origins: FindOrigins) -> Callable[[Place], _Moment]:
+    """Return what dates statements: by what they say, or their page is called; or by history, if that is later."""
+    hits = {hit.citation: hit for pair in pairs for hit in (pair.older.hit, pair.newer.hit) if _may_be_edited(hit)}
+    origins = dict(zip(hits, find_origins(list(hits.values())), strict=True)) if hits else {}
+
+    def find_moment(place: Place) -> _Moment:
+        at = _date_of(place.hit)
+        origin = origins.get(place.hit.citation, _NO_ORIGIN)
+        is_edited = bool(at) and origin.is_edited and origin.at[:10] >= at[:10]
+        return _Moment(origin.at if is_edited or not at else at, is_edited, place.hit)
+
+    return find_moment
+
+
+def _may_be_edited(hit: Hit) -> bool:
+    """Return whether history may tell more of a passage than its date: sessions only grow."""
+    return hit.source != "session" or not _date_of(hit)
 
 
 def _date_of(hit: Hit) -> str:
@@ -190,22 +226,25 @@ def _date_of(hit: Hit) -> str:
     return hit.at or (hit.path.rpartition("/")[2] if parse_day(hit.path) else "")
 
 
-def _is_newer(older: Place, older_at: str, newer: Place, newer_at: str) -> bool:
+def _is_newer(older: _Moment, newer: _Moment) -> bool:
     """Return whether the second of two statements was made later: by day, then by time, within one page by line."""
-    first = parse_day(older_at)
-    second = parse_day(newer_at)
+    first = parse_day(older.at)
+    second = parse_day(newer.at)
     if first is None or second is None:
         return False
     if first != second:
         return first < second
-    if older.hit.path == newer.hit.path:
+    if older.is_edited != newer.is_edited:
+        return newer.is_edited
+    if older.hit.path == newer.hit.path and not newer.is_edited:
         return bool(older.hit.at and newer.hit.at) and older.hit.start < newer.hit.start
-    has_times = older_at[10:11] == "T" and newer_at[10:11] == "T"
-    return has_times and older_at < newer_at
+    has_times = older.at[10:11] == "T" and newer.at[10:11] == "T"
+    return has_times and older.at < newer.at
 
 
 def _mark(hit: Hit, replacement: Replacement | None) -> Hit:
-    return hit._replace(superseded_by=describe_successor(replacement)) if replacement else hit
+    is_replaced = replacement is not None and replacement.link != _REPETITION
+    return hit._replace(superseded_by=describe_successor(replacement)) if replacement and is_replaced else hit
 
 
 def _lower(hit: Hit) -> Hit:
@@ -248,9 +287,12 @@ def _put_newer_first(
         if replacement and not replacement.is_partial and replacement.newer.number not in done:
             newer = by_number.get(replacement.newer.number) or (_insert(row, replacement) if may_insert else None)
             if newer:
-                score = max(newer[1].score, hit.score / _SUPERSEDED_SHARE)
+                is_repeated = replacement.link == _REPETITION
+                score = max(newer[1].score, hit.score if is_repeated else hit.score / _SUPERSEDED_SHARE)
                 out.append((newer[0], newer[1]._replace(score=score)))
                 done.add(newer[0].number)
+                if is_repeated and newer[1].text == hit.text:
+                    continue
         out.append((row, hit))
         done.add(row.number)
     return out

@@ -154,6 +154,7 @@ class Provenance(NamedTuple):
     author: str = ""
     at: str = ""
     is_approved: bool = False  # whether a person wrote or approved all of it
+    is_edited: bool = False  # whether it was written in several changes
     names: frozenset[str] = frozenset()
     head: str = ""  # the front matter of its page
     comments: str = ""  # the annotations of the whole page
@@ -279,7 +280,8 @@ def _summarize(origins: list[LineOrigin]) -> Provenance:
     words = dict.fromkeys(change.by for change in latest_first)
     names = frozenset(name for change in latest_first for name in _names(change))
     is_approved = all(origin.is_approved for origin in origins)
-    return Provenance(_JOIN.join(words), latest_first[0].at if latest_first else "", is_approved, names)
+    at = latest_first[0].at if latest_first else ""
+    return Provenance(_JOIN.join(words), at, is_approved, len(changes) > 1, names)
 
 
 def _at(change: Change) -> str:

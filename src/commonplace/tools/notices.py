@@ -113,11 +113,11 @@ def _new_statements(edit: _PlacedEdit) -> list[Statement]:
     """Return the statements that an edit adds to a page of text; none where it writes very much at once."""
     if edit.place.kind not in ("page", "record", "activity"):
         return []
-    text = edit.after
-    if edit.before and text.startswith(edit.before):
-        text = text[len(edit.before) :]
-    known = set(edit.before.split("\n"))
-    added = "\n".join("" if line in known else line for line in frontmatter.split(text)[1].split("\n"))
+    if edit.before and edit.after.startswith(edit.before):
+        added = edit.after[len(edit.before) :]
+    else:
+        known = set(edit.before.split("\n"))
+        added = "\n".join("" if line in known else line for line in frontmatter.split(edit.after)[1].split("\n"))
     return split_statements(added)[:_MAX_STATEMENTS] if len(added) <= _MAX_ADDED_CHARACTERS else []
 
 
