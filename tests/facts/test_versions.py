@@ -65,6 +65,9 @@ TWO_FACTS = [
     ("Timeout: 30 s for reads", "Timeout: 60 s for writes"),
     ("The API listens on port 8000 in dev.", "The API listens on port 8080 in prod."),
     ("The desk is made of oak.", "Moved the desk to the office."),
+    ("It was really frustrating when I needed it.", "Frustrating, but now I know to save more often!"),
+    ("Take care and see you soon!", "Take care of yourself and embrace new beginnings."),
+    ("They make me so happy.", "I'm so happy for you and your new wife!"),
     ("The branch main is protected.", "Renamed master to main."),
     ("We use Redis for caching.", "We migrated the tests to Vitest."),
 ]

@@ -65,6 +65,7 @@ _POINTING = word_set(
 )
 _NOUN_STARTS = frozenset(("with", "of", "for", "at", "from", "my", "the", "our", "your"))
 _CLAUSE_STARTS = frozenset(("that", "which", "who"))
+YOU = word_set("you your yours yourself")
 FIRST_PERSON = word_set("i we me my our yo nosotros je nous eu nós ich wir я мы मैं हम أنا نحن")
 
 

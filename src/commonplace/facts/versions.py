@@ -16,7 +16,7 @@ from typing import NamedTuple
 from .announcements import find_announcement
 from .cues import Cue, find_cue
 from .links import hash_words
-from .relations import FIRST_PERSON, find_relation
+from .relations import FIRST_PERSON, YOU, find_relation
 from .statements import CHANGES, Statement
 from .value_words import (
     CASE_PREPOSITIONS,
@@ -59,6 +59,7 @@ _DROPPED = word_set("the a an now currently actually just also already still now
 _PAST_BE = frozenset(("was", "were"))
 _LASTING = word_set("based living working employed enrolled located married registered staying")
 _MODALS = word_set("can could should would may might will must shall")
+_VAGUE_STARTS = word_set("it this that these those there they he she wow yeah thanks")
 _CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
@@ -463,6 +464,8 @@ def _read_subject(statement: Statement, cue: str) -> list[str]:
 
 def _judge_change(older: Statement, newer: Statement) -> Link | None:
     """Return a link where the newer note says that something changed and is about the same thing."""
+    if _is_vague(older) or not YOU.isdisjoint(newer.words):
+        return None
     shared, share = _weigh_shared(older, newer)
     about = " ".join(sorted(shared))
     if "open" in older.cues:
@@ -482,6 +485,11 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     if (is_strong and share >= _MIN_SHARES["strong"]) or (is_weak and share >= _MIN_SHARES["weak"]):
         return Link("correction", "says that it changed", about)
     return None
+
+
+def _is_vague(statement: Statement) -> bool:
+    """Return whether a statement points at what it is about, or is said to somebody: `That's great for you!`"""
+    return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
 
 
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
