@@ -15,7 +15,7 @@ import click
 
 from commonplace import errors
 from commonplace.errors import range_words
-from commonplace.surfaces.cli import COMMANDS, cli
+from commonplace.surfaces.cli import COMMAND_GROUPS, cli
 from commonplace.tools.catalog import load
 from commonplace.tools.registry import OPERATIONS
 
@@ -213,13 +213,18 @@ def commands_page() -> str:
     parts = [COMMANDS_HEAD]
     with click.Context(cli, info_name="commonplace", **cli.context_settings) as top:
         parts.append(_help(cli, top))
-        for name in COMMANDS:
-            command = cli.get_command(top, name)
-            if command:
-                with click.Context(command, info_name=name, parent=top) as context:
-                    parts.append(f"\n## {name}\n{_help(command, context)}")
-                    parts += _subcommands(command, context)
+        for title, group in COMMAND_GROUPS.items():
+            parts.append(f"\n## {title}\n")
+            parts += [part for name in group for part in _command_part(name, top)]
     return "".join(parts)
+
+
+def _command_part(name: str, top: click.Context) -> Iterator[str]:
+    command = cli.get_command(top, name)
+    assert command
+    with click.Context(command, info_name=name, parent=top) as context:
+        yield f"\n### {name}\n{_help(command, context)}"
+        yield from _subcommands(command, context)
 
 
 def _subcommands(command: click.Command, parent: click.Context) -> Iterator[str]:

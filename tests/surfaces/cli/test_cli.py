@@ -382,3 +382,10 @@ def test_a_table_wraps_between_words_and_folders(used: Shell) -> None:
 def test_no_color_means_no_colour(used: Shell) -> None:
     assert "\x1b[" in on_a_terminal(used, "search tea")
     assert "\x1b[" not in on_a_terminal(used, "search tea", NO_COLOR="1")
+
+
+def test_the_help_page_lists_every_command_once_under_a_heading(shell: Shell) -> None:
+    lines = shell.ok("--help").splitlines()
+    listed = [line.split()[0] for line in lines if re.match(r"  [a-z]+ ", line)]
+    assert sorted(listed) == sorted(COMMANDS)
+    assert lines.index("Start:") < lines.index("Write and find:") < lines.index("History:")

@@ -14,53 +14,67 @@ import click
 from ... import __version__
 from ...errors import CommonplaceError, StorageError
 
-# name: (module, one line of help), in the order of the help page
-COMMANDS = {
-    "init": ("setup", "Create a memory here, in ./.commonplace."),
-    "remember": ("notes", "Add an entry to today's page."),
-    "recall": ("notes", "Show world facts, curated memory and the latest days."),
-    "search": ("view", "Find the lines that answer a question."),
-    "show": ("view", "Show a page, or some lines of it."),
-    "write": ("notes", "Store a note under a new key."),
-    "read": ("notes", "Show the note with a key."),
-    "pin": ("notes", "Pin a note to a file: it is marked when the file changes."),
-    "list": ("view", "List the pages of memory, or the notes."),
-    "reflect": ("notes", "Rewrite the curated memory."),
-    "world": ("notes", "List, show or rewrite the topics all agents share."),
-    "handoff": ("notes", "Show, leave or clear the note for the next session."),
-    "scratch": ("notes", "Show, write or clear the scratchpad."),
-    "skills": ("view", "List the skills, or show one."),
-    "context": ("view", "Show what a model should read first."),
-    "index": ("index", "Bring the search index up to date, or show its state."),
-    "watch": ("index", "Keep the search index up to date, and show which pages change."),
-    "log": ("history", "Show who changed what, and when."),
-    "blame": ("history", "Show who wrote each line of a page."),
-    "diff": ("history", "Show what a change did."),
-    "undo": ("history", "Undo a change, or everything an agent did."),
-    "restore": ("history", "Restore a page as it was at a time."),
-    "supersede": ("history", "Say that one statement replaces another, or does not."),
-    "forget": ("history", "Remove something everywhere, for good."),
-    "gc": ("history", "Delete old history."),
-    "status": ("view", "Show where memory is and how it is doing."),
-    "doctor": ("checks", "Check memory for problems, and repair what can be repaired."),
-    "export": ("transfer", "Write all of memory into one file, even while it is in use."),
-    "import": ("transfer", "Import a file that export made, or the data of another system."),
-    "copy": ("transfer", "Copy a memory between a folder and a database, with its history."),
-    "db": ("db", "Create the tables of a database, bring them up to date, or show their state."),
-    "eval": ("checks", "Measure how well search finds, on questions of your own."),
-    "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
-    "serve": ("server", "Serve memory over HTTP."),
-    "web": ("server", "View memory in your browser."),
-    "trust": ("trust", "Review a memory that you did not make, and trust it."),
-    "proposals": ("trust", "List the rules that wait for your approval; approve or reject them."),
-    "token": ("server", "Create, list and revoke access tokens for HTTP, and show who called."),
-    "install": ("setup", "Connect this memory to Claude Code, Codex, Cursor and others."),
-    "hook": ("hook", "For clients: give a session its context, and store its transcript."),
-    "tools": ("tools", "Describe the tools, for people or for a model API."),
-    "call": ("tools", "Call any tool with JSON arguments."),
-    "completion": ("setup", "Print the completion script for your shell."),
-    "help": ("setup", "Show how to use commonplace, or one of its commands."),
+# The commands by group, in the order of the help page: name, then module and one line of help.
+COMMAND_GROUPS = {
+    "Start": {
+        "init": ("setup", "Create a memory here, in ./.commonplace."),
+        "install": ("setup", "Connect this memory to Claude Code, Codex, Cursor and others."),
+        "import": ("transfer", "Import a file that export made, or the data of another system."),
+        "web": ("server", "View memory in your browser."),
+        "status": ("view", "Show where memory is and how it is doing."),
+        "help": ("setup", "Show how to use commonplace, or one of its commands."),
+    },
+    "Write and find": {
+        "remember": ("notes", "Add an entry to today's page."),
+        "recall": ("notes", "Show world facts, curated memory and the latest days."),
+        "search": ("view", "Find the lines that answer a question."),
+        "show": ("view", "Show a page, or some lines of it."),
+        "write": ("notes", "Store a note under a new key."),
+        "read": ("notes", "Show the note with a key."),
+        "list": ("view", "List the pages of memory, or the notes."),
+        "reflect": ("notes", "Rewrite the curated memory."),
+        "world": ("notes", "List, show or rewrite the topics all agents share."),
+        "handoff": ("notes", "Show, leave or clear the note for the next session."),
+        "scratch": ("notes", "Show, write or clear the scratchpad."),
+        "skills": ("view", "List the skills, or show one."),
+        "context": ("view", "Show what a model should read first."),
+        "pin": ("notes", "Pin a note to a file: it is marked when the file changes."),
+    },
+    "History": {
+        "log": ("history", "Show who changed what, and when."),
+        "blame": ("history", "Show who wrote each line of a page."),
+        "diff": ("history", "Show what a change did."),
+        "undo": ("history", "Undo a change, or everything an agent did."),
+        "restore": ("history", "Restore a page as it was at a time."),
+        "supersede": ("history", "Say that one statement replaces another, or does not."),
+        "forget": ("history", "Remove something everywhere, for good."),
+        "gc": ("history", "Delete old history."),
+    },
+    "Maintenance": {
+        "doctor": ("checks", "Check memory for problems, and repair what can be repaired."),
+        "index": ("index", "Bring the search index up to date, or show its state."),
+        "watch": ("index", "Keep the search index up to date, and show which pages change."),
+        "eval": ("checks", "Measure how well search finds, on questions of your own."),
+        "export": ("transfer", "Write all of memory into one file, even while it is in use."),
+        "copy": ("transfer", "Copy a memory between a folder and a database, with its history."),
+        "db": ("db", "Create the tables of a database, bring them up to date, or show their state."),
+        "completion": ("setup", "Print the completion script for your shell."),
+    },
+    "Agents and servers": {
+        "mcp": ("server", "Serve memory to an MCP client, over standard input and output."),
+        "serve": ("server", "Serve memory over HTTP."),
+        "token": ("server", "Create, list and revoke access tokens for HTTP, and show who called."),
+        "hook": ("hook", "For clients: give a session its context, and store its transcript."),
+        "tools": ("tools", "Describe the tools, for people or for a model API."),
+        "call": ("tools", "Call any tool with JSON arguments."),
+    },
+    "Approval": {
+        "trust": ("trust", "Review a memory that you did not make, and trust it."),
+        "proposals": ("trust", "List the rules that wait for your approval; approve or reject them."),
+    },
 }
+COMMANDS = {name: command for group in COMMAND_GROUPS.values() for name, command in group.items()}
+_NAME_WIDTH = max(map(len, COMMANDS))
 
 
 class LazyGroup(click.Group):
@@ -76,8 +90,9 @@ class LazyGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands without importing any of them."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+        for title, group in COMMAND_GROUPS.items():
+            with formatter.section(title):
+                formatter.write_dl([(name.ljust(_NAME_WIDTH), text) for name, (_, text) in group.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         if args and args[0] not in COMMANDS and not args[0].startswith("-"):
