@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from commonplace.formats import blocks, passages, records
 from commonplace.formats.passages import find_common_limit, shorten_page, shorten_transcript, split_line
-from commonplace.model import Record
+from commonplace.model import Record, Skill
 
 from ..texts import texts
 
@@ -92,3 +92,20 @@ def test_a_huge_turn_does_not_hide_the_turns_after_it() -> None:
     text = "a\n" + "x" * 5_000_000 + "\nb\n"
     assert shorten_transcript(text, 4_000_000) == text
     assert shorten_transcript("a\n" * 10, 7) == "a\n" * 3
+
+
+def test_a_long_title_or_description_is_not_repeated_for_every_passage() -> None:
+    long = "x" * 100_000 + " last"
+    body = "a line of some words\n" * 5_000
+    whole = Skill("brew", long, data={"grinder": long})
+    found = [
+        passages.split_page(f"# {long}\n\n{body}"),
+        passages.split_record(records.render_record("", body, {}), Record("k", body, tags=(long,))),
+        passages.split_skill(f"---\nname: brew\n---\n{body}", whole),
+        passages.split_skill(f"---\nname: brew\ndescription: {long}\n---\n", whole),
+    ]
+    for parts in found:
+        assert len(parts) > 50
+        assert sum(len(part.hint) + len(part.lead) + len(part.text) for part in parts) < 1_000_000
+        assert any("last" in f"{part.hint}{part.text}" for part in parts)
+    assert all(part.hint.startswith("brew") for part in found[2])

@@ -61,3 +61,9 @@ def test_english_words_are_found_in_a_note_of_another_language(memory: Memory) -
 def test_a_stem_is_never_empty() -> None:
     for word in ("ال", "و", "и", "के", "a", "1"):
         assert stem(word)
+
+
+@pytest.mark.parametrize("language", ["english", "french", "german"])
+def test_what_is_too_long_for_a_word_is_left_alone(language: str) -> None:
+    assert stem("é" + "ing" * 1000, language) == "é" + "ing" * 1000
+    assert stem("ing" * 1000, language) == "ing" * 1000

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
 from itertools import chain, pairwise
 
@@ -30,6 +30,7 @@ TARGET_CHARS = 900  # of a passage: small enough to point at one thought, large 
 MAX_PASSAGES = 20_000  # of a page: four megabytes of prose have about 4,000
 _MAX_LINE_CHARS = 8_000  # of one line in one passage, and of a neighbour of a turn
 MAX_TURN_CHARS = 1_000_000  # of one turn that are searched
+_MAX_HINT_CHARS = 2_000  # that every passage of a page repeats: a long title would cost its length for each of them
 
 
 def split_page(text: str, name: str = "") -> list[Passage]:
@@ -41,8 +42,8 @@ def split_page(text: str, name: str = "") -> list[Passage]:
     end = len(lines) + 1
     for first, after, landmark in chain(_landmarks(text), [(end, end, None)]):
         titles = [mark.title for mark in headings]
-        hint = " ".join([name, *titles]).strip()
-        lead = " ".join(title for title in titles if not is_day_or_time(title))
+        hint = " ".join([name, *titles]).strip()[:_MAX_HINT_CHARS]
+        lead = " ".join(title for title in titles if not is_day_or_time(title))[:_MAX_HINT_CHARS]
         at = find_moment(name, titles)
         passages += (part._replace(hint=hint, lead=lead, at=at) for part in _split_lines(lines, line, first - 1))
         if isinstance(landmark, Block):
@@ -90,7 +91,14 @@ def _landmarks(text: str) -> Iterator[tuple[int, int, Block | Mark]]:
 def _split_block(lines: list[str], block: Block, name: str) -> Iterator[Passage]:
     parts = _split_lines(lines, block.first_line, block.last_line)
     hint = f"{name} {' '.join(block.tags)}".strip()
-    return (part._replace(hint=hint, key=block.key, tags=block.tags, at=block.at) for part in parts)
+    return (part._replace(key=block.key, tags=block.tags, at=block.at) for part in _add_hint(parts, hint))
+
+
+def _add_hint(parts: Iterable[Passage], hint: str) -> Iterator[Passage]:
+    """Yield passages with a hint before their own, which the first has whole and the others as far as it is short."""
+    for number, part in enumerate(parts):
+        shared = hint[:_MAX_HINT_CHARS] if number else hint
+        yield part._replace(hint=f"{shared} {part.hint}".strip())
 
 
 def split_record(text: str, record: Record) -> list[Passage]:
@@ -101,7 +109,8 @@ def split_record(text: str, record: Record) -> list[Passage]:
     lead = _to_words(record.key)
     parts = _split_lines(lines, first, len(lines)) or [Passage(first, first, "")]
     return [
-        part._replace(hint=hint, lead=lead, key=record.key, tags=record.tags, at=record.updated_at) for part in parts
+        part._replace(lead=lead, key=record.key, tags=record.tags, at=record.updated_at)
+        for part in _add_hint(parts, hint)
     ]
 
 
@@ -113,10 +122,10 @@ def _to_words(key: str) -> str:
 def split_skill(text: str, skill: Skill) -> list[Passage]:
     """Return the passages of a skill, also found by its name, description and data; at least one."""
     data = json.dumps(skill.data, ensure_ascii=False) if skill.data else ""
-    parts = split_page(text) or [Passage(1, text.count("\n") or 1, _without_pins(text.removesuffix("\n")))]
+    parts = split_page(text) or _split_long(Passage(1, text.count("\n") or 1, _without_pins(text.removesuffix("\n"))))
     hint = f"{skill.name} {skill.description} {data}"
-    lead = f"{_to_words(skill.name)} {skill.description}"
-    return [part._replace(hint=f"{hint} {part.hint}", lead=lead, key=skill.name, at=skill.updated_at) for part in parts]
+    lead = f"{_to_words(skill.name)} {skill.description}"[:_MAX_HINT_CHARS]
+    return [part._replace(lead=lead, key=skill.name, at=skill.updated_at) for part in _add_hint(parts, hint)]
 
 
 def _without_pins(head: str) -> str:

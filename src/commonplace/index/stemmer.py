@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from .languages import ALSO_ENGLISH_WORDS, ENGLISH, LATIN, STOP_WORDS
 
 _MIN_LETTERS = 4
+_MAX_LETTERS = 100  # what is longer is no word, and the rules take seconds for a million letters
 _MIN_FUNCTION_WORDS = 2  # that tell that a text is not in English
 _MANY_FUNCTION_WORDS = 3  # that tell, even if each of them is an English word as well
 _SCRIPTS = (  # first and last letter, language
@@ -31,6 +32,8 @@ _VOWEL = re.compile("[aeiouy]")
 
 def stem(word: str, language: str = ENGLISH) -> str:
     """Return the stem of a folded word. The language matters for words in Latin script only."""
+    if len(word) > _MAX_LETTERS:
+        return word
     if word.isascii():
         return _stem_english(word) if language == ENGLISH else _stem_latin(word, language)
     script = language_of_script(word)
