@@ -32,6 +32,7 @@ from urllib.parse import quote
 from speed import SEED, Language
 
 from commonplace import Memory
+from commonplace.facts.word_lists import FUNCTION_WORDS
 from commonplace.index.base import ignore_progress
 
 TOKEN = "load"
@@ -40,6 +41,8 @@ AGENTS = 20  # that the clients act for
 PER_PAGE = 10
 BARE_BYTES = 1_000
 BARS = {"reads": 1500, "searches": 200, "mixed": 400}
+# The commonest words of a language are function words: half of what people write, and nothing to search for.
+COMMON_WORDS = [word for word in FUNCTION_WORDS["english"].split() if word.isalpha()][:120]
 SERVERS = {
     "commonplace": ["-m", "commonplace", "--home", "{home}", "serve", "--port", "0", "--workers", "{workers}"],
     "bare": [__file__, "--bare", "--workers", "{workers}"],
@@ -88,6 +91,7 @@ class Home:
     def __init__(self, folder: Path, passages: int) -> None:
         self.folder = folder
         self._language = Language(SEED)
+        self._language.words[: len(COMMON_WORDS)] = COMMON_WORDS
         self.pages = max(1, passages // PER_PAGE)
         for number in range(self.pages):
             path = folder / f"memory/world/topic-{number}.md"
@@ -296,6 +300,11 @@ def serve_bare(workers: int) -> None:
 
     from commonplace.server.workers import run_workers
 
+    class Bare(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            listener.listen(2048)  # as `commonplace serve` does
+
     async def answer(_: object) -> Response:
         return Response(b"x" * BARE_BYTES)
 
@@ -306,7 +315,7 @@ def serve_bare(workers: int) -> None:
     def serve(_: int) -> None:
         app = Starlette(routes=[Route("/", answer)])
         config = uvicorn.Config(app, http="h11", loop="asyncio", log_level="warning", backlog=1)
-        uvicorn.Server(config).run(sockets=[listener])
+        Bare(config).run(sockets=[listener])
 
     run_workers(workers, serve, print)
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from .index.conversations import Conversation
     from .index.embedding_service import EmbeddingService
     from .index.handle import IndexHandle, IndexView
+    from .index.sync import IndexScope
     from .search.as_of import Overlays
     from .search.pins import Repository
     from .search.pipeline import SearchResult
@@ -86,6 +87,7 @@ class Home:
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
+        self._index_sharer: Home | None = None
         self._page_count: tuple[object, int] = (None, 0)  # in which state of the index they were counted
         self.session = session or self.settings.search_for(agent).session_key
 
@@ -98,7 +100,25 @@ class Home:
         extra = tuple(dict.fromkeys(pattern for search in searches for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
         scope = IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
-        return self.storage.open_index(scope)
+        return self._find_shared_index(scope) or self.storage.open_index(scope)
+
+    def _find_shared_index(self, scope: IndexScope) -> IndexHandle | None:
+        """Return the index of another agent's home, if both are the same files."""
+        other = self._index_sharer
+        self._index_sharer = None
+        if other is None or not self.storage.cache_folder or other.storage.cache_folder != self.storage.cache_folder:
+            return None
+        return other.index if other.index.scope.fingerprint == scope.fingerprint else None
+
+    def share_index(self, other: Home) -> None:
+        """Use the index of another agent of the same memory, once it is needed: both look for changes together. Whoever
+        shares an index closes it when nobody uses it any more."""
+        self._index_sharer = other
+
+    def leave_index(self) -> None:
+        """Let go of the index without closing it, since others use it."""
+        self._index_sharer = None
+        self.__dict__.pop("index", None)
 
     @property
     def index_if_open(self) -> IndexHandle | None:

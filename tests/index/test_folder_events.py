@@ -103,6 +103,25 @@ def test_the_next_search_finds_an_edit_by_hand(quiet: Memory, home: Path, edit: 
     assert paths(quiet, "zebra")
 
 
+def test_a_search_after_an_edit_looks_at_no_other_page(quiet: Memory, home: Path) -> None:
+    append(home)
+    LISTED.clear()
+    assert paths(quiet, "zebra") == ["memory/world/tea.md"]
+    assert LISTED == []
+
+
+def test_a_search_after_a_write_of_its_own_or_of_another_process_lists_no_folder(
+    quiet: Memory, home: Path, clock: FrozenClock
+) -> None:
+    quiet.call("update_world", {"topic": "tea", "content": "A zebra drinks it."})
+    with Memory(home, "bob", clock=clock) as other:
+        other.call("update_world", {"topic": "fruit", "content": "An okapi eats it."})
+        LISTED.clear()
+        assert paths(quiet, "zebra") == ["memory/world/tea.md"]
+        assert paths(quiet, "okapi") == ["memory/world/fruit.md"]
+    assert LISTED == []
+
+
 def test_what_is_written_in_a_folder_that_was_new_is_found_as_well(quiet: Memory, home: Path) -> None:
     write_in_new_folders(home)
     search_until_quiet(quiet)

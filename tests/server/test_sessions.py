@@ -55,6 +55,24 @@ def test_a_request_chooses_a_memory_only_in_the_folder_of_memories(tmp_path: Pat
         options.identify({"commonplace/home": "../work"}, None)
 
 
+def test_agents_of_one_memory_share_an_index_and_none_closes_it_for_the_others(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sessions, "MAX_OPEN_MEMORIES", 2)
+    pool = MemoryPool(ServerOptions(str(home)))
+    ann, bob, cat = (Caller(str(home), name) for name in ("ann", "bob", "cat"))
+    pool.open(ann).call("remember", {"content": "Ann likes tea."})
+    pool.open(bob).call("remember", {"content": "Bob likes tea."})
+    assert pool.open(ann).home.index is pool.open(bob).home.index
+    shared = pool.open(bob).home.index
+    assert ["Ann likes tea." in hit.text for hit in pool.open(ann).search("tea")] == [True]
+    assert ["Bob likes tea." in hit.text for hit in pool.open(bob).search("tea")] == [True]
+    assert pool.open(cat).home.index is shared  # and the memory of ann is closed
+    assert ["Bob likes tea." in hit.text for hit in pool.open(bob).search("tea")] == [True]
+    assert pool.open(cat).search("tea") == []
+    assert pool.open(ann).home.index is shared
+
+
 def test_a_memory_stays_open_until_its_settings_change(home: Path) -> None:
     pool = MemoryPool(ServerOptions(str(home)))
     caller = Caller(str(home))

@@ -1,4 +1,4 @@
-"""Whether anything in the folders of a home changed since a sweep: one question to the system instead of many looks.
+"""What changed in the folders of a home since a sweep: one question to the system instead of a look at every page.
 
 Linux answers through inotify, without a thread: events wait until somebody asks. On other systems, on file systems
 that other machines write to, and where the system has no watches left, every search sweeps.
@@ -20,6 +20,7 @@ from weakref import WeakSet
 from ..storage.base import Root
 
 _SAFETY_SECONDS = 60.0  # after which a sweep looks for what no event tells, such as a write through another hard link
+_MAX_CHANGED_FILES = 200  # more are found by a sweep
 _MAX_FOLDERS = 5_000  # watches are few on some systems, and other programs need some, too
 _READ_BYTES = 65_536
 _EVENT = struct.Struct("iIII")  # watch, mask, cookie, bytes of the name that follows
@@ -32,28 +33,34 @@ _OTHER_FOLDERS = 0x40000000 | 0x400 | 0x800 | 0x2000 | 0x4000 | _IS_OVER
 
 
 class FolderEvents:
-    """Events in the folders of one home. `prepare` before a sweep, `confirm` after one that found nothing new."""
+    """Events in the folders of one home. `prepare` before a sweep and `confirm` after it; from then on
+    `take_changes` says which files to look at instead of another sweep."""
 
     def __init__(self, home: str, roots: Iterable[Root], inotify: _Inotify) -> None:
         self._home = home
         self._roots = tuple(roots)
         self._inotify = inotify
-        self._watches: set[int] = set()
+        self._watches: dict[int, str] = {}  # the folder of each, from the home
         self._has_new_folders = True
-        self._has_events = False
+        self._has_events = False  # that concern more than single files
+        self._changed: set[str] = set()  # the paths of single files
         self._is_usable = True
         self._confirmed: tuple[float, os.stat_result] | None = None
 
-    def is_quiet(self) -> bool:
-        """Return whether nothing can have changed since a sweep was confirmed."""
+    def take_changes(self) -> set[str] | None:
+        """Return the files that may have changed since a sweep was confirmed and since they were taken last; None if
+        it takes a sweep to find out. Hidden files are left out, as sweeps leave them out."""
         if self._confirmed is None or not self._is_usable:
-            return False
+            return None
         at, home = self._confirmed
         with suppress(OSError):
             self._inotify.dispatch()
             is_recent = time.monotonic() - at < _SAFETY_SECONDS
-            return is_recent and not self._has_events and os.path.samestat(home, os.stat(self._home))
-        return False
+            if is_recent and not self._has_events and os.path.samestat(home, os.stat(self._home)):
+                changed = self._changed
+                self._changed = set()
+                return changed
+        return None
 
     def prepare(self) -> None:
         """Watch every folder: what changes from now on is an event."""
@@ -61,6 +68,7 @@ class FolderEvents:
         try:
             self._inotify.dispatch()
             self._has_events = False
+            self._changed = set()
             if self._has_new_folders:
                 self._has_new_folders = False
                 self._watch_folders()
@@ -68,7 +76,7 @@ class FolderEvents:
             self._is_usable = False
 
     def confirm(self) -> None:
-        """Note that a sweep since `prepare` found nothing new."""
+        """Note that a sweep since `prepare` is done: the index has what it found."""
         with suppress(OSError):
             self._confirmed = time.monotonic(), os.stat(self._home)
 
@@ -76,11 +84,15 @@ class FolderEvents:
         """Make the next search sweep, whatever the events say."""
         self._confirmed = None
 
-    def receive(self, mask: int) -> None:
-        """Note an event in one of the folders."""
-        self._has_events = True
+    def receive(self, watch: int, mask: int, name: str) -> None:
+        """Note an event in one of the folders: of a file there or, without a name, of the folder itself."""
         if mask & _OTHER_FOLDERS:
             self._has_new_folders = True
+        if mask & _OTHER_FOLDERS or not name or len(self._changed) >= _MAX_CHANGED_FILES:
+            self._has_events = True
+        elif not name.startswith("."):
+            folder = self._watches.get(watch, "")
+            self._changed.add(f"{folder}/{name}" if folder else name)
 
     def close(self) -> None:
         self._is_usable = False
@@ -112,7 +124,8 @@ class FolderEvents:
     def _watch(self, folder: str) -> bool:
         """Watch a folder; return False if there is none. One that cannot be read has no pages for a sweep either."""
         try:
-            self._watches.add(self._inotify.add(self, folder))
+            place = os.path.relpath(folder, self._home).replace(os.sep, "/")
+            self._watches[self._inotify.add(self, folder)] = "" if place == "." else place
         except OSError as error:
             if error.errno in (ENOENT, ENOTDIR, ELOOP, EACCES):
                 return False
@@ -183,21 +196,22 @@ class _Inotify:
                     data = os.read(self._descriptor, _READ_BYTES)
                 except BlockingIOError:
                     return
-                for watch, mask in _parse_events(data):
+                for watch, mask, name in _parse_events(data):
                     every = [listener for some in self._listeners.values() for listener in some] if watch < 0 else []
                     for listener in every or list(self._listeners.get(watch, ())):
-                        listener.receive(mask)
+                        listener.receive(watch, mask, name)
                     if mask & _IS_OVER:
                         self._listeners.pop(watch, None)
 
 
-def _parse_events(data: bytes) -> Iterator[tuple[int, int]]:
-    """Yield the watch and the mask of each event."""
+def _parse_events(data: bytes) -> Iterator[tuple[int, int, str]]:
+    """Yield the watch and the mask of each event, and the name of the file, which is empty for the folder itself."""
     place = 0
     while place < len(data):
         watch, mask, _, name_bytes = _EVENT.unpack_from(data, place)
-        place += _EVENT.size + name_bytes
-        yield watch, mask
+        start = place + _EVENT.size
+        place = start + name_bytes
+        yield watch, mask, os.fsdecode(data[start:place].rstrip(b"\0"))
 
 
 @lru_cache(maxsize=1)

@@ -25,7 +25,7 @@ from .base import Index, IndexInspection, Progress, report_progress
 from .folder_events import FolderEvents, open_folder_events
 from .recalls import forget
 from .sqlite import SCHEMA_VERSION, FileId, SqliteIndex
-from .sync import IndexScope, catch_up, rebuild, update_pages
+from .sync import IndexScope, catch_up, catch_up_pages, rebuild, update_pages
 
 if TYPE_CHECKING:
     from .embedding_service import EmbeddingService
@@ -342,6 +342,8 @@ class SqliteIndexHandle:
             changed.append(total)
             progress(step, done, total)
 
+        if below is None and self._catch_up_by_events(index):
+            return self._unreadable
         if below is None:
             self._prepare_events()
         exclusive = self._exclusive(index, lock_timeout)
@@ -353,9 +355,22 @@ class SqliteIndexHandle:
             self._next_sweep_at = started + reuse if is_long else 0.0
             self._unreadable = unreadable
             self._sweeps += 1
-            if self._events and not any(changed):
+            if self._events:
                 self._events.confirm()
         return unreadable
+
+    def _catch_up_by_events(self, index: SqliteIndex) -> bool:
+        """Look at those files alone that events name; return False if it takes a sweep to find what changed."""
+        changed = self._events.take_changes() if self._events else None
+        if changed is None:
+            return False
+        if self._events and changed:
+            try:
+                catch_up_pages(index, self._pages, self.scope, changed)
+            except BaseException:
+                self._events.invalidate()  # what was taken is not in the index: a sweep finds it
+                raise
+        return True
 
     def _prepare_events(self) -> None:
         """Listen to events from the second sweep on: a command that searches once does not need them."""
@@ -365,12 +380,11 @@ class SqliteIndexHandle:
             self._events.prepare()
 
     def _known_fresh(self, index: SqliteIndex, now: float) -> PathWarnings | None:
-        """Return what the last sweep could not read, if that sweep is recent, no event came since, or a watcher holds a
-        lease; else None.
+        """Return what the last sweep could not read, if that sweep is recent or a watcher holds a lease; else None.
 
         The first sweep is always done: pages that were written before it may not be indexed yet.
         """
-        if now < self._next_sweep_at or (self._events and self._events.is_quiet()):
+        if now < self._next_sweep_at:
             return self._unreadable
         lease = self._current_lease() if self._sweeps else None
         return lease.unreadable if lease and lease.is_valid() else None

@@ -23,7 +23,7 @@ from ..formats.passages import (
     split_transcript,
 )
 from ..model import Page, Scope
-from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, PageReader, Pages, PathWarnings, Root
+from ..storage.base import MAX_PAGE_CHARACTERS, UNSURE, Changes, PageReader, Pages, PathWarnings, Root
 from ..storage.layout import Layout, Place
 from ..storage.records import parse
 from ..storage.skills import DATA, PAGE
@@ -107,8 +107,30 @@ def catch_up(
     Where there is much to do, only one process does it: `exclusive_lock` raises LockTimeout for the others.
     """
     roots = scope.roots() if below is None else [Root(below)]
-    known = index.stamps(below)
-    changes = pages.changes(known, roots)
+    changes = pages.changes(index.stamps(below), roots)
+    _store_changes(index, pages, scope, changes, exclusive_lock, progress, batch)
+    return list(changes.warnings)
+
+
+def catch_up_pages(index: Index, pages: Pages, scope: IndexScope, paths: Iterable[str]) -> bool:
+    """Bring the index up to date for single files, of which others may have changed some; return whether any had."""
+    places = [path for path in paths if scope.place(path)]
+    known = {path: stamp for path in places for path, stamp in index.stamps(path).items()}
+    changes = pages.changes(known, [Root(path, is_page=True) for path in places])
+    _store_changes(index, pages, scope, changes)
+    return bool(changes.changed or changes.removed)
+
+
+def _store_changes(
+    index: Index,
+    pages: Pages,
+    scope: IndexScope,
+    changes: Changes,
+    exclusive_lock: Callable[[], AbstractContextManager[None]] = nullcontext,
+    progress: Progress = ignore_progress,
+    batch: int = 0,
+) -> None:
+    """Read what a look at the pages found to have changed, and store it."""
     work: Work = {path: (place, stamp) for path, stamp in changes.changed.items() if (place := scope.place(path))}
     removed = [path for path in changes.removed if not scope.place(path)]
     work |= {path: (place, None) for path in changes.removed if (place := scope.place(path))}
@@ -122,7 +144,6 @@ def catch_up(
                 pages.record_outside_edits(_apply(index, pages, part, removed))
             removed = []
             progress("pages", start + len(part), len(ordered))
-    return list(changes.warnings)
 
 
 def rebuild(index: Index, pages: Pages, scope: IndexScope, progress: Progress) -> None:

@@ -200,13 +200,25 @@ class MemoryPool:
             if len(self._open) > MAX_OPEN_MEMORIES:
                 unused.append(self._open.popitem(last=False)[1].memory)
         for each in unused:
-            each.close()
+            self._close(each)
         return memory
+
+    def _close(self, memory: Memory) -> None:
+        """Close a memory, but not the index that it shares with memories of other agents."""
+        index = memory.home.index_if_open
+        with self._lock:
+            others = [entry.memory.home.index_if_open for entry in self._open.values()]
+        if index is not None and any(other is index for other in others):
+            memory.home.leave_index()
+        memory.close()
 
     def _open_anew(self, key: tuple[str, str]) -> Memory:
         """Open a memory. Conversations go on with what they were given before it was closed."""
         memory = self._options.open_memory(*key)
         with self._lock:
+            siblings = [entry.memory for (home, _), entry in self._open.items() if home == key[0]]
+            if siblings:
+                memory.home.share_index(siblings[-1].home)  # which is closed last
             memory.home.readings = self._readings.setdefault(key, memory.home.readings)
             self._readings.move_to_end(key)
             if len(self._readings) > MAX_KEPT_READINGS:
