@@ -2,6 +2,7 @@
 
     ./dev load                    reads, searches and a mix, 20 s each, two workers
     ./dev load --seconds 600      memory over ten minutes
+    ./dev load --cores 0,1        the server on two cores, the clients on the others
     ./dev load --workers 1 --clients 50 --passages 1000
 
 Every write that was acknowledged is looked for afterwards, in the pages themselves. A bare Starlette application that
@@ -188,8 +189,12 @@ class Figures(NamedTuple):
 class Server:
     """A server in processes of its own."""
 
-    def __init__(self, kind: str, home: Path, workers: int) -> None:
-        command = [sys.executable, *(each.format(home=home, workers=workers) for each in SERVERS[kind])]
+    def __init__(self, kind: str, home: Path, workers: int, cores: str) -> None:
+        command = [
+            *(["taskset", "-c", cores] if cores else []),
+            sys.executable,
+            *(each.format(home=home, workers=workers) for each in SERVERS[kind]),
+        ]
         environment = {**os.environ, "COMMONPLACE_TOKEN": TOKEN}
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
         assert self.process.stderr
@@ -211,8 +216,8 @@ class Server:
 
 
 @contextmanager
-def start(kind: str, home: Path, workers: int) -> Iterator[Server]:
-    server = Server(kind, home, workers)
+def start(kind: str, home: Path, workers: int, cores: str = "") -> Iterator[Server]:
+    server = Server(kind, home, workers, cores)
     try:
         yield server
     finally:
@@ -326,16 +331,17 @@ def run(options: argparse.Namespace, folder: Path) -> bool:
     print(
         f"{home.passages:,} passages, {options.clients} clients, {options.workers} workers, {options.seconds:g} s each"
     )
-    print(f"machine: {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f} at the start")
+    where = f"the server on {options.cores}, " if options.cores else ""
+    print(f"machine: {os.cpu_count()} cores, {where}load average {os.getloadavg()[0]:.1f} at the start")
     print(f"a search in the library: {measure_library(home):.1f} ms of CPU")
-    with start("bare", folder, options.workers) as server:
+    with start("bare", folder, options.workers, options.cores) as server:
         bare, _ = measure(server, Load(server.port, home, {"bare": 1}, options.seconds / 2), options.clients)
     show("bare", bare, bare)
     mixes = {"reads": {"read": 1}, "searches": {"search": 1}}
     mixes["mixed"] = {"read": 50, "search": 25, "write": 20, "shared": 5}
     wrong: Counter[str] = Counter()
     lost = 0
-    with start("commonplace", folder, options.workers) as server:
+    with start("commonplace", folder, options.workers, options.cores) as server:
         for name, kinds in mixes.items():
             load = Load(server.port, home, kinds, options.seconds)
             figures, memory = measure(server, load, options.clients)
@@ -360,6 +366,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20)
     parser.add_argument("--passages", type=int, default=10_000)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--cores", default="", help="the cores that the server may use, such as 0,1; default: all")
     parser.add_argument("--bare", action="store_true", help="be the bare application")
     options = parser.parse_args()
     if options.bare:
