@@ -87,37 +87,30 @@ class Home:
         self.has_memory = own.exists
         self.context_kind = own.context or self.settings.context_for(agent)
         self.readings = Readings()
-        self._index_sharer: Home | None = None
         self._page_count: tuple[object, int] = (None, 0)  # in which state of the index they were counted
         self.session = session or self.settings.search_for(agent).session_key
 
     @cached_property
     def index(self) -> IndexHandle:
         """Return the index handle. Reading and writing pages by name never opens it nor loads its modules."""
+        return self.storage.open_index(self._index_scope())
+
+    def _index_scope(self) -> IndexScope:
         from .index.sync import IndexScope
 
         searches = [self.settings.search, *dict(self.settings.agents).values()]
         extra = tuple(dict.fromkeys(pattern for search in searches for pattern in search.extra_paths))
         sessions = tuple((self.layout.agent_name(name), search.index_sessions) for name, search in self.settings.agents)
-        scope = IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
-        return self._find_shared_index(scope) or self.storage.open_index(scope)
+        return IndexScope(self.layout, extra, self.settings.search.index_sessions, sessions)
 
-    def _find_shared_index(self, scope: IndexScope) -> IndexHandle | None:
-        """Return the index of another agent's home, if both are the same files."""
-        other = self._index_sharer
-        self._index_sharer = None
-        if other is None or not self.storage.cache_folder or other.storage.cache_folder != self.storage.cache_folder:
-            return None
-        return other.index if other.index.scope.fingerprint == scope.fingerprint else None
-
-    def share_index(self, other: Home) -> None:
-        """Use the index of another agent of the same memory, once it is needed: both look for changes together. Whoever
-        shares an index closes it when nobody uses it any more."""
-        self._index_sharer = other
+    def share_index(self, index: IndexHandle) -> None:
+        """Use the index that another agent of the same memory has open, if it is the same: one connection and one look
+        for changes serve both."""
+        if index.scope.fingerprint == self._index_scope().fingerprint:
+            self.__dict__["index"] = index
 
     def leave_index(self) -> None:
         """Let go of the index without closing it, since others use it."""
-        self._index_sharer = None
         self.__dict__.pop("index", None)
 
     @property

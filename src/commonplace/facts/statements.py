@@ -76,7 +76,7 @@ class Statement(NamedTuple):
     @property
     def may_replace(self) -> bool:
         """Whether it says that something changed or was decided."""
-        return any(has_cue(fold(self.text), cue) for cue in _CHANGES)
+        return not CHANGES.isdisjoint(_find_cues(self.text))
 
 
 @lru_cache(maxsize=8192)

@@ -12,8 +12,9 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from urllib.parse import unquote
+from weakref import WeakValueDictionary
 
 from ..errors import InvalidArgument, Refused, StorageError
 from ..formats.json_text import is_unicode
@@ -25,6 +26,9 @@ from ..storage.names import is_plain
 from ..storage.readings import Readings
 from ..storage.tokens import Grant
 from ..tools.catalog import EVERYDAY
+
+if TYPE_CHECKING:
+    from ..index.handle import IndexHandle
 
 Answers = Literal["auto", "structured", "text", "short"]
 MAX_OPEN_MEMORIES = 64  # one that was closed is opened again when it is needed
@@ -165,6 +169,7 @@ class MemoryPool:
         self._options = options
         self._open: OrderedDict[tuple[str, str], _OpenMemory] = OrderedDict()
         self._readings: OrderedDict[tuple[str, str], Readings] = OrderedDict()
+        self._indexes: WeakValueDictionary[str, IndexHandle] = WeakValueDictionary()  # the latest of each home
         self._lock = Lock()
 
     def find_open(self, caller: Caller) -> Memory | None:
@@ -216,14 +221,18 @@ class MemoryPool:
         """Open a memory. Conversations go on with what they were given before it was closed."""
         memory = self._options.open_memory(*key)
         with self._lock:
-            siblings = [entry.memory for (home, _), entry in self._open.items() if home == key[0]]
-            if siblings:
-                memory.home.share_index(siblings[-1].home)  # which is closed last
+            if memory.home.storage.cache_folder:  # else every index is a connection of its own
+                self._share_index(key[0], memory)
             memory.home.readings = self._readings.setdefault(key, memory.home.readings)
             self._readings.move_to_end(key)
             if len(self._readings) > MAX_KEPT_READINGS:
                 self._readings.popitem(last=False)
         return memory
+
+    def _share_index(self, home: str, memory: Memory) -> None:
+        if index := self._indexes.get(home):
+            memory.home.share_index(index)
+        self._indexes[home] = memory.home.index
 
     def close(self) -> None:
         with self._lock:

@@ -21,7 +21,7 @@ from .history import version_of
 
 _PREFIX = "given"  # of the names of all logs
 _MAX_LOG_BYTES = 1_000_000
-_MAX_KEPT_CHARACTERS = 32_000_000  # of all readings in memory
+_MAX_KEPT_CHARACTERS = 4_000_000  # of all readings of an agent in memory
 
 
 class Reading(NamedTuple):
