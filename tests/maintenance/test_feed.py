@@ -10,7 +10,14 @@ import pytest
 from commonplace import Memory
 from commonplace.errors import Conflict, InvalidArgument
 from commonplace.maintenance import timeline
-from commonplace.maintenance.feed import Learned, fix_sentence, forget_sentence, keep_sentence, list_learned
+from commonplace.maintenance.feed import (
+    Learned,
+    compare_sentences,
+    fix_sentence,
+    forget_sentence,
+    keep_sentence,
+    list_learned,
+)
 from commonplace.storage.history import coming_from
 from commonplace.testing import FrozenClock
 
@@ -167,3 +174,21 @@ def test_a_sentence_that_moved_is_found_again(memory: Memory, clock: FrozenClock
     clock.now += timedelta(seconds=1)
     fix_sentence(memory.home, DAY, "Ada leads.", 5, "Noor leads.")
     assert "Noor leads." in page.read_text()
+
+
+def test_a_change_is_shown_by_what_it_says(memory: Memory, clock: FrozenClock) -> None:
+    remember(memory, clock, "Ada leads. Nobody knows why.", "Grace builds. Nobody knows why.")
+    fix_sentence(memory.home, DAY, "Grace builds.", 9, "Noor builds.")
+    memory.call("MemoryTool", {"op": "setGlobal", "key": "list", "value": "\n".join("abcde")})
+    changes = [change for change in timeline.list_changes(memory.home) if change.path.endswith(("03-02.md", "list.md"))]
+    first, second, third, record = compare_sentences(memory.home, changes)
+    assert first == (["Ada leads.", "Nobody knows why."], [], 0)
+    assert second.added == ["Grace builds.", "Nobody knows why."]
+    assert (third.added, third.removed) == (["Noor builds."], ["Grace builds."])
+    assert record == (["a\nb\nc\nd\ne"], [], 0)
+
+
+def test_of_a_change_with_many_sentences_the_first_are_shown(memory: Memory) -> None:
+    memory.call("update_world", {"topic": "team", "content": "\n\n".join(f"Fact {number}." for number in range(9))})
+    changed = compare_sentences(memory.home, timeline.list_changes(memory.home, "memory/world/team.md"))
+    assert changed == [(["Fact 0.", "Fact 1.", "Fact 2."], [], 6)]

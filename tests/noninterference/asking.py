@@ -75,10 +75,12 @@ def read_endpoints(kept: Kept) -> dict[str, list[Http]]:
         "POST /v1/merge": [Http("merge", body={"path": path, "base": "", "text": "x"}) for path in PAGES],
         "GET /v1/history": [
             Http("history", {"limit": 1000}), Http("history", {"agent": "bob"}), Http("history", {"limit": 2}),
+            Http("history", {"limit": 1000, "sentences": True}),
             *(Http("history", {"what": what}) for what in whats),
         ],
         "GET /v1/history/{id}": _history(kept),
         "GET /v1/blame/{path}": _pages("blame"),
+        "GET /v1/related/{path}": _pages("related"),
         "GET /v1/statements": [Http("statements", {"limit": 200}), Http("statements", {"limit": 2})],
         "GET /v1/export": [Http("export"), Http("export", {"format": "jsonl"})],
         "GET /v1/health": [Http("health")],

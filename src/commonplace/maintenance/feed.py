@@ -1,4 +1,5 @@
 """What a memory learned, sentence by sentence, newest first; and what a person says to each: keep, fix or forget.
+Also what a change added and removed, as sentences.
 
 A sentence that is kept counts as approved by a person. One that is forgotten is removed from its page, and can be put
 back from history; `forget.py` removes things for good.
@@ -7,6 +8,7 @@ back from history; `forget.py` removes things for good.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple
@@ -18,11 +20,14 @@ from ..formats.timestamps import parse_timestamp
 from ..home import Home
 from ..storage.authors import KEEP, describe_lines
 from ..storage.base import ABSENT
-from ..storage.history import Change
+from ..storage.history import Change, as_text
 from ..storage.layout import Place
 from . import timeline
 
 _BATCH_PAGES = 20
+_MAX_CHANGED_SENTENCES = 3  # that are shown of what a change added, and of what it removed
+_MAX_SENTENCE_CHARACTERS = 300
+_MAX_COMPARED_CHARACTERS = 200_000  # of a version; of a longer one, no sentences are shown
 _KINDS = frozenset({"page", "record"})  # an activity log, a transcript and a skill say what was done, or how to
 
 
@@ -54,6 +59,14 @@ class Learned(NamedTuple):
     place: Place
     author: str
     is_approved: bool
+
+
+class SentenceChange(NamedTuple):
+    """The first sentences that a change added to a page and removed from it. `more`: how many others there are."""
+
+    added: list[str]
+    removed: list[str]
+    more: int
 
 
 class Outcome(NamedTuple):
@@ -208,3 +221,53 @@ def _require_span(path: str, text: str, sentence: str, line: int) -> tuple[int, 
 
 def _changed(path: str) -> Conflict:
     return Conflict(f"{path} does not say that any more: look at it again")
+
+
+def compare_sentences(home: Home, changes: Sequence[Change]) -> list[SentenceChange]:
+    """Return what each change added and removed, as sentences."""
+    versions: dict[tuple[str, str], list[str]] = {}
+
+    def read(path: str, version: str) -> list[str]:
+        if (path, version) not in versions:
+            versions[path, version] = _read_sentences(home, path, version)
+        return versions[path, version]
+
+    return [_compare(read(each.path, each.before), read(each.path, each.version)) for each in changes]
+
+
+def _read_sentences(home: Home, path: str, version: str) -> list[str]:
+    """Return the sentences of a version of a page, in order; none of one that is long, or that history has dropped."""
+    try:
+        text = as_text(home.storage.history.read_version(path, version)) if version != ABSENT else ""
+    except CommonplaceError:
+        return []
+    if len(text) > _MAX_COMPARED_CHARACTERS:
+        return []
+    place = home.layout.place(path)
+    text = timeline.readable_text(home, path, text)
+    return [each.text for each in find_sentences(text, is_record=place is not None and place.kind == "record")]
+
+
+def _compare(before: list[str], after: list[str]) -> SentenceChange:
+    added = _subtract(after, before)
+    removed = _subtract(before, after)
+    shown = [each[:_MAX_CHANGED_SENTENCES] for each in (added, removed)]
+    more = len(added) + len(removed) - sum(map(len, shown))
+    cut = [[_cut(text) for text in each] for each in shown]
+    return SentenceChange(cut[0], cut[1], more)
+
+
+def _subtract(sentences: list[str], others: list[str]) -> list[str]:
+    """Return the sentences that are not among the others, in order; of one that is there again, the later."""
+    left = Counter(others)
+    rest: list[str] = []
+    for sentence in sentences:
+        if left[sentence]:
+            left[sentence] -= 1
+        else:
+            rest.append(sentence)
+    return rest
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_SENTENCE_CHARACTERS else f"{text[:_MAX_SENTENCE_CHARACTERS]}…"

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...errors import CommonplaceError, InvalidArgument, NotFound
 from ...maintenance import timeline
+from ...maintenance.feed import compare_sentences
 from ...maintenance.supersede import supersede
 from ...schema import BOOLEAN, INTEGER, TEXT, array, closed_object, integer, object_of, one_of
 from ...settings import FILE as SETTINGS_FILE
@@ -46,7 +47,11 @@ def list_changes(request: ApiRequest) -> dict[str, Any]:
             raise NotFound(f"there is no change {parameters['before']} in this list: begin from the top")
         newest = newest[ids.index(parameters["before"]) + 1 :]
     limit = parameters.get("limit", DEFAULT_LIMIT)
-    return {"changes": [_describe_change(change) for change in newest[:limit]], "more": len(newest) > limit}
+    rows = [_describe_change(change) for change in newest[:limit]]
+    if parameters.get("sentences"):
+        compared = compare_sentences(request.home, newest[:limit])
+        rows = [{**row, "sentences": each._asdict()} for row, each in zip(rows, compared, strict=True)]
+    return {"changes": rows, "more": len(newest) > limit}
 
 
 def _may_see_file(request: ApiRequest, path: str) -> bool:
@@ -82,6 +87,8 @@ def _describe_change(change: Change) -> dict[str, Any]:
 def _change_kind(change: Change) -> str:
     if change.version == ABSENT:
         return "removed"
+    if change.version == change.before:
+        return "approved"
     return "created" if change.before == ABSENT else "changed"
 
 
@@ -186,9 +193,10 @@ _CHANGE = object_of(
         "session": TEXT,
         "reason": TEXT,
         "call": TEXT,
-        "kind": one_of("created", "changed", "removed"),
+        "kind": one_of("created", "changed", "removed", "approved"),
         "version": TEXT,
-    }
+    },
+    sentences=object_of({"added": array(TEXT), "removed": array(TEXT), "more": INTEGER}),
 )
 _HUNKS = array(object_of({"op": one_of("same", "add", "remove", "skip"), "text": TEXT}))
 _ID = {"type": "string", "pattern": "^[0-9a-f]{4,16}$"}
@@ -206,6 +214,7 @@ _LIST = [
     Parameter("agent", {"type": "string", "minLength": 1, "maxLength": 500}, "Only what this agent changed."),
     Parameter("limit", integer(1, 1000), "How many at most; default: 100."),
     Parameter("before", _ID, "Continue after this change."),
+    Parameter("sentences", BOOLEAN, "Include which sentences came with each change, and which went."),
 ]
 _BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, "change": TEXT, "reason": TEXT})
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})

@@ -14,6 +14,7 @@ import { Map } from "./map.js";
 import { Me, nextTheme, onTheme, theme, useMe } from "./me.js";
 import { Page } from "./page.js";
 import { Palette } from "./palette.js";
+import { Previews } from "./previews.js";
 import { go, to, toHome, useRoute } from "./router.js";
 import { Search } from "./search.js";
 import { Session } from "./session.js";
@@ -211,6 +212,7 @@ function Shell({ status, setStatus }) {
       <${View} route=${route} />
     </main>
     ${Open && html`<${Open} onClose=${() => setDialog("")} places=${PLACES} />`}
+    <${Previews} />
     <${Toasts} />
   <//>`;
 }

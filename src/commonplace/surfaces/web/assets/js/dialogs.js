@@ -83,6 +83,7 @@ const KEYS = [
   ["n", "Add a note to today"],
   ["e", "Edit the page, or fix a sentence"],
   ["y x", "Keep or forget a sentence"],
+  ["[ ]", "The day before, the day after"],
   [`${modifier} S`, "Save"],
   ["Escape", "Close, or leave the editor"],
   ["?", "This list"],

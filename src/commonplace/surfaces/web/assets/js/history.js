@@ -6,7 +6,8 @@ import { Diff, diff } from "./diff.js";
 import { useKeys } from "./keys.js";
 import { useMe } from "./me.js";
 import { go, to, toPage } from "./router.js";
-import { Busy, Chip, Dialog, Empty, Icon, Trouble, When, tell, useAsked, useFreshness, useTitle } from "./ui.js";
+import { marked } from "./search.js";
+import { Busy, Chip, Dialog, Empty, Icon, Trouble, When, plural, tell, useAsked, useFreshness, useTitle } from "./ui.js";
 
 const PAGE = 50;
 
@@ -39,7 +40,7 @@ function Changes({ what, since, showPath, onChanged }) {
   const [end, setEnd] = useState(false);
   const first = useAsked(
     async (signal) => {
-      const found = await get("history", { what, since, limit: PAGE }, signal);
+      const found = await get("history", { what, since, limit: PAGE, sentences: true }, signal);
       setMore([]);
       setEnd(!found.more);
       return found.changes;
@@ -49,7 +50,7 @@ function Changes({ what, since, showPath, onChanged }) {
   useFreshness(first.again);
   const all = [...(first.data ?? []), ...more];
   const next = async () => {
-    const found = await get("history", { what, since, limit: PAGE, before: all.at(-1).id });
+    const found = await get("history", { what, since, limit: PAGE, before: all.at(-1).id, sentences: true });
     setMore([...more, ...found.changes]);
     setEnd(!found.more);
   };
@@ -79,13 +80,21 @@ function Changes({ what, since, showPath, onChanged }) {
 function Change({ change, showPath, onDone }) {
   const [open, setOpen] = useState(false);
   return html`<details class="change" onToggle=${(event) => setOpen(event.target.open)}>
-    <summary><span class="change-what">
-      <${Chip} kind=${change.kind} /> ${showPath && html`<strong class="path">${change.path}</strong>`}
-      <span class="author">by ${change.by}</span></span>
+    <summary><${Chip} kind=${change.kind} />
+      <span class="change-words"><${Words} change=${change} />
+        <span class="change-where">${showPath && html`<span class="path">${change.path}</span>`}<span class="author">by ${change.by}</span></span></span>
       <span class="muted"><${When} at=${change.at} /></span></summary>
     ${change.reason && html`<p class="muted">${change.reason}</p>`}
     ${open && html`<${Inside} change=${change} showPath=${showPath} onDone=${onDone} />`}
   </details>`;
+}
+
+// What was said: sentences that came, and those that went.
+function Words({ change }) {
+  const { added = [], removed = [], more = 0 } = change.sentences ?? {};
+  return html`${added.map((text) => html`<p dir="auto"><span class="sr">said: </span>${marked(text, [])}</p>`)}
+    ${removed.map((text) => html`<p class="gone-words" dir="auto"><span class="sr">no longer said: </span>${marked(text, [])}</p>`)}
+    ${more > 0 && html`<p class="muted">and ${plural(more, "sentence")} more</p>`}`;
 }
 
 function Inside({ change, showPath, onDone }) {

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../vendor/preact.js";
 import { blame, page as read, removePage } from "./api.js";
+import { Beside, Neighbours, useBeside } from "./beside.js";
 import { draftOf } from "./draft.js";
 import { Edit } from "./edit.js";
 import { PageHistory } from "./history.js";
@@ -19,6 +20,7 @@ export function Page({ route }) {
   const { data, problem, again } = shown;
   const editing = params.has("edit") && me.canWrite && !at;
   const [fresh, setFresh] = useState(false);
+  const beside = useBeside(path, !at && !editing);
   useTitle(data?.title || path);
   useChanges(
     (change) => {
@@ -42,6 +44,7 @@ export function Page({ route }) {
   return html`<article class="page">
     <${Head} page=${data} at=${at} fresh=${fresh} gone=${gone} />
     <${Trouble} problem=${gone ? null : problem} again=${again} />
+    ${!at && html`<${Neighbours} path=${path} found=${beside} />`}
     ${
       !at &&
       html`<${Tabs} label="How to look at it" current=${view} tabs=${[
@@ -50,7 +53,7 @@ export function Page({ route }) {
         ["history", "History", toPage(path, { history: 1 })],
       ]} />`
     }
-    ${view === "read" && html`<${Reading} page=${data} params=${params} />`}
+    ${view === "read" && html`<${Reading} page=${data} params=${params} beside=${beside} />`}
     ${view === "source" && html`<${SourceWithAuthors} page=${data} at=${at} params=${params} />`}
     ${view === "history" && html`<${PageHistory} path=${path} now=${data} onChanged=${again} />`}
   </article>`;
@@ -118,7 +121,7 @@ function Remove({ page }) {
     }`;
 }
 
-function Reading({ page, params }) {
+function Reading({ page, params, beside }) {
   const body = useRef(null);
   const from = Number(params.get("from")) || 0;
   useLayoutEffect(() => {
@@ -129,16 +132,11 @@ function Reading({ page, params }) {
     if (from && body.current) show(body.current, page.text, from, Number(params.get("to")) || from);
   }, [page.html, from]);
   const front = fieldsOf(page.front ?? {});
-  const links = page.links ?? [];
   return html`<div class="reading">
     ${front.length > 0 && html`<dl class="front">${front.map(([name, value]) => html`<div><dt>${name}</dt>
       <dd>${value}</dd></div>`)}</dl>`}
     ${page.html?.trim() ? html`<${Rendered} inner=${body} markup=${page.html} />` : html`<p class="muted">This page is empty.</p>`}
-    <aside class="links" aria-label="Links">
-      ${links.length > 0 && html`<h2>Links</h2><ul class="plain">${links.map((link) => html`<li>
-        <${Linked} link=${link} /></li>`)}</ul>`}
-      <p><a href=${to("map", "", { node: page.path })}>On the map</a></p>
-    </aside>
+    <${Beside} page=${page} found=${beside} />
   </div>`;
 }
 
@@ -150,11 +148,6 @@ function fieldsOf(front, above = "") {
       return [[above + name, value.map((each) => (typeof each === "object" ? JSON.stringify(each) : each)).join(", ")]];
     return typeof value === "object" ? fieldsOf(value, `${above}${name} › `) : [[above + name, String(value)]];
   });
-}
-
-function Linked({ link }) {
-  if (link.path) return html`<a href=${toPage(link.path)}>${link.text || link.path}</a>`;
-  return html`<span class="muted">${link.text || link.target}: no such page yet</span>`;
 }
 
 const letters = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");

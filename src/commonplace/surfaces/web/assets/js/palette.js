@@ -29,6 +29,20 @@ export function fit(wanted, name) {
   return weight - text.length / 200;
 }
 
+const folded = (text) => text.toLowerCase().replace(/\.md$/, "").replace(/[\s_-]+/g, " ").trim();
+const EXACT = 1000;
+const BEGINS = 100;
+
+// How well a thing of these names fits: one that is called exactly so comes first, then names that begin so.
+function fitName(wanted, names, place = "") {
+  const asked = folded(wanted);
+  const called = names.filter(Boolean).map(folded);
+  const weight = fit(wanted, [...names, place].join(" "));
+  if (called.includes(asked)) return EXACT + (weight ?? 0);
+  if (weight === null) return null;
+  return weight + (called.some((name) => name.startsWith(asked)) ? BEGINS : 0);
+}
+
 function useItems(places, onClose) {
   const me = useMe();
   const { view, rest } = here();
@@ -130,8 +144,8 @@ function choose(wanted, items, pages, hits) {
   });
   if (!wanted.trim()) return [...items, ...pages.slice(0, 12).map((page) => open(page, "Pages"))].slice(0, SHOWN);
   const fits = [
-    ...items.map((item) => [fit(wanted, item.name), item]),
-    ...pages.map((page) => [fit(wanted, `${page.title ?? ""} ${page.path}`), page]),
+    ...items.map((item) => [fitName(wanted, [item.name]), item]),
+    ...pages.map((page) => [fitName(wanted, [page.title, page.path.split("/").at(-1)], page.path), page]),
   ].filter(([weight]) => weight !== null);
   fits.sort((a, b) => b[0] - a[0]);
   const named = fits.slice(0, SHOWN).map(([, item]) => (item.run ? item : open(item, "Pages")));

@@ -145,15 +145,29 @@ function Results({ asked, found, filtered }) {
     ${notes(data).map((text) => html`<p class="banner"><${Icon} name="info" /> ${text}</p>`)}
     <${Trouble} problem=${problem} again=${found.again} />
     ${data && !data.results.length && !busy && html`<${Nothing} asked=${asked} filtered=${filtered} />`}
-    <ol class=${`hits ${busy ? "is-old" : ""}`}>
-      ${(data?.results ?? []).map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} />`)}</ol>
+    <${Hits} key=${asked} data=${data} busy=${busy} />
   </section>`;
+}
+
+const LEAST_LIKELY = 0.1;
+const FEW = 3;
+const NEAREST = 5;
+
+// What is unlikely to answer is folded away; where nothing fits well, but for the nearest.
+function Hits({ data, busy }) {
+  const [open, setOpen] = useState(false);
+  const all = data?.results ?? [];
+  const likely = data?.verdict === "found" ? all.filter((hit, index) => index < FEW || hit.score >= LEAST_LIKELY) : all.slice(0, NEAREST);
+  const shown = open ? all : likely;
+  return html`<ol class=${`hits ${busy ? "is-old" : ""}`}>
+      ${shown.map((hit) => html`<${Hit} key=${`${hit.path}:${hit.from}`} hit=${hit} />`)}</ol>
+    ${shown.length < all.length && html`<p class="tail"><button type="button" aria-expanded="false" onClick=${() => setOpen(true)}>Show ${plural(all.length - shown.length, "less likely hit")}</button></p>`}`;
 }
 
 function notes(data) {
   if (!data) return [];
   return [
-    ...(data.results.length && data.verdict !== "found" ? ["Nothing fits well; these are the nearest."] : []),
+    ...(data.results.length && data.verdict !== "found" ? ["Nothing fits well; nearest:"] : []),
     ...(data.fallback ? ["Meaning was not at hand: these were found by words alone."] : []),
     ...(data.stale ? ["The index is behind: what changed just now may be missing."] : []),
     ...(data.warnings ?? []),
