@@ -106,14 +106,14 @@ def test_a_page_that_went_while_it_was_edited_is_made_again(look: Look, note: Pa
 
 def test_a_page_that_went_while_it_was_read_says_so_and_comes_back(look: Look, note: Path) -> None:
     page = look.go(route_of(note))
-    expect(page.get_by_role("link", name="Edit")).to_be_visible()
+    expect(page.get_by_role("link", name="Edit e")).to_be_visible()
     note.unlink()
     expect(page.get_by_role("alert")).to_contain_text("This page was removed meanwhile")
-    expect(page.get_by_role("link", name="Edit")).to_have_count(0)
+    expect(page.get_by_role("link", name="Edit e")).to_have_count(0)
     expect(page.locator(".prose")).to_contain_text("first line")
     note.write_text(START.replace("first", "new"))
     expect(page.locator(".prose")).to_contain_text("new line")
-    expect(page.get_by_role("link", name="Edit")).to_be_visible()
+    expect(page.get_by_role("link", name="Edit e")).to_be_visible()
 
 
 def test_what_changed_before_the_page_could_listen_is_shown_too(look: Look, note: Path) -> None:
@@ -230,7 +230,7 @@ def test_where_nothing_may_be_changed_there_is_no_button_to_do_it(home: Path, ch
         expect(page.locator(".prose")).to_contain_text("first line")
         for name in ("Edit", "Add a note", "Remove this page"):
             expect(page.get_by_role("button", name=name)).to_have_count(0)
-        expect(page.get_by_role("link", name="Edit")).to_have_count(0)
+        expect(page.get_by_role("link", name="Edit e")).to_have_count(0)
         page.locator("main").focus()
         page.keyboard.press("n")
         expect(page.get_by_role("dialog")).to_have_count(0)
