@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 from plot import plot_calibration
-from ruler import draw, is_set, make_home, open_memories, read_questions, units_of, unpack
+from ruler import draw, family_of, is_set, make_home, open_memories, read_questions, units_of, unpack
 
 from commonplace import Memory
 from commonplace.search.calibration import Evidence
@@ -102,11 +102,6 @@ def observe_hits(name: str, memory: Memory, text: str, evidence: Sequence[str]) 
         is_right = any((hit.path, line) in wanted for line in lines)
         if row.evidence:
             yield Observed(name, place, bool(wanted), row.evidence, is_right)
-
-
-def family_of(name: str) -> str:
-    """Return what names the sets of one kind, which tell about each other."""
-    return name.split("-")[0]
 
 
 def families(seen: Sequence[Observed]) -> list[str]:

@@ -609,6 +609,16 @@ def test_a_range_without_an_end_selects_what_is_dated_within_it(home: Path, ques
     assert {int(hit.at[5:7]) for hit in hits[:2]} == months
 
 
+def test_years_of_which_nothing_is_dated_are_looked_for_in_texts(home: Path) -> None:
+    clock = FrozenClock()
+    with Memory(home, clock=clock) as memory:
+        for first, last, coach in ((2001, 2003, "Ann Ruiz"), (2004, 2008, "Bo Lind"), (2009, 2011, "Cem Acar")):
+            on(memory, clock, date(2026, 1, 5), f"Head coach of the club: {coach}, autumn {first} to spring {last}.")
+        clock.now = datetime(2026, 3, 14, 12, tzinfo=UTC)
+        hits = memory.search("who was head coach of the club from Jul 2004 to May 2008?", mode="keyword")
+    assert "Bo Lind" in hits[0].text
+
+
 def test_a_deadline_in_a_text_is_of_the_day_it_names(home: Path) -> None:
     clock = FrozenClock()
     with Memory(home, clock=clock) as memory:

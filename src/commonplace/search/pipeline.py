@@ -309,9 +309,9 @@ def _run_dated_query(
     index: Index, query: Query, embedding: EmbeddingService, weights: Weights, dates: QueryDates
 ) -> SearchResult:
     by_meaning = query._replace(text=_text_to_embed(query, dates))
-    by_words = query._replace(text=dates.rest)
     vectors = embed_query(index, by_meaning, embedding)
     with index.read_transaction():
+        by_words = query._replace(text=_words_to_find(index, query, dates))
         candidates = _find_candidates(index, by_words, dates, vectors, weights)
         rows = score_candidates(query, candidates.terms, candidates.passages, candidates.z_scores, weights, dates)
         rows = rerank_maxsim(by_meaning.text, vectors.active.embedders, rows, weights)
@@ -369,6 +369,14 @@ def _make_hit(row: ScoredHit, score: float, words: Sequence[str], question: str)
 def _text_to_embed(query: Query, dates: QueryDates) -> str:
     """Return what is embedded: words like `yesterday` are left out, as they mean another day in every text."""
     return dates.rest if dates.is_relative and dates.has_content else query.text
+
+
+def _words_to_find(index: Index, query: Query, dates: QueryDates) -> str:
+    """Return a query without the days that it names; with them where nothing is dated so, as texts may name them."""
+    if dates.is_relative or not dates.has_content or dates.rest == query.text:
+        return dates.rest
+    filters = _narrow_to_dates(query.filters, dates)
+    return dates.rest if filters and index.newest(query.viewer, filters, 1) else query.text
 
 
 def _select_by_date(rows: list[ScoredHit], dates: QueryDates) -> list[ScoredHit]:
