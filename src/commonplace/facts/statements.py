@@ -110,6 +110,12 @@ def find_statement_at(statements: Sequence[Statement], line: int) -> int | None:
     return max((place for place, statement in enumerate(statements) if statement.first_line <= line), default=None)
 
 
+@lru_cache(maxsize=2048)
+def read_statements(text: str, *, is_turn: bool = False) -> tuple[Statement, ...]:
+    """Return the statements of a passage; cached, as many queries meet it."""
+    return tuple(split_statements(text, is_turn=is_turn))
+
+
 def _attach(statements: list[Statement], line: int, answers: Answers) -> None:
     place = find_statement_at(statements, line)
     if place is not None:

@@ -63,7 +63,9 @@ _VAGUE_STARTS = word_set("it this that these those there they he she wow yeah th
 _CLAUSE_STARTS = word_set("and but so because when while which who that if as or")
 _PARTICIPLES = word_set("born written made built founded sung led held won drawn done")
 _NOT = frozenset(("not", "nicht", "no", "pas", "não", "не", "नहीं", "لا", "ليس"))
-_ARROW = re.compile(r"(\S+)\s*(?:→|->|=>)\s*\S+")
+_ARROWS = ("→", "->", "=>")
+_ARROW = re.compile(rf"(\S+)\s*(?:{'|'.join(_ARROWS)})\s*\S+")
+_SAYS_CHANGE: frozenset[str] = frozenset(("change", "weak change", "retraction"))
 _LATER_WORD = re.compile(r"(?<=[\w,;:)'’] )[^\W\d_][\w'’.-]*")
 
 
@@ -93,16 +95,17 @@ def judge(older: Statement, newer: Statement, *, is_same_place: bool = False) ->
         return None
     if newer.answers.confirmed and hash_words(older.words) in newer.answers.confirmed:
         return Link(CONFIRMED, "marked as its successor on the page")
-    if _is_rejected(older, newer) or "open" in newer.cues or not _is_same_speaker(older, newer):
+    cues = newer.cues
+    if _is_rejected(older, newer) or "open" in cues or not _is_same_speaker(older, newer):
         return None
-    says_so = "change" in newer.cues or "retraction" in newer.cues
-    if not says_so and ("tentative" in newer.cues or "addition" in newer.cues):
+    says_so = "change" in cues or "retraction" in cues
+    if not says_so and ("tentative" in cues or "addition" in cues):
         return None
     if older.speaker or newer.speaker:  # people repeat themselves when they talk: only frames, and what is taken back
         return _judge_frame(older, newer) or _judge_relation(older, newer) or _judge_taking_back(older, newer)
     if not says_so and "open" not in older.cues and _differ_in_case(older, newer):
         return None
-    if _label_stems(older) and _label_stems(older) == _label_stems(newer):
+    if older.label and newer.label and _label_stems(older) and _label_stems(older) == _label_stems(newer):
         return _judge_label(older, newer, is_same_place=is_same_place)
     return (
         _judge_frame(older, newer)
@@ -431,7 +434,8 @@ def _weigh(each: str, names: set[str]) -> float:
     return _NAME_WEIGHT if each in names else 1.0
 
 
-def _names(text: str) -> Iterable[str]:
+@lru_cache(maxsize=4096)
+def _names(text: str) -> Sequence[str]:
     """Return the words within a text that begin with a capital letter."""
     return [word for name in _LATER_WORD.findall(text) if name[0].isupper() for word in split_words(fold(name))]
 
@@ -464,6 +468,8 @@ def _read_subject(statement: Statement, cue: str) -> list[str]:
 
 def _judge_change(older: Statement, newer: Statement) -> Link | None:
     """Return a link where the newer note says that something changed and is about the same thing."""
+    if "open" not in older.cues and not _may_say_change(newer):
+        return None
     if _is_vague(older) or not YOU.isdisjoint(newer.words):
         return None
     shared, share = _weigh_shared(older, newer)
@@ -490,6 +496,13 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
 def _is_vague(statement: Statement) -> bool:
     """Return whether a statement points at what it is about, or is said to somebody: `That's great for you!`"""
     return statement.words[0] in _VAGUE_STARTS or not YOU.isdisjoint(statement.words)
+
+
+def _may_say_change(newer: Statement) -> bool:
+    """Return whether a closer look may find that something changed: most statements have no such word."""
+    if not newer.cues.isdisjoint(_SAYS_CHANGE) or not _NOT.isdisjoint(newer.words):
+        return True
+    return any(arrow in newer.text for arrow in _ARROWS)
 
 
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:

@@ -64,6 +64,7 @@ def _expand(word: str) -> tuple[str, ...]:
     return (word[:-2], "'s") if word.endswith("'s") else tuple(word.split("'"))
 
 
+@lru_cache(maxsize=65536)
 def is_unspaced(word: str) -> bool:
     """Return whether a word is one character of a script without spaces."""
     return len(word) == 1 and not word.isascii() and _unspaced_pattern().match(word) is not None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import CommonplaceError
 from ..facts.cues import has_cue
-from ..facts.statements import choose_statements, find_statement_at, query_stems, split_statements
+from ..facts.statements import Statement, choose_statements, find_statement_at, query_stems, read_statements
 from ..facts.words import fold
 from ..formats import frontmatter
 from ..formats.timestamps import parse_day, parse_timestamp
@@ -77,11 +77,15 @@ def _find_validity(hit: Hit, origin: Provenance, asked: frozenset[str], find_day
         return stated
     day = parse_day(hit.at) if hit.at else find_day(origin.at)
     lines = hit.text.split("\n")
-    spans: list[Validity] = []
-    for each in choose_statements(split_statements(hit.text, is_turn=hit.source == "session"), asked):
-        on_lines = read_line_fields("\n".join(lines[each.first_line : each.last_line + 1])) if has_comment else ALWAYS
-        spans.append(on_lines if on_lines != ALWAYS else find_validity(each.text, day))
-    return spans[0] if spans and all(span == spans[0] for span in spans) else ALWAYS
+
+    def read(statement: Statement) -> Validity:
+        own = lines[statement.first_line : statement.last_line + 1]
+        on_lines = read_line_fields("\n".join(own)) if has_comment else ALWAYS
+        return on_lines if on_lines != ALWAYS else find_validity(statement.text, day)
+
+    spans = map(read, choose_statements(read_statements(hit.text, is_turn=hit.source == "session"), asked))
+    first = next(spans, ALWAYS)
+    return first if first != ALWAYS and all(span == first for span in spans) else ALWAYS
 
 
 def _mark(hit: Hit, validity: Validity, today: int) -> Hit:
@@ -130,7 +134,7 @@ def _mark_stale(hit: Hit, text: str, origin: Provenance, asked: frozenset[str], 
 
 def _choose_pins(text: str, placed: Sequence[PlacedPin], asked: frozenset[str]) -> list[Pin]:
     """Return the pins of the lines that have most words of the query; of lines that say nothing, those, too."""
-    statements = split_statements(text)
+    statements = read_statements(text)
     chosen = choose_statements(statements, asked)
     pins: list[Pin] = []
     for line, pin in placed:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
@@ -96,6 +97,7 @@ _MINUTE_CHARACTERS = len("2026-03-14T18:00")  # of the time of an entry; that of
 _DATED_PATH = re.compile(r"\d{4}[-/]\d\d[-/]\d\d")
 _SUPPORT_TEMPERATURE = 0.7  # how far behind the best of its page a passage may be and still support the page
 _MIN_SENTENCE_BYTES = 12  # of a text without spaces, as in Chinese, that is more than a word
+_EDGE_CHARACTERS = 60  # of a text, in which its first or its last word is
 UNKNOWN_Z_SCORE = -0.5  # of a passage without a vector: a little less similar than most
 
 
@@ -331,12 +333,27 @@ def put_first(best: Sequence[ScoredHit], rest: Iterable[ScoredHit]) -> list[Scor
 
 def drop_duplicates(rows: Iterable[ScoredHit]) -> list[ScoredHit]:
     """Return the first of the hits that say the same under the same key. A single word says little without its page."""
-    first: dict[tuple[str, ...], ScoredHit] = {}
-    for row in rows:
-        text = " ".join(row.hit.text.split())
-        is_word = " " not in text and len(text.encode()) < _MIN_SENTENCE_BYTES
-        first.setdefault((row.hit.key, text, row.hit.citation if is_word else ""), row)
+    rows = list(rows)
+    edges = [(row.hit.key, *_find_edges(row.hit.text)) for row in rows]
+    counts = Counter(edges)
+    first: dict[tuple[str | int, ...], ScoredHit] = {}
+    for row, edge in zip(rows, edges, strict=True):
+        is_alone = counts[edge] == 1  # so that no other can say the same
+        first.setdefault((row.number,) if is_alone else _identify_text(row.hit), row)
     return list(first.values())
+
+
+def _find_edges(text: str) -> tuple[str, ...]:
+    """Return how the first word of a text begins and the last one ends, which takes less time than to compare texts."""
+    first = text[:_EDGE_CHARACTERS].split()[:1]
+    last = text[-_EDGE_CHARACTERS:].split()[-1:]
+    return (*(word[:_MIN_SENTENCE_BYTES] for word in first), *(word[-_MIN_SENTENCE_BYTES:] for word in last))
+
+
+def _identify_text(hit: Hit) -> tuple[str, ...]:
+    text = " ".join(hit.text.split())
+    is_word = " " not in text and len(text.encode()) < _MIN_SENTENCE_BYTES
+    return hit.key, text, hit.citation if is_word else ""
 
 
 def _spread(rows: Sequence[ScoredHit], weights: Weights) -> list[ScoredHit]:

@@ -18,7 +18,7 @@ from ..facts.statements import (
     hash_key,
     lookup_keys,
     query_stems,
-    split_statements,
+    read_statements,
     stored_keys,
 )
 from ..facts.versions import CONFIRMED, Link, judge
@@ -132,15 +132,15 @@ def _whole(number: int, hit: Hit) -> Place:
 
 def _choose_statements(number: int, hit: Hit, asked: frozenset[str]) -> Iterator[Place]:
     """Yield the statements of a passage that have most words of the query."""
-    statements = [statement for statement, _ in _split(hit.text, is_turn=hit.source == "session")]
+    statements = read_statements(hit.text, is_turn=hit.source == "session")
     for statement in choose_statements(statements, asked):
         yield Place(number, hit, statement, tuple(lookup_keys(statement)))
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=2048)
 def _split(text: str, *, is_turn: bool) -> tuple[tuple[Statement, frozenset[int]], ...]:
     """Return the statements of a passage with the keys they are stored under; cached, as many queries meet them."""
-    return tuple((each, frozenset(stored_keys(each))) for each in split_statements(text, is_turn=is_turn))
+    return tuple((each, frozenset(stored_keys(each))) for each in read_statements(text, is_turn=is_turn))
 
 
 def group_by_key(candidates: Iterable[Candidate], keys: frozenset[int]) -> dict[int, list[Place]]:
@@ -161,6 +161,8 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
     }
     is_replaced = False
     for other in others.values():
+        if _is_certainly_older(other, place):
+            continue
         is_same_place = other.hit.path == place.hit.path or bool(place.hit.key and place.hit.key == other.hit.key)
         link = judge(place.statement, other.statement, is_same_place=is_same_place)
         if link:
@@ -168,6 +170,13 @@ def judge_all(place: Place, by_key: dict[int, list[Place]]) -> Iterator[Replacem
             yield Replacement(place, other, link)
     repeated = [other for other in others.values() if is_replaced and other.statement.words == place.statement.words]
     yield from (Replacement(place, other, _REPETITION) for other in repeated)
+
+
+def _is_certainly_older(other: Place, place: Place) -> bool:
+    """Return whether both are turns of sessions, which nobody edits, and the other is the earlier one."""
+    if _may_be_edited(place.hit) or _may_be_edited(other.hit):
+        return False
+    return (parse_day(other.hit.at) or 0) < (parse_day(place.hit.at) or 0)
 
 
 def identify(place: Place) -> StatementId:

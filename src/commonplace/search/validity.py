@@ -10,7 +10,7 @@ import re
 from calendar import monthrange
 from collections.abc import Iterator, Mapping
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from ..formats.timestamps import MONTHS, parse_day
@@ -96,7 +96,13 @@ _HINTS = {
     "arabic": "حتى حتي لغاي ابتداء اعتبارا بدء من القادم المقبل",
 }
 _MIN_PART_CHARACTERS = 4  # of a hint that may be a part of a word
-_UNSPACED_HINT = re.compile("[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+# In scripts without spaces, a mark follows the last character of a date, or comes before the first one.
+_UNSPACED_HINT = re.compile(
+    r"[0-9天日늘たて일레号號末周週期말주底月달월年년해一二三四五六曜]\s?"
+    r"(?:为止|為止|まで|까지|起|开始|開始|から|以降|より|부터|到|至|~|～|-)"
+    r"|[到至止][0-9今本明后後あ내모오这這이周週星月年올연下来다礼禮火水木金土日월화수목금토일]"
+    r"|接下来|接下來|未来|未來|今后|今後|往后|これから|向こう|앞으로|다음|향후"
+)
 _ENDS_WITH_MARK = ("hindi", "unspaced")  # languages in which a range is marked after its days
 _SENTENCE_BREAK = re.compile(r"[;!?\n。；！？]|\.(?=\s|$)")
 _ISO = "(?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2})"
@@ -138,6 +144,7 @@ def _read_days(pattern: re.Pattern[str], text: str) -> Validity:
     return Validity(days.get("from"), days.get("until"))
 
 
+@lru_cache(maxsize=2048)
 def may_say_validity(text: str) -> bool:
     """Return whether a closer look may find a phrase in a text: most texts have no such word."""
     return _hint_pattern().search(fold_phrase(text[:_MAX_CHARACTERS])) is not None
@@ -188,10 +195,23 @@ def _recurring_pattern() -> re.Pattern[str]:
 
 
 @cache
+def _split_hints() -> dict[str, tuple[frozenset[str], tuple[str, ...]]]:
+    """Return the hints of each language that are whole words, and those that may be a part of one."""
+    hints = {language: words.split() for language, words in _HINTS.items()}
+    return {
+        language: (
+            frozenset(word for word in words if len(word) < _MIN_PART_CHARACTERS),
+            tuple(word for word in words if len(word) >= _MIN_PART_CHARACTERS),
+        )
+        for language, words in hints.items()
+    }
+
+
+@cache
 def _hint_pattern() -> re.Pattern[str]:
-    hints = dict.fromkeys(hint for hints in _HINTS.values() for hint in hints.split())
-    words = any_of(hint for hint in hints if len(hint) < _MIN_PART_CHARACTERS)
-    parts = any_of(hint for hint in hints if len(hint) >= _MIN_PART_CHARACTERS)
+    hints = _split_hints().values()
+    words = any_of(dict.fromkeys(word for whole, _ in hints for word in sorted(whole)))
+    parts = any_of(dict.fromkeys(part for _, parts in hints for part in parts))
     return re.compile(f"{parts}|{_UNSPACED_HINT.pattern}|{_START}(?:{words}){_END}")
 
 
@@ -200,9 +220,9 @@ def _clause_before(text: str, end: int) -> str:
 
 
 def _choose_languages(folded: str) -> Iterator[str]:
-    words = set(re.findall(rf"[{_WORD}]+", folded))
-    for language, hints in _HINTS.items():
-        if any(hint in words or (len(hint) >= _MIN_PART_CHARACTERS and hint in folded) for hint in hints.split()):
+    words = frozenset(re.findall(rf"[{_WORD}]+", folded))
+    for language, (whole, parts) in _split_hints().items():
+        if not whole.isdisjoint(words) or any(part in folded for part in parts):
             yield language
     if not folded.isascii() and _UNSPACED_HINT.search(folded):
         yield "unspaced"

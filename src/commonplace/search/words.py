@@ -35,6 +35,7 @@ _MIN_BASE_LETTERS_OF_UNKNOWN = 5  # where nothing tells the language, endings of
 _MIN_BASE_LETTERS_OF_HINDI = 2
 _NO_PLURALS = frozenset(["always", "news", "perhaps", "series", "species"])
 _QUESTION_MARKS = ("?", "？", "؟")
+_MAX_END_CHARACTERS = 16  # in which a text ends, with its closing marks
 _CLOSING_MARKS = ')"”'
 _HANGUL = "[\uac00-\ud7af]+"
 _KANA = "[\u3040-\u30ff]"
@@ -108,7 +109,8 @@ def _beginnings(bases: Iterable[frozenset[str]]) -> tuple[str, ...]:
 
 def is_question(text: str) -> bool:
     """Return whether a text ends as a question does."""
-    return text.rstrip().rstrip(_CLOSING_MARKS).endswith(_QUESTION_MARKS)
+    end = text if text[-1:].isspace() else text[-_MAX_END_CHARACTERS:]  # to strip a long text is to copy it
+    return end.rstrip().rstrip(_CLOSING_MARKS).endswith(_QUESTION_MARKS)
 
 
 def has_content(text: str) -> bool:
