@@ -27,8 +27,9 @@ from commonplace.search.calibration import Evidence
 HITS = 4  # of each question
 FIRST_HIT_WEIGHT = 3.0
 UNANSWERABLE_SHARE = 3
-UNANSWERABLE_WEIGHT = 1.5
+UNANSWERABLE_WEIGHT = 1.25
 QUESTIONS_OF_OTHERS = 100  # of each other set, among which those without an answer are drawn
+FIELDS = ("lead", "lexical", "query", "words", "phrase", "unknown", "similarity", "size")
 STEPS = 40  # of Newton's method
 PENALTY = 1e-4
 Floats = npt.NDArray[np.float64]
@@ -66,8 +67,8 @@ def main() -> None:
     if given.plot:
         plot_calibration(given.plot, curve_points(seen, [chance(hit.evidence, curve) for hit in seen]))
     offset, *slopes = curve
-    fields = ("log_slope", "lead", "lexical", "query", "words")
-    print(f"\noffset={offset:.3f}", *(f"{field}={slope:.3f}" for field, slope in zip(fields, slopes, strict=True)))
+    slopes_by_name = zip(("log_slope", *FIELDS), slopes, strict=True)
+    print(f"\noffset={offset:.3f}", *(f"{field}={slope:.3f}" for field, slope in slopes_by_name))
 
 
 def observe(
@@ -110,7 +111,7 @@ def families(seen: Sequence[Observed]) -> list[str]:
 
 def parts(evidence: Evidence) -> list[float]:
     """Return what the curve weighs."""
-    return [1.0, math.log1p(max(0.0, evidence.odds)), evidence.lead, evidence.lexical, evidence.query, evidence.words]
+    return [1.0, math.log1p(max(0.0, evidence.odds)), *(getattr(evidence, field) for field in FIELDS)]
 
 
 def fit(seen: Sequence[Observed]) -> list[float]:

@@ -56,6 +56,7 @@ class QueryTerms(NamedTuple):
     pairs: tuple[WordPair, ...]
     language: str
     unknown: tuple[str, ...] = ()  # the content words that no passage has
+    passages: int = 0  # that the viewer may see
 
 
 def build_batch_query(
@@ -127,6 +128,7 @@ def weigh_terms(
         tuple(starmap(_pair_words, pairwise(content_words))),
         language,
         tuple(word.forms[0] for word in content_words if not _frequency(corpus, word)),
+        corpus.passages,
     )
 
 

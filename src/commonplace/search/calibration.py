@@ -1,9 +1,10 @@
 """Calibration: cosines as z-scores of their space, odds as the probability that a hit is right.
 
 The probability depends on how far the odds of a hit exceed the background (the odds of the thirtieth hit, or an
-estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25, and on how much the
-query says: three words are matched by chance, ten are not, and words that the memory lacks weigh the most. Fitted by
-`./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so that a
+estimate of them where there are fewer hits) and those of the best other hit, on its share of BM25 and of adjacent
+words, and on how much the query says: three words are matched by chance, ten are not, and words that the memory lacks
+weigh the most. The fewer of the query's words a memory has, the more similarity tells; a small memory errs less. Fitted
+by `./dev calibrate` over many sets of questions at once, among them questions that the memory cannot answer, so that a
 threshold means the same whatever the language and the length of the question: at 0.5, half of the hits are right.
 """
 
@@ -28,6 +29,29 @@ class Scale(NamedTuple):
     lexical: float = 0.0
     query: float = 0.0
     words: float = 0.0
+    phrase: float = 0.0
+    unknown: float = 0.0
+    similarity: float = 0.0
+    size: float = 0.0
+
+
+class Match(NamedTuple):
+    """How a hit fits: its odds above the background, and the factors that tell more than their part in them."""
+
+    odds: float
+    lexical: float = 0.0
+    phrase: float = 0.0
+    z_score: float = 0.0
+
+
+class QueryWeight(NamedTuple):
+    """What a query says: how much its words weigh, how many have a meaning of their own, the share of their weight that
+    the memory lacks, and how many passages it was asked of."""
+
+    total: float
+    words: int
+    unknown: float = 0.0
+    passages: int = 1
 
 
 class Evidence(NamedTuple):
@@ -38,6 +62,10 @@ class Evidence(NamedTuple):
     lexical: float  # its share of BM25
     query: float  # the logarithm of what all words of the query weigh
     words: float  # the logarithm of how many content words it has
+    phrase: float = 0.0  # the share of the query's word pairs that are adjacent in the hit
+    unknown: float = 0.0  # the share of the query that the memory lacks
+    similarity: float = 0.0  # the z-score, as far as words cannot tell
+    size: float = 0.0  # the logarithm of how many passages there are
 
 
 class MaxSimScale(NamedTuple):
@@ -48,13 +76,38 @@ class MaxSimScale(NamedTuple):
 
 
 MAXSIM = MaxSimScale(0.172, 0.01125)
-KEYWORD = Scale(0.0, 1.0, 0.0, -5.34, log_slope=2.024, lead=0.497, lexical=0.743, query=-0.71, words=1.312)
+KEYWORD = Scale(
+    0.0,
+    1.0,
+    0.0,
+    -2.277,
+    log_slope=1.562,
+    lead=0.608,
+    lexical=-0.14,
+    query=-0.196,
+    words=0.57,
+    phrase=0.467,
+    unknown=-1.97,
+    size=-0.23,
+)
 DATES_ALONE = Scale(0.0, 1.0, 0.3, -3.9)  # where a query asks for days and nothing else, all that is dated so is right
 CROSS_ENCODER = Scale(0.0, 1.0, 0.23, -3.69)
 CROSS_ENCODER_AFTER_MAXSIM = Scale(0.0, 1.0, 0.171, -3.84)
 _SPACES = {
     "commonplace-static": Scale(
-        0.05, 0.115, 0.0, -5.264, log_slope=2.871, lead=0.385, lexical=-1.805, query=-1.474, words=2.058
+        0.05,
+        0.115,
+        0.0,
+        -2.524,
+        log_slope=1.979,
+        lead=0.377,
+        lexical=-0.786,
+        query=-1.02,
+        words=1.261,
+        phrase=0.758,
+        unknown=-2.181,
+        similarity=0.574,
+        size=-0.171,
     ),
     "local-answerai-colbert": Scale(0.83, 0.03, 0.16, -3.4),
     "local-bge-small-en": Scale(0.38, 0.064, 0.37, -4.28),
@@ -90,18 +143,26 @@ def background_odds(odds: Sequence[float]) -> float:
     return _UNRELATED_ODDS + (odds[rank - 1] - _UNRELATED_ODDS) * rank / _BACKGROUND_RANK
 
 
-def weigh_evidence(
-    odds: Sequence[float], lexical: Sequence[float], query_weight: float, query_words: int
-) -> list[Evidence]:
-    """Return the evidence for each hit, given the odds of all above the background and their shares of BM25, and what
-    the words of the query weigh and how many content words there are."""
-    best = sorted(odds, reverse=True)[:2]
+def weigh_evidence(matches: Sequence[Match], query: QueryWeight) -> list[Evidence]:
+    """Return the evidence for each hit of a query."""
+    best = sorted((match.odds for match in matches), reverse=True)[:2]
     second = best[1] if len(best) > 1 else 0.0
-    weight = math.log1p(query_weight)
-    words = math.log1p(query_words)
+    weight = math.log1p(query.total)
+    words = math.log1p(query.words)
+    size = math.log(max(1, query.passages))
     return [
-        Evidence(value, _clip_lead(value - (second if value == best[0] else best[0])), share, weight, words)
-        for value, share in zip(odds, lexical, strict=True)
+        Evidence(
+            match.odds,
+            _clip_lead(match.odds - (second if match.odds == best[0] else best[0])),
+            match.lexical,
+            weight,
+            words,
+            match.phrase,
+            query.unknown,
+            query.unknown * match.z_score,
+            size,
+        )
+        for match in matches
     ]
 
 
@@ -119,5 +180,9 @@ def calibrate(evidence: Evidence, scale: Scale) -> float:
         + scale.lexical * evidence.lexical
         + scale.query * evidence.query
         + scale.words * evidence.words
+        + scale.phrase * evidence.phrase
+        + scale.unknown * evidence.unknown
+        + scale.similarity * evidence.similarity
+        + scale.size * evidence.size
     )
     return round(1 / (1 + math.exp(-max(-_MAX_LOGIT, min(_MAX_LOGIT, logit)))), 4)

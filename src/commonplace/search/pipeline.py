@@ -27,6 +27,8 @@ from .calibration import (
     DATES_ALONE,
     KEYWORD,
     Evidence,
+    Match,
+    QueryWeight,
     Scale,
     background_odds,
     calibrate,
@@ -325,8 +327,7 @@ def _run_dated_query(
         questions = _find_questions(index, rows[: query.limit])
     scale = _choose_scale(vectors, is_reranked=bool(rows) and rows[0].cross_encoder is not None)
     terms = candidates.terms
-    odds = [row.odds - background for row in rows]
-    every = weigh_evidence(odds, [row.factors.lexical for row in rows], terms.total, len(terms.content_words))
+    every = weigh_evidence([_match_of(row, background) for row in rows], _weigh_query(terms))
     scored = list(zip(rows, _calibrate(rows, every, scale, dates), every, strict=True))
     if scored and scored[0][1] >= _FOUND_SCORE:
         likely = {row.number for row in drop_unlikely(rows)}
@@ -345,6 +346,17 @@ def _run_dated_query(
         dates=dates,
         has_dated=has_dated,
     )
+
+
+def _match_of(row: ScoredHit, background: float) -> Match:
+    factors = row.factors
+    return Match(row.odds - background, factors.lexical, factors.phrase, factors.dense or 0.0)
+
+
+def _weigh_query(terms: QueryTerms) -> QueryWeight:
+    known = sum(term.weight for term in terms.terms)
+    unknown = 1 - known / terms.total if terms.total else 0.0
+    return QueryWeight(terms.total, len(terms.content_words), unknown, terms.passages)
 
 
 def _find_questions(index: Index, rows: Sequence[ScoredHit]) -> dict[int, str]:

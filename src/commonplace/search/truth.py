@@ -36,6 +36,7 @@ _MAX_KEYS = 400
 _MAX_WHOLE_CHARACTERS = 300  # that are shown of a passage that replaces another as a whole
 _REPETITION = Link("repetition", "says the same again")
 _NO_ORIGIN = Provenance()
+_MAX_SCORE = 0.99  # of a hit that inherits the chances of those that it replaces
 _SUPERSEDED_SHARE = 0.5  # of the score of a hit whose fact was replaced
 
 RankedHit = tuple[ScoredHit, Hit]  # what was scored, with the whole passage; and the hit that is shown
@@ -287,6 +288,7 @@ def _put_newer_first(
 ) -> list[RankedHit]:
     """Return the hits with every newer version directly above the first hit that it replaces, unless it is above."""
     by_number = {row.number: (row, hit) for row, hit in ranked}
+    chances = _sum_chances(ranked, replacements)
     done: set[int] = set()
     out: list[RankedHit] = []
     for row, hit in ranked:
@@ -296,15 +298,29 @@ def _put_newer_first(
         if replacement and not replacement.is_partial and replacement.newer.number not in done:
             newer = by_number.get(replacement.newer.number) or (_insert(row, replacement) if may_insert else None)
             if newer:
-                is_repeated = replacement.link == _REPETITION
-                score = max(newer[1].score, hit.score if is_repeated else hit.score / _SUPERSEDED_SHARE)
-                out.append((newer[0], newer[1]._replace(score=score)))
+                out.append(newer)
                 done.add(newer[0].number)
-                if is_repeated and newer[1].text == hit.text:
+                if replacement.link == _REPETITION and newer[1].text == hit.text:
                     continue
         out.append((row, hit))
         done.add(row.number)
-    return out
+    return [(row, _inherit(hit, chances.get(row.number, 0.0))) for row, hit in out]
+
+
+def _sum_chances(ranked: Sequence[RankedHit], replacements: dict[int, Replacement]) -> dict[int, float]:
+    """Return by newer version the chances of the hits that it replaces: what one of them would answer, it does."""
+    chances: dict[int, float] = {}
+    for row, hit in ranked:
+        replacement = replacements.get(row.number)
+        if replacement and not replacement.is_partial:
+            number = replacement.newer.number
+            is_repeated = replacement.link == _REPETITION
+            chances[number] = chances.get(number, 0.0) + hit.score / (1.0 if is_repeated else _SUPERSEDED_SHARE)
+    return chances
+
+
+def _inherit(hit: Hit, chance: float) -> Hit:
+    return hit._replace(score=round(min(_MAX_SCORE, hit.score + chance), 4)) if chance else hit
 
 
 def _insert(row: ScoredHit, replacement: Replacement) -> RankedHit:
