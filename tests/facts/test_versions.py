@@ -33,6 +33,8 @@ VERSIONS = [
     ("We use Jest for tests.", "We migrated the tests to Vitest.", "correction"),
     ("The default branch is master.", "Renamed master to main.", "correction"),
     ("We use Datadog for metrics.", "We cancelled Datadog.", "retraction"),
+    ("Nora works at Acme.", "Nora has a new job at Initech.", "correction"),
+    ("Where is the offsite in May? Not decided yet.", "The offsite in May is in Porto.", "answer"),
 ]
 IN_OTHER_LANGUAGES = [
     ("小王的生日是5月3日。", "我记错了,小王的生日是5月13日。"),
@@ -67,6 +69,7 @@ TWO_FACTS = [
     ("The desk is made of oak.", "Moved the desk to the office."),
     ("It was really frustrating when I needed it.", "Frustrating, but now I know to save more often!"),
     ("Take care and see you soon!", "Take care of yourself and embrace new beginnings."),
+    ("What was the best part?", "Best for: those who want error checking."),
     ("They make me so happy.", "I'm so happy for you and your new wife!"),
     ("The branch main is protected.", "Renamed master to main."),
     ("We use Redis for caching.", "We migrated the tests to Vitest."),

@@ -24,6 +24,7 @@ _GIVEN_UP = re.compile(
     rf" {_NOUN}{_END}"
 )
 _RENAMED = re.compile(rf"\brenamed (?:the |our )?(?:\w+ )??(?P<what>{_WORD}) (?:to|into) (?P<target>{_WORD})")
+_NEW_JOB = re.compile(r"\bnew (?:job|role|position) (?:at|with|for|in) (?P<target>\w+)")
 _USING = word_set("use uses using run runs written built based hosted deployed with in on")
 _USED = word_set("use uses using pay pays paying subscribe subscribed run runs")
 
@@ -45,7 +46,17 @@ def find_announcement(older: Statement, newer: Statement) -> Announcement | None
         return Announcement("retraction", "says that it was given up", match["what"])
     if (match := _RENAMED.search(folded)) and _is_called(older, match["what"], match["target"]):
         return Announcement("correction", "gives it another name", match["what"])
+    if (match := _NEW_JOB.search(folded)) and _works_elsewhere(older, newer, match["target"]):
+        return Announcement("correction", "says that it changed", match[0])
     return None
+
+
+def _works_elsewhere(older: Statement, newer: Statement, target: str) -> bool:
+    """Return whether the older statement says where the same person works, and that is somewhere else."""
+    relation = older.relation
+    if not relation or relation.kind != "work" or target in older.words:
+        return False
+    return set(relation.subject) <= {*newer.stems, *newer.words}
 
 
 def _replaces_tool(older: Statement, what: str, target: str) -> bool:

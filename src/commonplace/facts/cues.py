@@ -27,7 +27,7 @@ _PHRASES: dict[Cue, dict[str, str]] = {
             | moving (?:\w+ ){0,5}to | is moving | has moved | postponed | rescheduled
             | push(?:ed|ing) (?:\w+ ){0,5}(?:to|back|out) | delayed (?:to|until|till|by) | slipped to
             | slips to | brought forward | renamed | replaced | replaces | replacing | migrated | migrating
-            | rewrote | rewritten
+            | rewrote | rewritten | new (?:job|role|position) (?:at|with|for|in)
             | took over | takes over | taking over | taken over | hand(?:ed|s|ing) (?:\w+ ){0,4}(?:over|off)
             | upgraded | downgraded | bumped | raised (?:\w+ ){0,3}to | increased (?:\w+ ){0,3}to
             | decreased (?:\w+ ){0,3}to | reduced (?:\w+ ){0,3}to | lowered (?:\w+ ){0,3}to

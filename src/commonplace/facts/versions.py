@@ -476,12 +476,12 @@ def _judge_change(older: Statement, newer: Statement) -> Link | None:
     about = " ".join(sorted(shared))
     if "open" in older.cues:
         return Link("answer", "answers what was open", about) if _is_answer(shared, share, newer) else None
+    if _is_renamed(older, newer):
+        return Link("correction", "gives it another name", about)
     topics = _topics(shared)
     is_enough = len(topics) >= 2 or (bool(topics) and share >= _MIN_SHARE_OF_ONE)
     if not is_enough or len(shared) < _MIN_SHARE_OF_NEWER * len(set(newer.stems)):
         return None
-    if _is_renamed(older, newer):
-        return Link("correction", "gives it another name", about)
     if "retraction" in newer.cues and share >= _MIN_SHARES["strong"]:
         return Link("retraction", "takes it back", about)
     is_strong = _says_change(older, newer, "change") or _denies(older, newer)
@@ -508,8 +508,10 @@ def _may_say_change(newer: Statement) -> bool:
 def _is_answer(shared: set[str], share: float, newer: Statement) -> bool:
     """Return whether a note may answer a question: it has a good part of what the question is about."""
     if newer.label and len(shared) == 1:
-        return shared == _label_stems(newer)
-    return len(_topics(shared)) >= 2 and share >= _MIN_SHARES["answer"]
+        return shared == _label_stems(newer) and shared.isdisjoint(FREE_LABELS) and bool(_topics(shared))
+    topics = _topics(shared)
+    has_date = any(is_number(each) and each.isalpha() for each in shared)
+    return len(topics) + has_date >= 2 and bool(topics) and share >= _MIN_SHARES["answer"]
 
 
 def _topics(stems: Iterable[str]) -> list[str]:
@@ -533,7 +535,7 @@ def _denied_stems(statement: Statement) -> set[str]:
 
 def _is_renamed(older: Statement, newer: Statement) -> bool:
     match = _ARROW.search(fold(newer.text))
-    return match is not None and match[1] in older.words
+    return match is not None and match[1] in older.words and bool(_topics([stem(match[1])]))
 
 
 def _names_subject(older: Statement, newer: Statement) -> bool:
