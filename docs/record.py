@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 PICTURE = Path(__file__).parent / "demo.svg"
-COLUMNS = 96
+COLUMNS = 100
 ROWS = 26
 CHARACTER_WIDTH = 8.4
 LINE_HEIGHT = 19
@@ -35,8 +35,8 @@ SCENES: tuple[tuple[str, str], ...] = (
     ("", 'commonplace remember "The launch is on 12 November. Ann owns it."'),
     ("# plans change", 'commonplace remember "The launch is on 26 November."'),
     ("# the next session asks", 'commonplace search "when is the launch?"'),
-    ("# it is a Markdown file: edit it with anything", "sed -i 's/Ann/Ben/' .commonplace/agents/*/memory/daily/*.md"),
-    ("", 'commonplace search "who owns the launch?"'),
+    ("# it is a Markdown file: edit it with anything", "sed -i 's/26 Nov/27 Nov/' .commonplace/agents/*/memory/daily/*.md"),
+    ("", 'commonplace search "when is the launch?"'),
 )
 STYLES = {"1": "bold", "2": "dim", "31": "red", "32": "green", "33": "yellow", "36": "cyan", "9": "struck"}
 _ESCAPE = re.compile(r"\x1b\[([0-9;]*)m")
