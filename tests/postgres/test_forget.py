@@ -133,3 +133,14 @@ def test_a_session_that_is_no_text_is_forgotten_as_well(full: Memory, url: str) 
     forget(full.home, Selection(session="odd"))
     assert full.home.storage.read_bytes(path) is None
     assert holding(url, "odd.jsonl") == []
+
+
+def test_cited_lines_are_gone_from_every_row(memory: Memory, url: str) -> None:
+    memory.call("remember", {"content": "The gate opens with xylophone seven."})
+    memory.call("remember", {"content": "The gate opens with xylophone quartz."})
+    memory.call("remember", {"content": "Ann drinks green tea."})
+    for _ in range(2):
+        hit = next(hit for hit in memory.search("gate xylophone") if "xylophone" in hit.text)
+        forget(memory.home, Selection(page=hit.citation))
+    assert holding(url, *WORDS) == []
+    assert memory.search("green tea")[0].text.endswith("Ann drinks green tea.")

@@ -1,4 +1,4 @@
-"""Remove something for good: what a key, a page, a tag, a scope, a session or a source left anywhere.
+"""Remove something for good: what a key, a page, some lines, a tag, a scope, a session or a source left anywhere.
 
 Traces are found first and removed after: on pages, in history, in the index, and in files that killed processes left
 behind. Afterwards nothing in the storage holds them.
@@ -11,19 +11,19 @@ from collections.abc import Iterable, Iterator
 from itertools import accumulate
 from typing import NamedTuple
 
-from ..errors import InvalidArgument
+from ..errors import InvalidArgument, NotFound
 from ..formats import blocks
+from ..formats.citations import parse_citation
 from ..formats.structure import end_of_line, escape_unprintable
 from ..home import Home
 from ..storage.files import page_of_editor_copy
-from ..storage.history import Change, Versions, version_of
+from ..storage.history import Change, Versions, as_text, version_of
 from ..storage.layout import Place
 from ..storage.names import compile_glob, file_name
 from ..storage.records import parse
 from ..storage.tree import list_editor_copies, list_leftovers
+from .forget_lines import MIN_LINE_CHARACTERS, CitedLines, Spans, Words, find_spans, make_words, read_cited_lines
 
-Spans = list[tuple[int, int]]  # of a text, in order: where each begins and ends
-_MIN_LINE_CHARACTERS = 12  # a shorter line may occur elsewhere by chance
 _WHOLE_RECORD_KINDS = ("record", "skill", "data")
 
 
@@ -31,11 +31,12 @@ class Selection(NamedTuple):
     """What to forget. All conditions that are given must hold: a tag within a scope, a key on a page."""
 
     key: str = ""
-    page: str = ""  # a path, a folder, or a pattern
+    page: str = ""  # a path, a folder, a pattern, or lines as search cites them
     tag: str = ""
     scope: str = ""
     session: str = ""
     source: str = ""
+    text: str = ""  # words, which go with the lines that say them
 
 
 class Trace(NamedTuple):
@@ -116,14 +117,34 @@ class _Split(NamedTuple):
 class _Finder:
     def __init__(self, home: Home, selection: Selection, *, everyone: bool) -> None:
         if not any(selection):
-            raise InvalidArgument("say what to forget: a key, a page, a tag, a scope, a session or a source")
+            raise InvalidArgument(
+                "say what to forget: a key, a page, lines of it (PAGE#L5), a tag, a scope, a session or a source"
+            )
         if selection.source not in ("", "memory", "session", "extra"):
             raise InvalidArgument(f"source is one of memory, session, extra, not {selection.source!r}")
         self.home = home
-        self._selection = selection
         self._everyone = everyone
-        self._within_pages = bool(selection.key or selection.tag)
-        self._spans: dict[str, Spans] = {}  # by version: each is needed several times, and slow to parse
+        self._lines: CitedLines | Words | None = None
+        self._selection = self._resolve_lines(selection)
+        self._within_pages = bool(self._selection.key or self._selection.tag or self._lines)
+        self._spans: dict[str, Spans | None] = {}  # by version: each is needed several times, and slow to parse
+
+    def _resolve_lines(self, selection: Selection) -> Selection:
+        """Note which lines are meant. Those that are a whole page or a whole note stand for its earlier versions, too."""
+        citation = parse_citation(selection.page)
+        if (citation or selection.text) and (selection.key or selection.tag):
+            raise InvalidArgument("choose lines, or choose by key and tag: not both at once")
+        if selection.text:
+            self._lines = make_words(selection.text)
+        if not citation:
+            return selection
+        place = self._place(citation.path.removeprefix("./"))
+        if place is None or not (self._everyone or self.home.visibility.may_see(place)):
+            raise NotFound(f"there is no page {citation.path}", advice="cite a line as `commonplace search` prints it")
+        cited = read_cited_lines(self.home, citation)
+        if not cited.is_whole_page and not cited.key:
+            self._lines = cited
+        return selection._replace(page=cited.path, key=cited.key)
 
     def list_pages(self) -> Iterator[tuple[str, bytes]]:
         """Yield the selected pages, transcripts included whether or not they are searched."""
@@ -150,15 +171,24 @@ class _Finder:
             return untouched
         if not self._within_pages:
             return None
-        if place.kind in _WHOLE_RECORD_KINDS:
+        if place.kind in _WHOLE_RECORD_KINDS and not self._lines:
             return None if self._is_selected_record(path, place, data) else untouched
-        if place.kind == "session":
+        if place.kind == "session" and not self._lines:
             return untouched
         text = data.decode("utf-8", "surrogateescape")
         name = f"{place.kind} {version_of(data)}"
         if name not in self._spans:
-            self._spans[name] = self._find_activity(text) if place.kind == "activity" else self._find_blocks(text)
-        return _split_text(text, self._spans[name]) if self._spans[name] else untouched
+            self._spans[name] = self._find_spans(text, place.kind)
+        spans = self._spans[name]
+        if spans is None:
+            return None
+        return _split_text(text, spans) if spans else untouched
+
+    def _find_spans(self, text: str, kind: str) -> Spans | None:
+        """Return what goes from a page of text; None if all of it does."""
+        if self._lines:
+            return find_spans(text, kind, self._lines)
+        return self._find_activity(text) if kind == "activity" else self._find_blocks(text)
 
     def remove_from_page(self, path: str) -> None:
         """Remove the page, or the selected parts of it."""
@@ -234,7 +264,9 @@ class _Finder:
         if stays is None:
             return "the whole page"
         count = data.count(b"\n") - stays.count(b"\n")
-        return f"{count} lines of it"
+        numbers = sorted(self._lines.find(as_text(data).split("\n"))) if self._lines else []
+        where = f": {', '.join(f'L{number + 1}' for number in numbers)}" if numbers else ""
+        return f"{count} line{'s' * (count != 1)} of it{where}"
 
     def _place(self, path: str) -> Place | None:
         return self.home.layout.place(path, self.home.index.scope.extra)
@@ -272,7 +304,7 @@ class _Finder:
         if place is None or not self._is_selected(path, place):
             return False
         is_named_by_key = place.kind in _WHOLE_RECORD_KINDS and self._has_selected_key(place)
-        return not self._within_pages or (is_named_by_key and not self._selection.tag)
+        return not self._within_pages or (is_named_by_key and not self._selection.tag and not self._lines)
 
     def _find_blocks(self, text: str) -> Spans:
         key = self._selection.key
@@ -294,7 +326,7 @@ class _Finder:
         selection = self._selection
         if selection.session and change.session == selection.session:
             return change._replace(why="", session="")
-        if selection.key and selection.key in change.why:
+        if (selection.key and selection.key in change.why) or (self._lines and self._lines.is_in(change.why)):
             return change._replace(why="")
         return change
 
@@ -322,7 +354,7 @@ def _matches_page(path: str, page: str) -> bool:
 
 def _distinctive_lines(data: bytes) -> Iterator[str]:
     lines = (line.strip() for line in data.decode("utf-8", "replace").splitlines())
-    return (line for line in lines if len(line) >= _MIN_LINE_CHARACTERS)
+    return (line for line in lines if len(line) >= MIN_LINE_CHARACTERS)
 
 
 def _has_line(text: str, line: str) -> bool:

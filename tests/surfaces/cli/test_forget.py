@@ -23,7 +23,7 @@ def test_it_is_shown_first_and_removed_with_yes(shell: Shell) -> None:
     assert shell.ok("read", "gate") == "xylophone quartz\n"
     assert "Forgotten." in shell.ok("forget", "--key", "gate", "--yes")
     assert shell.run("read", "gate").returncode == 3
-    assert shell.ok("forget", "--key", "gate") == "Nothing was found.\n"
+    assert shell.run("forget", "--key", "gate").returncode == 3
     home = shell.folder / ".commonplace"
     assert [path for path in home.rglob("*") if path.is_file() and b"xylophone" in path.read_bytes()] == []
 
@@ -37,3 +37,41 @@ def test_the_reply_for_programs_says_where_it_was(shell: Shell) -> None:
 def test_it_must_be_said_what(shell: Shell) -> None:
     done = shell.run("forget", "--yes")
     assert (done.returncode, "say what to forget" in done.stderr) == (2, True)
+
+
+def files_with(shell: Shell, text: str) -> list[Path]:
+    home = shell.folder / ".commonplace"
+    return [path for path in home.rglob("*") if path.is_file() and text.encode() in path.read_bytes()]
+
+
+def test_lines_are_forgotten_by_the_citation_that_search_prints(shell: Shell) -> None:
+    shell.ok("remember", "The cellar code is 4711.")
+    shell.ok("remember", "Ann drinks green tea.")
+    found = shell.json("--json", "search", "what is the cellar code?")["results"][0]
+    assert found["text"].endswith("The cellar code is 4711.")
+    assert "add --yes" in shell.ok("forget", found["citation"])
+    assert "Forgotten." in shell.ok("forget", "--page", found["citation"], "--yes")
+    assert files_with(shell, "4711") == []
+    assert "Ann drinks green tea." in shell.ok("recall")
+
+
+def test_a_text_is_forgotten_wherever_it_is_even_if_only_history_has_it(shell: Shell) -> None:
+    shell.ok("world", "house", "The cellar code is 4711.\n\nThe attic is empty.")
+    shell.ok("world", "house", "The attic is empty.")
+    assert "history" in shell.ok("forget", "The cellar code is 4711.")
+    shell.ok("forget", "The cellar code is 4711.", "--yes")
+    assert files_with(shell, "4711") == []
+    assert "The attic is empty." in shell.ok("recall")
+
+
+def test_what_matches_nothing_is_an_error_that_says_what_to_do(shell: Shell) -> None:
+    for arguments in (["--key", "nobody"], ["There is no such sentence."], ["--page", "memory/none.md"]):
+        done = shell.run("forget", *arguments, "--yes")
+        assert (done.returncode, done.stdout) == (3, "")
+        assert "commonplace search" in done.stderr
+    assert shell.run("forget", "memory/none.md#L3").returncode == 3
+
+
+def test_a_few_letters_are_too_little_to_forget_by(shell: Shell) -> None:
+    done = shell.run("forget", "tea", "--yes")
+    assert (done.returncode, "PAGE#L5" in done.stderr) == (2, True)

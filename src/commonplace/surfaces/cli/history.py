@@ -26,7 +26,7 @@ from .common import (
 )
 
 if TYPE_CHECKING:
-    from ...maintenance.forget import ForgetReport, Trace
+    from ...maintenance.forget import ForgetReport, Selection, Trace
     from ...maintenance.timeline import BlameLine
 
 
@@ -244,8 +244,9 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 
 
 @click.command("forget")
+@click.argument("what", default="", metavar="[PAGE#LINES|TEXT]")
 @click.option("--key", default="", help="A note, a record or a skill of this name.")
-@click.option("--page", default="", metavar="PATH", help="A page, a folder of pages, or a pattern.")
+@click.option("--page", default="", metavar="PATH", help="A page, lines of it, a folder of pages, or a pattern.")
 @click.option("--tag", default="", help="Notes and records with this tag.")
 @click.option("--scope", default="", help="Everything in a scope: world, global, channel:dev, agent:main, skill.")
 @click.option("--session", default="", metavar="NAME", help="The transcript of a session, and its mark in history.")
@@ -253,17 +254,38 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
 @everyone_option
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would be removed.")
 @global_options
-def forget_command(everyone: bool, yes: bool, **wanted: str) -> None:
+def forget_command(what: str, everyone: bool, yes: bool, **wanted: str) -> None:
     """Remove something from pages, history and index, so that no file of the memory contains it any more.
 
+    Cite lines as search prints them, PAGE#L5 or PAGE#L3-L5; or give the text of a line, to remove it wherever it is.
     Several options narrow the choice: --tag draft --scope channel:dev. Copies elsewhere (backups, git) are not reached.
     """
-    from ...maintenance.forget import Selection, find_traces, forget
+    from ...maintenance.forget import find_traces, forget
 
+    home = open_memory().home
     act = forget if yes else find_traces
-    found = act(open_memory().home, Selection(**wanted), everyone=everyone)
+    found = act(home, _select(home, what, wanted), everyone=everyone)
+    if not found.traces:
+        raise NotFound(
+            "nothing of it was found, and nothing was removed",
+            advice="`commonplace search` and `commonplace log` print what there is; cite lines as PAGE#L5, name a note "
+            "or a record with --key, and add --everyone for pages of other agents",
+        )
     reply = {"removed" if yes else "would_remove": _as_rows(found.traces), "mentions": _as_rows(found.mentions)}
     print_reply(reply, partial(_print_traces, found, yes=yes))
+
+
+def _select(home: Home, what: str, wanted: dict[str, str]) -> Selection:
+    """Return what to forget: the argument cites lines, names a page, or is the text of a line."""
+    from ...formats.citations import parse_citation
+    from ...maintenance.forget import Selection
+
+    if not what:
+        return Selection(**wanted)
+    is_page = parse_citation(what) or (what.endswith((".md", ".jsonl")) and " " not in what)
+    if is_page and wanted["page"]:
+        raise click.UsageError("name one page: either as the argument or with --page")
+    return Selection(**{**wanted, "page" if is_page else "text": what})
 
 
 def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
@@ -271,15 +293,10 @@ def _as_rows(traces: tuple[Trace, ...]) -> list[dict[str, Any]]:
 
 
 def _print_traces(found: ForgetReport, *, yes: bool) -> None:
-    if not found.traces:
-        print_text("Nothing was found.")
-    else:
-        print_table(["where", "path", "what"], [list(trace) for trace in found.traces])
-        print_text(
-            "\nForgotten."
-            if yes
-            else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
-        )
+    print_table(["where", "path", "what"], [list(trace) for trace in found.traces])
+    print_text(
+        "\nForgotten." if yes else "\nNothing was removed yet: add --yes to forget it for good. It cannot be undone."
+    )
     if found.mentions:
         print_text("\nThese pages say some of the same, and stay:")
         print_table(["", "path", "what"], [list(trace) for trace in found.mentions])
