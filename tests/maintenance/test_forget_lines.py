@@ -32,7 +32,9 @@ def test_an_entry_goes_with_its_heading_and_the_others_stay(memory: Memory, home
 
 
 def test_lines_in_the_middle_of_a_page_go_alone(memory: Memory, home: Path) -> None:
-    memory.call("update_world", {"topic": "house", "content": "# House\n\n- roof: red\n- gate code: 4711\n- door: oak\n"})
+    memory.call(
+        "update_world", {"topic": "house", "content": "# House\n\n- roof: red\n- gate code: 4711\n- door: oak\n"}
+    )
     forget_page(memory, "memory/world/house.md#L4")
     assert (home / "memory/world/house.md").read_text() == "# House\n\n- roof: red\n- door: oak\n"
     memory.close()
@@ -40,14 +42,18 @@ def test_lines_in_the_middle_of_a_page_go_alone(memory: Memory, home: Path) -> N
 
 
 def test_a_paragraph_takes_one_blank_line_with_it(memory: Memory, home: Path) -> None:
-    memory.call("update_world", {"topic": "house", "content": "One is first here.\n\nThe code: 4711.\nTwo lines.\n\nLast.\n"})
+    memory.call(
+        "update_world", {"topic": "house", "content": "One is first here.\n\nThe code: 4711.\nTwo lines.\n\nLast.\n"}
+    )
     forget_page(memory, "memory/world/house.md#L3-L4")
     assert (home / "memory/world/house.md").read_text() == "One is first here.\n\nLast.\n"
 
 
 def test_an_earlier_wording_of_the_line_is_gone_from_history(memory: Memory, home: Path) -> None:
     memory.call("update_world", {"topic": "house", "content": "- The gate code is 4711\n- The roof is red\n"})
-    memory.call("update_world", {"topic": "house", "content": "- The gate code is 4711, or ask Bob\n- The roof is red\n"})
+    memory.call(
+        "update_world", {"topic": "house", "content": "- The gate code is 4711, or ask Bob\n- The roof is red\n"}
+    )
     memory.call("update_world", {"topic": "house", "content": "- The gate code is with Bob\n- The roof is red\n"})
     forget_page(memory, "memory/world/house.md#L1")
     memory.close()

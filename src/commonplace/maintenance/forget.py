@@ -130,7 +130,7 @@ class _Finder:
         self._spans: dict[str, Spans | None] = {}  # by version: each is needed several times, and slow to parse
 
     def _resolve_lines(self, selection: Selection) -> Selection:
-        """Note which lines are meant. Those that are a whole page or a whole note stand for its earlier versions, too."""
+        """Note which lines are meant. Those that are a whole page or note stand for its earlier versions, too."""
         citation = parse_citation(selection.page)
         if (citation or selection.text) and (selection.key or selection.tag):
             raise InvalidArgument("choose lines, or choose by key and tag: not both at once")

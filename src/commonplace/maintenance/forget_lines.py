@@ -77,7 +77,7 @@ def make_words(text: str) -> Words:
 
 
 def read_cited_lines(home: Home, citation: Citation) -> CitedLines:
-    """Return the lines at a citation with their earlier wordings; an error that says what is wrong if there are none."""
+    """Return the lines at a citation with their earlier wordings; an error if there are none."""
     path = citation.path.removeprefix("./")
     path = path if citation.as_of else home.find_page(path)
     text = _read_text(home, path, citation.as_of)
