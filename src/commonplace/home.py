@@ -341,9 +341,11 @@ class Home:
         return sorted({self.agent, *(name for name in folders if name != own_folder)})
 
     def is_new_agent(self) -> bool:
-        """Return whether nobody used this agent's name before: it has no folder, and the settings do not name it."""
+        """Return whether nobody used this agent's name before: no folder, no setting and no change has it."""
         folders = self.storage.pages.list_folders(self.layout.agents)
-        return self.layout.agent_name(self.agent) not in folders and self.agent not in dict(self.settings.agents)
+        if self.layout.agent_name(self.agent) in folders or self.agent in dict(self.settings.agents):
+            return False
+        return all(change.agent != self.agent for change in self.storage.history.changes())
 
     def find_topic_page(self, topic: str) -> str:
         """Return the page of a topic: one that is there, also under another spelling, or else the one to create."""

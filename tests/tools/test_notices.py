@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,31 @@ def test_a_value_that_is_set_back_names_the_one_between(memory: Memory) -> None:
         memory.call("remember", {"content": f"The port is {port}."})
     reply = memory.call("remember", {"content": "The port is 8080."})
     assert [notice["text"] for notice in reply["supersedes"]] == ["The port is 9090."]
+
+
+def test_a_line_that_is_only_removed_is_not_replaced_by_one_about_something_else(tmp_path: Path) -> None:
+    hosts = "The staging host is stg1.example.com.\nThe prod host is prod1.example.com.\n"
+    Memory(tmp_path / "home", agent="one").call("update_world", {"topic": "infra", "content": hosts})
+    other = Memory(tmp_path / "home", agent="two")
+    reply = other.call("update_world", {"topic": "infra", "content": "The staging host is stg3.example.com.\n"})
+    assert [notice["text"] for notice in reply["supersedes"]] == ["The staging host is stg1.example.com."]
+    assert reply["conflict"] == hosts.rstrip("\n")
+
+
+def test_a_value_elsewhere_is_shown_as_one_line_with_a_plain_reason(memory: Memory) -> None:
+    memory.call("memory_write", {"key": "editor", "content": "vim,\nwith plugins", "tags": ["tools"]})
+    (notice,) = memory.call("write_memory", {"key": "editor", "content": "helix"})["contradicts"]
+    assert (notice["text"], notice["reason"]) == ("vim, with plugins", "a note has another value for editor")
+    memory.call("write_memory", {"key": "shell", "content": "fish"})
+    (notice,) = memory.call("memory_write", {"key": "shell", "content": "zsh"})["contradicts"]
+    assert (notice["text"], notice["reason"]) == ("fish", "working memory has another value for shell")
+
+
+def test_a_reply_says_how_to_answer_that_both_are_true(memory: Memory) -> None:
+    memory.call("remember", {"content": "The launch is on 12 November."})
+    (notice,) = memory.call("remember", {"content": "The launch is on 26 November."})["supersedes"]
+    command, _, citations = notice["advice"].partition("--not ")
+    assert command == "if both are true: commonplace supersede "
+    old, new = shlex.split(citations)
+    memory.supersede(old, new, reject=True)
+    assert all(hit.superseded_by is None for hit in memory.search("when is the launch?"))

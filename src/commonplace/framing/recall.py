@@ -165,11 +165,16 @@ def _render_page(page: RecallPage, text: str) -> str:
 
 
 def _show_day(text: str, day: str) -> str:
-    """Return a daily page without its heading: entries keep theirs, and what is in them imitates none."""
+    """Return a daily page without its heading and the footers of notes: entries keep their headings, and what is in
+    them imitates none."""
     shown: list[str] = []
     at = 0
     has_heading = False
     for mark in find_marks(text):
+        if mark.kind == "footer":
+            shown.append(_show_entry(text[at : mark.start]).rstrip("\n"))
+            at = mark.end
+            continue
         is_heading = mark.level == DAY_LEVEL and mark.title == day and not has_heading
         is_entry = mark.level == ENTRY_LEVEL and re.fullmatch(ENTRY_PATTERN, mark.title)
         if mark.fenced or not (is_heading or is_entry):

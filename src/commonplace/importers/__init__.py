@@ -74,6 +74,8 @@ def recognise(source: Source) -> Kind:
             f"{source.location} looks like a memory of our own: run `commonplace --home {source.location} export FILE`,"
             " and import that file"
         )
+    if any(name.endswith(".md") for name in source.list_files()):
+        raise StorageError(f"{source.full_path} has Markdown, of no system in particular", advice="add --from markdown")
     known = "; ".join(f"{kind.name} ({kind.what})" for kind in KINDS.values())
     raise StorageError(
         f"{source.full_path} is neither a tar nor JSON lines that `commonplace export` made, nor anything else that is "

@@ -238,7 +238,11 @@ def parse_moment(home: Home, text: str, *, last: bool = False) -> str:
     moment = parse_time(text, home.clock().astimezone(home.zone))
     if moment:
         return format_timestamp(moment)
-    since, until = (home.filters(**{name: text}) for name in ("since", "until"))
+    try:
+        since, until = (home.filters(**{name: text}) for name in ("since", "until"))
+    except InvalidArgument as error:
+        advice = "use one like 2026-03-14, 2026-03-14T09:30, yesterday, `2 hours ago` or `10 seconds ago`"
+        raise InvalidArgument(f"{text!r} is not a date or a time", advice=advice) from error
     day = date.fromordinal((until.until if last else since.since) or 1)
     return format_timestamp(datetime.combine(day, time.max if last else time.min, home.zone))
 

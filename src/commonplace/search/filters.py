@@ -19,8 +19,8 @@ _MAX_FILTER_TEXTS = 50
 _MAX_FILTER_CHARACTERS = 1000
 _FIRST_DAY = date(1970, 1, 2).toordinal()  # no memory is older
 _MAX_PATTERN_STARS = 6  # matching takes longer with each, and nobody needs more
-_AGO = re.compile(r"(\d{1,9})\s*(minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+_AGO = re.compile(r"(\d{1,9})\s*(second|sec|minute|min|m|hour|h|day|d|week|w)s?(?: ago)?")
+_UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _MAX_DAYS_AGO = 365 * 100
 _DAY_AND_TIME = re.compile(r"\d{4}-\d\d?-\d\d?[T ]")
 _ZONE = re.compile(r"(?:Z|[+-]\d\d:?\d\d)$")
@@ -92,7 +92,8 @@ def _parse_day(name: str, value: str | date | None, today: int, *, last: bool) -
         return _day_of_year_or_month(name, value, int(match[1]), int(match[2] or 0), last=last)
     span = parse_span(value, today)
     if span is None:
-        raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03 or yesterday")
+        or_time = ", 2026-03-01T09:30 or `2 hours ago`" if name == "as_of" else ""
+        raise InvalidArgument(f"{name}: {value!r} is not a date: use one like 2026-03-01, 2026-03, yesterday{or_time}")
     return span.last if last else span.first
 
 

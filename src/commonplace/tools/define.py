@@ -156,7 +156,7 @@ class Answer:
 
 
 # What any answer may have beside what was asked for.
-_NOTICES = [Answer(citation=str, text=str, kind=str, reason=str)]
+_NOTICES = [Answer(citation=str, text=str, kind=str, reason=str, advice=Maybe(str))]
 EXTRAS = Answer(warning=Maybe(str), conflict=Maybe(str), supersedes=Maybe(_NOTICES), contradicts=Maybe(_NOTICES))
 
 

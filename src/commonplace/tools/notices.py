@@ -7,6 +7,7 @@ by its newer version elsewhere (`facts/versions.py`), among what the writer may 
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
@@ -22,7 +23,7 @@ from ..index.base import Candidate, Index
 from ..model import EVERYTHING, Block, Hit, Record, Viewer
 from ..search.bm25 import weigh_terms
 from ..storage.history import PageEdit
-from ..storage.layout import Place
+from ..storage.layout import Layout, Place
 from .define import Reply
 
 _MAX_NOTICES = 3  # of each kind in one reply
@@ -35,6 +36,8 @@ _MAX_WORD_CANDIDATES = 10
 _MAX_LOOKUP_WORDS = 6
 _MIN_SHARED_WORDS = 0.5  # of the words of two lines, if one takes the place of the other
 _WORD = re.compile(r"\w+")
+_PREDICATE = re.compile(r"[:=→]|\b(?:is|are|was|were|has|have)\b", re.IGNORECASE)
+_ARTICLES = ("a", "an", "the", "our", "my")
 
 
 class Notice(NamedTuple):
@@ -44,30 +47,32 @@ class Notice(NamedTuple):
     text: str
     kind: str
     reason: str
+    advice: str = ""  # what to do where a rule is wrong about it
 
     def as_reply(self) -> Reply:
-        is_long = len(self.text) > _MAX_TEXT_CHARACTERS
-        text = f"{self.text[:_MAX_TEXT_CHARACTERS].rstrip()} …" if is_long else self.text
-        return {
+        text = " ".join(self.text.split())
+        text = f"{text[:_MAX_TEXT_CHARACTERS].rstrip()} …" if len(text) > _MAX_TEXT_CHARACTERS else text
+        fields = {
             "citation": quote_line(self.citation),
             "text": quote_line(text),
             "kind": self.kind,
             "reason": quote_line(self.reason),
         }
+        return {**fields, "advice": quote_line(self.advice)} if self.advice else fields
 
 
 def describe_changes(home: Home, edits: Sequence[PageEdit]) -> Reply:
     """Return what a reply says about the edits of a call: nothing where nothing was replaced or contradicted."""
     placed = [_PlacedEdit(edit, place) for edit in edits if (place := home.layout.place(edit.path))]
     replaced = [notice for edit in placed for notice in _find_replaced(edit)]
-    written = [_Written(edit.path, statement) for edit in placed for statement in _new_statements(edit)]
+    written = [each for edit in placed for each in _new_statements(edit)]
     keyed = [key for edit in placed for key in _new_keys(edit)]
     contradicted: list[Notice] = []
     if (written or keyed) and home.search_settings.enabled:
         viewer = home.visibility.viewer()
-        older, others = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed)) or ([], [])
-        replaced += older
-        contradicted += others
+        found = home.index.peek(lambda index: _compare_with_index(index, viewer, written, keyed))
+        replaced += _find_older(found.related, written) if found else []
+        contradicted += _find_other_values(home.layout, found.keyed, keyed) if found else []
     fields = {"supersedes": replaced, "contradicts": contradicted}
     return {name: _fit(notices) for name, notices in fields.items() if notices}
 
@@ -95,9 +100,10 @@ class _PlacedEdit:
 
 
 class _Written(NamedTuple):
-    """A statement that was just written, and the page that it is on."""
+    """A statement that was just written, and where it is."""
 
     path: str
+    line: int
     statement: Statement
 
 
@@ -109,7 +115,7 @@ class _KeyedValue(NamedTuple):
     text: str
 
 
-def _new_statements(edit: _PlacedEdit) -> list[Statement]:
+def _new_statements(edit: _PlacedEdit) -> list[_Written]:
     """Return the statements that an edit adds to a page of text; none where it writes very much at once."""
     if edit.place.kind not in ("page", "record", "activity"):
         return []
@@ -118,7 +124,10 @@ def _new_statements(edit: _PlacedEdit) -> list[Statement]:
     else:
         known = set(edit.before.split("\n"))
         added = "\n".join("" if line in known else line for line in frontmatter.split(edit.after)[1].split("\n"))
-    return split_statements(added)[:_MAX_STATEMENTS] if len(added) <= _MAX_ADDED_CHARACTERS else []
+    if len(added) > _MAX_ADDED_CHARACTERS:
+        return []
+    first = edit.after.count("\n") - added.count("\n") + 1
+    return [_Written(edit.path, first + each.first_line, each) for each in split_statements(added)[:_MAX_STATEMENTS]]
 
 
 def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
@@ -134,18 +143,25 @@ def _new_keys(edit: _PlacedEdit) -> list[_KeyedValue]:
     return [_KeyedValue(edit.path, note.key, note.content) for note in edit.new_notes if note.content not in known]
 
 
+class _Related(NamedTuple):
+    """Passages that may be older versions of what was written, and those of them that share a key with it."""
+
+    related: list[Candidate]
+    keyed: list[Candidate]
+
+
 def _compare_with_index(
     index: Index, viewer: Viewer, written: Sequence[_Written], keyed: Sequence[_KeyedValue]
-) -> tuple[list[Notice], list[Notice]]:
-    """Return the older versions of what was written, and other values under the same keys."""
+) -> _Related:
+    """Return the passages to compare with what was written."""
     keys = dict.fromkeys(key for each in written for key in lookup_keys(each.statement))
     keys |= dict.fromkeys(hash_key(value.key) for value in keyed)
     if not keys:
-        return [], []
+        return _Related([], [])
     with index.read_transaction():
         found = index.find_by_fact_keys([*keys], viewer, _MAX_CANDIDATES)
         related = [*found, *_find_by_words(index, viewer, written, {candidate.number for candidate in found})]
-    return _find_older(related, written), _find_other_values(found, keyed)
+    return _Related(related, found)
 
 
 def _find_by_words(
@@ -171,23 +187,40 @@ def _find_older(candidates: Sequence[Candidate], written: Sequence[_Written]) ->
             for each in written:
                 link = judge(older, each.statement, is_same_place=hit.path == each.path)
                 if link:
-                    notices.append(_notice(hit, older, link))
+                    notices.append(_notice(hit, older, link, each))
     return notices
 
 
-def _notice(hit: Hit, statement: Statement, link: Link) -> Notice:
-    return Notice(f"{hit.path}#L{find_lines(hit, statement)[0]}", statement.text, link.kind, link.reason)
+def _notice(hit: Hit, statement: Statement, link: Link, newer: _Written) -> Notice:
+    citation = f"{hit.path}#L{find_lines(hit, statement)[0]}"
+    command = shlex.join(["commonplace", "supersede", "--not", citation, f"{newer.path}#L{newer.line}"])
+    return Notice(citation, statement.text, link.kind, link.reason, f"if both are true: {command}")
 
 
-def _find_other_values(candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
+def _find_other_values(layout: Layout, candidates: Sequence[Candidate], keyed: Sequence[_KeyedValue]) -> list[Notice]:
     """Return what somebody else, or another channel, keeps under the same key: it disagrees and is not replaced."""
     notices: list[Notice] = []
     for value in keyed:
         own_text = " ".join(value.text.split())
         for hit in (candidate.hit for candidate in candidates if candidate.hit.key == value.key):
             if hit.path != value.path and own_text not in " ".join(hit.text.split()):
-                notices.append(Notice(hit.citation, hit.text, "same-key", f"{hit.scope} has {value.key}, too"))
+                reason = f"{_name_store(layout, hit)} has another value for {value.key}"
+                notices.append(Notice(hit.citation, _read_value(hit.text), "same-key", reason))
     return notices
+
+
+def _name_store(layout: Layout, hit: Hit) -> str:
+    """Return in words where a value is kept under a key."""
+    if hit.scope.kind == "agent":
+        place = layout.place(hit.path)
+        return "working memory" if place and place.kind == "record" else "a note"
+    return f"the channel {hit.scope.name}" if hit.scope.kind == "channel" else f"{hit.scope.kind} memory"
+
+
+def _read_value(passage: str) -> str:
+    """Return the value in a passage about a key: without the heading and the footer of a note."""
+    notes = blocks.parse(passage)
+    return notes[0].content if notes else passage
 
 
 def _find_replaced(edit: _PlacedEdit) -> Iterator[Notice]:
@@ -231,7 +264,7 @@ def _compare_lines(edit: _PlacedEdit) -> Iterator[Notice]:
             continue
         new_lines = [line for _, line in after[start:stop]]
         for number, line in before[first:last]:
-            if _find_successor(line, new_lines):
+            if _has_successor(line, new_lines):
                 yield Notice(f"{edit.path}#L{number}", line.strip(), "replaced-line", "the line this one replaced")
 
 
@@ -246,15 +279,22 @@ def _lines_without_notes(text: str, notes: Iterable[Block]) -> list[tuple[int, s
     return [(number, line) for number, line in enumerate(text.split("\n"), start=1) if line.strip()]
 
 
-def _find_successor(line: str, candidates: Iterable[str]) -> str:
-    """Return the line that says another thing in much the same words; empty if there is none."""
+def _has_successor(line: str, candidates: Iterable[str]) -> bool:
+    """Tell whether a line says another thing about the same, in much the same words."""
     words = _words(line)
     for candidate in candidates:
         others = _words(candidate)
         shared = len(words & others) / max(len(words | others), 1)
-        if words != others and shared >= _MIN_SHARED_WORDS:
-            return candidate
-    return ""
+        if words != others and shared >= _MIN_SHARED_WORDS and _find_subject(line) == _find_subject(candidate):
+            return True
+    return False
+
+
+def _find_subject(line: str) -> list[str]:
+    """Return the words that say what a line is about: those before a colon or a verb, or else the first one."""
+    head, separator, _ = _PREDICATE.sub("\n", line, count=1).partition("\n")
+    words = [word for word in _WORD.findall(head.casefold()) if word not in _ARTICLES]
+    return words if separator else words[:1]
 
 
 def _words(line: str) -> set[str]:

@@ -389,3 +389,48 @@ def test_the_help_page_lists_every_command_once_under_a_heading(shell: Shell) ->
     listed = [line.split()[0] for line in lines if re.match(r"  [a-z]+ ", line)]
     assert sorted(listed) == sorted(COMMANDS)
     assert lines.index("Start:") < lines.index("Write and find:") < lines.index("History:")
+
+
+def test_an_item_of_a_list_is_text_and_no_option(shell: Shell) -> None:
+    shell.ok("world", "limits", "- Timeout: 30 s\n- Retries: 3", "--json")
+    assert shell.ok("world", "limits") == "- Timeout: 30 s\n- Retries: 3\n"
+    shell.ok("remember", "- first", "- second")
+    assert "- first - second" in shell.ok("recall")
+    assert shell.run("search", "- Timeout").returncode == 0
+
+
+def test_other_text_that_begins_with_a_dash_is_told_where_to_go(shell: Shell) -> None:
+    done = shell.run("remember", "-5 degrees tonight")
+    assert (done.returncode, "after --, or to standard input" in done.stderr) == (2, True)
+    shell.ok("remember", "--", "-5 degrees tonight")
+    assert "-5 degrees tonight" in shell.ok("recall")
+
+
+def test_a_note_says_that_a_newer_value_is_kept_elsewhere(shell: Shell) -> None:
+    shell.ok("write", "editor", "vim")
+    assert shell.run("read", "editor").stderr == ""
+    shell.ok("call", "write_memory", '{"key": "editor", "content": "helix"}')
+    done = shell.run("read", "editor")
+    path = "agents/main/memory/working/editor.md"
+    assert done.stdout == "vim\n"
+    assert done.stderr == f"note: working memory has a newer value under editor: 'helix' ({path})\n"
+
+
+def test_recall_leaves_out_the_footers_of_notes(shell: Shell) -> None:
+    shell.ok("write", "editor", "vim")
+    shell.ok("write", "shell", "fish")
+    assert "### editor\n\nvim\n\n### shell\n\nfish\n" in shell.ok("recall")
+
+
+def test_a_budget_in_which_nothing_fits_is_refused_with_the_least_that_does(shell: Shell) -> None:
+    shell.ok("remember", "Tea is at four.")
+    done = shell.run("context", "--budget", "2")
+    assert done.returncode == 2
+    least = done.stderr.partition("give --budget ")[2].split()[0]
+    assert shell.ok("context", "--budget", least).strip()
+    assert shell.run("context", "--budget", str(int(least) - 1)).returncode == 2
+
+
+def test_a_score_is_from_0_to_1(shell: Shell) -> None:
+    done = shell.run("search", "--min-score", "2", "tea")
+    assert (done.returncode, "0<=x<=1" in done.stderr) == (2, True)

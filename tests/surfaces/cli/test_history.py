@@ -192,3 +192,32 @@ def test_undo_never_means_the_directive_that_came_by_itself(tmp_path: Path) -> N
     assert "daily" in shell.run("undo").stdout
     assert (shell.folder / ".commonplace/directives/memory.md").exists()
     assert "coffee" not in shell.run("recall").stdout
+
+
+def test_undoing_an_undo_says_that_the_change_is_there_again(shell: Shell) -> None:
+    assert shell.ok("undo") == f"Undid 1 change of {PAGE}.\n"
+    again = shell.ok("undo")
+    assert again.startswith(f"Undid the undo of {PAGE}: the change that it undid is there again.")
+    assert "commonplace log" in again
+    assert shell.ok("world", "tea") == "Black tea.\n"
+
+
+def test_all_of_a_page_that_was_made_since_is_new(shell: Shell) -> None:
+    shown = shell.ok("diff", PAGE, "--since", "1 hour ago")
+    assert [line for line in shown.splitlines() if line[:1] in "+-"][2:] == ["+Black tea."]
+    (shell.folder / ".commonplace/memory/own.md").write_text("By hand.\n")
+    assert "+By hand." in shell.ok("diff", "memory/own.md", "--since", "1 hour ago")
+    assert shell.run("diff", PAGE, "--since", "gibberish").returncode == 2
+
+
+def test_seconds_are_a_time_and_an_error_names_the_forms(shell: Shell) -> None:
+    assert shell.run("search", "--as-of", "10 seconds ago", "tea").returncode == 0
+    for arguments in (["search", "--as-of", "soon", "tea"], ["show", PAGE, "--as-of", "soon"]):
+        done = shell.run(*arguments)
+        assert (done.returncode, "`2 hours ago`" in done.stderr) == (2, True)
+
+
+def test_an_agent_that_only_wrote_what_all_share_was_used_before(shell: Shell) -> None:
+    assert "nobody used before" in shell.run("--agent", "reviewer", "world", "style", "Short lines.").stderr
+    done = shell.run("undo", "--agent", "reviewer", "--since", "1 hour ago")
+    assert (done.stderr, done.stdout) == ("", "Undid 1 change of memory/world/style.md.\n")

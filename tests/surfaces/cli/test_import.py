@@ -177,3 +177,15 @@ def test_what_can_not_be_indexed_now_is_imported_all_the_same(shell: Shell, vaul
     done = shell.run("import", vault)
     assert (done.returncode, "1 page." in done.stdout) == (0, True), done
     assert pages(shell.folder / HOME)["memory/vault/Tea.md"].startswith("# Tea")
+
+
+def test_a_plain_folder_of_markdown_is_told_to_be_named_so(tmp_path: Path) -> None:
+    shell = Shell(tmp_path)
+    shell.ok("init")
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes/tea.md").write_text("Tea is at four.\n")
+    done = shell.run("import", "notes")
+    assert done.returncode == 6
+    assert done.stderr.endswith("add --from markdown\n")
+    assert len(done.stderr.split()) < 20
+    shell.ok("import", "notes", "--from", "markdown")

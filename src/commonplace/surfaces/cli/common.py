@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -24,9 +25,34 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FOLDER = ".commonplace"
+_TEXT_MARK = "\0"  # which no argument of a program has
+_LIST_ITEM = re.compile(r"-\s")
 _MIN_COLUMN_WIDTH = 8  # of a table, in characters
 
 everyone_option = click.option("--everyone", is_flag=True, help="Include other agents' own pages.")
+
+
+class TextCommand(click.Command):
+    """A command that takes text. An argument that begins with a dash and white space is text, such as an item of a
+    list, and no option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        marked = [f"{_TEXT_MARK}{arg}" if _LIST_ITEM.match(arg) else arg for arg in args]
+        try:
+            rest = super().parse_args(ctx, marked)
+        except click.NoSuchOption as error:
+            problem = error.format_message()
+            raise click.UsageError(
+                f"{problem} Text that begins with a dash goes after --, or to standard input.", ctx
+            ) from error
+        ctx.params = {name: _remove_text_mark(value) for name, value in ctx.params.items()}
+        return rest
+
+
+def _remove_text_mark(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(_remove_text_mark(each) for each in value)
+    return value.removeprefix(_TEXT_MARK) if isinstance(value, str) else value
 
 
 def find_home(start: str, environment: Mapping[str, str]) -> str:
@@ -243,7 +269,7 @@ def _print_notices(reply: Mapping[str, Any]) -> None:
     for notice in reply.get("supersedes", ()):
         note(f'replaces "{notice["text"]}" ({notice["citation"]})')
     for notice in reply.get("contradicts", ()):
-        warn(f'contradicts "{notice["text"]}" ({notice["citation"]})')
+        warn(f'contradicts "{notice["text"]}" ({notice["citation"]}): {notice["reason"]}')
 
 
 def print_reply(reply: Any, for_people: str | Callable[[], None]) -> None:

@@ -15,6 +15,7 @@ from ...maintenance.timeline import UndoResult
 from ...storage.history import Change
 from ...storage.records import read_text
 from .common import (
+    TextCommand,
     everyone_option,
     get_options,
     global_options,
@@ -110,7 +111,11 @@ def _compare(home: Home, what: str, since: str | None, *, everyone: bool) -> _Co
     if since:
         path = timeline.list_changes(home, what, everyone=everyone)[-1].path
         now = timeline.readable_text(home, path, read_text(home.storage.pages, path)[0])
-        return _Comparison(path, timeline.read_page_as_of(home, path, since, everyone=everyone), now, since, "now")
+        before = ""  # of a page that was made since
+        timeline.parse_moment(home, since)
+        with suppress(NotFound):
+            before = timeline.read_page_as_of(home, path, since, everyone=everyone)
+        return _Comparison(path, before, now, since, "now")
     change = _find_change(home, what, everyone=everyone)
     before, after = timeline.read_both_sides(home, change)
     return _Comparison(change.path, before, after, "before", f"{change.id}, {change.by}")
@@ -198,13 +203,22 @@ def _report_undo(pages: list[UndoResult]) -> None:
             if page.problem:
                 warn(page.problem)
             else:
-                plural = "s" * (len(page.changes) > 1)
-                print_text(f"Undid {len(page.changes)} change{plural} of {page.path}.")
+                print_text(_describe_undo(page))
 
     print_reply({"undone": undone}, print_pages)
     problems = [page.problem for page in pages if page.problem]
     if problems:
         raise Conflict(f"{len(problems)} of {len(pages)} pages stay as they are: {problems[0]}")
+
+
+def _describe_undo(page: UndoResult) -> str:
+    """Return what was undone on a page. Undoing an undo makes the change again, which has to be said."""
+    if all(change.tool == "undo" for change in page.changes):
+        return (
+            f"Undid the undo of {page.path}: the change that it undid is there again. "
+            "To go further back, name a change of `commonplace log`."
+        )
+    return f"Undid {len(page.changes)} change{'s' * (len(page.changes) > 1)} of {page.path}."
 
 
 @click.command("restore")
@@ -243,7 +257,7 @@ def supersede_command(old: str, new: str, reject: bool) -> None:
     print_reply(answered._asdict(), f"{new} {verb} {old} (kept in {answered.path}).")
 
 
-@click.command("forget")
+@click.command("forget", cls=TextCommand)
 @click.argument("what", default="", metavar="[PAGE#LINES|TEXT]")
 @click.option("--key", default="", help="A note, a record or a skill of this name.")
 @click.option("--page", default="", metavar="PATH", help="A page, lines of it, a folder of pages, or a pattern.")

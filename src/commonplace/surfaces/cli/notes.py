@@ -7,10 +7,12 @@ import os
 
 import click
 
-from ...errors import CommonplaceError, KeyExists, KeyNotFound
+from ...errors import CommonplaceError, KeyExists, KeyNotFound, shorten
+from ...formats.timestamps import sort_key
+from ...home import Home
 from ...storage.readings import read_lines
 from ...tools.working import clear_handoff, read_handoff
-from .common import call_tool, global_options, open_memory, print_reply, read_text, require_text
+from .common import TextCommand, call_tool, global_options, note, open_memory, print_reply, read_text, require_text
 
 _ADVICE: dict[type[CommonplaceError], str] = {
     KeyExists: "add --update to replace it; `commonplace read KEY` shows it",
@@ -18,7 +20,7 @@ _ADVICE: dict[type[CommonplaceError], str] = {
 }
 
 
-@click.command("remember")
+@click.command("remember", cls=TextCommand)
 @click.argument("text", nargs=-1)
 @global_options
 def remember_command(text: tuple[str, ...]) -> None:
@@ -38,7 +40,7 @@ def recall_command(days: int) -> None:
     print_reply(reply, reply["content"].rstrip("\n"))
 
 
-@click.command("write")
+@click.command("write", cls=TextCommand)
 @click.argument("key")
 @click.argument("text", nargs=-1)
 @click.option("--summary", is_flag=True, help="Write it to the curated page instead of today's.")
@@ -65,11 +67,22 @@ def write_command(key: str, text: tuple[str, ...], summary: bool, tags: tuple[st
 @global_options
 def read_command(key: str) -> None:
     """Show the note with this KEY."""
-    reply = call_tool(open_memory(), "memory_read", {"key": key}, "notes", _ADVICE)
+    memory = open_memory()
+    reply = call_tool(memory, "memory_read", {"key": key}, "notes", _ADVICE)
+    _note_newer_values(memory.home, key, reply["data"])
     print_reply(reply, reply["data"]["content"])
 
 
-@click.command("reflect")
+def _note_newer_values(home: Home, key: str, data: dict[str, str]) -> None:
+    """Say which newer values other toolsets keep under the same key, and where."""
+    for store, record in (("working memory", home.working.get(key)), ("global memory", home.globals.get(key))):
+        is_newer = record and sort_key(record.updated_at) > sort_key(data["updated_at"])
+        if record and is_newer and record.text.strip() != data["content"].strip():
+            value = " ".join(record.text.split())
+            note(f"{store} has a newer value under {key}: {shorten(value)} ({record.path})")
+
+
+@click.command("reflect", cls=TextCommand)
 @click.argument("text", nargs=-1)
 @global_options
 def reflect_command(text: tuple[str, ...]) -> None:
@@ -79,7 +92,7 @@ def reflect_command(text: tuple[str, ...]) -> None:
     print_reply(reply, reply["content"])
 
 
-@click.command("world")
+@click.command("world", cls=TextCommand)
 @click.argument("topic", required=False)
 @click.argument("text", nargs=-1)
 @global_options
@@ -100,7 +113,7 @@ def world_command(topic: str | None, text: tuple[str, ...]) -> None:
         print_reply({"topics": [*pages]}, "\n".join(pages) or "No topics yet.")
 
 
-@click.command("handoff")
+@click.command("handoff", cls=TextCommand)
 @click.argument("text", nargs=-1)
 @click.option("--clear", is_flag=True, help="Remove the note.")
 @global_options
@@ -117,11 +130,11 @@ def handoff_command(text: tuple[str, ...], clear: bool) -> None:
         reply = call_tool(memory, "write_session_handoff", {"content": read_text(text, "the note")}, "working")
         print_reply(reply, reply["message"])
     else:
-        note = read_handoff(memory.home)
-        print_reply({"status": "ok", "content": note}, note or "No handoff.")
+        text_of_note = read_handoff(memory.home)
+        print_reply({"status": "ok", "content": text_of_note}, text_of_note or "No handoff.")
 
 
-@click.command("scratch")
+@click.command("scratch", cls=TextCommand)
 @click.argument("text", nargs=-1)
 @click.option("--append", is_flag=True, help="Add TEXT to the end instead of replacing.")
 @click.option("--clear", is_flag=True, help="Empty the scratchpad.")

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ...errors import CommonplaceError, NotFound, OtherAgentsPage, Refused
+from ...errors import CommonplaceError, InvalidArgument, NotFound, OtherAgentsPage, Refused
 from ...formats.citations import parse_citation
 from ...toolsets import EVERYDAY_NAME
 from .common import (
+    TextCommand,
     call_tool,
     everyone_option,
     format_count,
@@ -50,12 +51,13 @@ def _require_words(_context: click.Context, _option: click.Parameter, value: str
 
 _FOLDED_SCORE = 0.05  # hits that score less are counted, not shown, after the first few
 _MIN_SHOWN_HITS = 3
+_MAX_LEAST_BUDGET_TOKENS = 2048  # of a context in which anything fits, whatever the memory holds
 
 
-@click.command("search")
+@click.command("search", cls=TextCommand)
 @click.argument("query", nargs=-1, required=True)
 @click.option("-n", "--limit", type=int, callback=_require_at_least_one, help="How many hits at most, 1 or more.")
-@click.option("--min-score", type=float, help="Leave out hits below this score, from 0 to 1.")
+@click.option("--min-score", type=click.FloatRange(0, 1), help="Leave out hits below this score, from 0 to 1.")
 @click.option("--scope", help="Only shared, world, global, channel, skill, agent or extra; or one, like channel:NAME.")
 @click.option("--channel", help="Only the records of this channel.")
 @click.option("--tag", "tags", multiple=True, help="Only what has this tag; repeatable.")
@@ -347,6 +349,8 @@ def context_command(
 
     home = open_existing_home(parse_toolsets(tools))
     context = assemble(home, user=user, channel=channel, budget=budget, query=query, only_approved=only_approved)
+    if budget is not None and not context.text.strip():
+        _refuse_budget(home, budget, user=user, channel=channel, query=query, only_approved=only_approved)
     note_context(home, context.receipt)
     if home.session:
         home.open_conversation().give(context.text)
@@ -354,6 +358,20 @@ def context_command(
         warn(warning)
     reply = {"text": context.text, "receipt": context.receipt}
     print_reply(reply, partial(_print_receipt, context.receipt) if explain else context.text.removesuffix("\n"))
+
+
+def _refuse_budget(home: Home, budget: int, **request: Any) -> None:
+    """Raise InvalidArgument that names the least budget in which anything fits, if there is anything at all."""
+    from bisect import bisect_left
+
+    from ...context import assemble
+
+    def has_text(tokens: int) -> bool:
+        return bool(assemble(home, budget=tokens, **request).text.strip())
+
+    if has_text(_MAX_LEAST_BUDGET_TOKENS):
+        least = bisect_left(range(_MAX_LEAST_BUDGET_TOKENS), True, lo=budget, key=has_text)
+        raise InvalidArgument(f"nothing fits into {budget} tokens", advice=f"give --budget {least} or more")
 
 
 def _print_receipt(receipt: dict[str, Any]) -> None:
