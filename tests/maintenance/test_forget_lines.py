@@ -5,10 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from commonplace import Memory
 from commonplace.errors import InvalidArgument, NotFound
 from commonplace.maintenance.forget import Selection, find_traces, forget
+from commonplace.maintenance.forget_lines import Words, find_spans
 from commonplace.testing import FrozenClock
 
 from .test_forget import holding
@@ -132,3 +135,29 @@ def test_lines_that_are_not_there_and_pages_of_others_are_refused(memory: Memory
         find_traces(memory.home, Selection(page=DAY.replace("main", "other") + "#L5"))
     with pytest.raises(InvalidArgument, match="not both"):
         find_traces(memory.home, Selection(page="memory/world/house.md#L1", key="roof"))
+
+
+_LINES = st.one_of(
+    st.text(st.characters(exclude_characters="\n", exclude_categories=["Cs"]), max_size=12),
+    st.sampled_from(
+        ["", "# 2026-03-14", "## 09:26", "### gate", "```", "<!-- agentool-memory: at=2026-03-14T09:26:53Z -->"]
+    ),
+    st.just("the words that go"),
+)
+
+
+@given(st.lists(_LINES, max_size=20))
+def test_every_other_line_of_any_page_stays(lines: list[str]) -> None:
+    text = "\n".join(lines)
+    spans = find_spans(text, "page", Words("the words that go")) or []
+    left = "".join(
+        text[end:start]
+        for end, start in zip([0, *(e for _, e in spans)], [*(s for s, _ in spans), len(text)], strict=True)
+    )
+    assert "the words that go" not in left
+
+    def is_structure(line: str) -> bool:
+        return not line.strip() or line.startswith(("#", "<!-- agentool-memory:"))
+
+    kept = [line for line in lines if not is_structure(line) and line != "the words that go"]
+    assert [line for line in left.split("\n") if not is_structure(line)] == kept

@@ -284,3 +284,9 @@ def test_settings_that_change_leave_conversations_what_they_were_given(asked: Ap
     page = (full / PAGE).read_text()
     assert "Cleo." in page
     assert "Dan." in page
+
+
+def test_what_is_no_citation_is_answered_with_an_example_of_one(asked: Api) -> None:
+    answer = asked.send("POST", "supersede", json={"old": "a", "new": "b"})
+    assert answer.status_code == 400
+    assert "memory/world/people.md#L3" in answer.json()["detail"]

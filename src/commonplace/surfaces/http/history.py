@@ -220,7 +220,7 @@ _BLAME = object_of({"from": INTEGER, "to": INTEGER, "author": TEXT, "at": TEXT, 
 _ONE = object_of({**_CHANGE["properties"], "hunks": _HUNKS, "before": TEXT, "after": TEXT})
 _CITATION = {
     "type": "string",
-    "description": "Lines of a page, as search cites them.",
+    "description": "Lines of a page, as search cites them: memory/world/people.md#L3, or …#L3-L5.",
     "maxLength": MAX_PATH_CHARACTERS,
     "pattern": r"^[^\x00\r\n]+#L[0-9]{1,9}(-L?[0-9]{1,9})?"
     r"(@[0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}Z)?)?$",
