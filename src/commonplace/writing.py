@@ -29,6 +29,7 @@ from .storage.history import (
     kind_of_origin,
     write_as,
 )
+from .tracing import span
 
 if TYPE_CHECKING:
     from .index.handle import IndexHandle
@@ -86,7 +87,7 @@ class Writer:
         session = session or self._home.session
         author = Author(tool, self._home.agent, session, why, call_id, origin or current_origin())
         try:
-            with write_as(author) as context:
+            with span("write"), write_as(author) as context:
                 yield context
         finally:
             if not defer_index:

@@ -18,6 +18,7 @@ SOURCE = Path(commonplace.__file__).parent
 LAYERS = [
     "model",
     "errors",
+    "tracing",
     "secrets",
     "formats",
     "facts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +69,7 @@ class MemoryService:
         self.audit = AuditLog(self._stores)
         self.metrics = Metrics()
         self._shared_metrics: SharedMetrics | None = None
+        self.stop_tracing: Callable[[], None] = _do_nothing
         self._prompts: PromptSocket | None = None
         self.rate_limiter = RateLimiter(options.requests_per_minute)
         if options.worker_state:
@@ -159,6 +160,11 @@ class MemoryService:
         self.watchers.close()
         self.memories.close()
         self._stores.close()
+        self.stop_tracing()
+
+
+def _do_nothing() -> None:
+    """For a server that sends no spans."""
 
 
 def may_call(grant: Grant, tool: str, toolsets: Sequence[str], home: Home) -> bool:

@@ -60,7 +60,8 @@ class ServerOptions(NamedTuple):
     token of a request says which tenant is meant. `answers`: a tool's answer is text with the same as structured
     content beside it, which `auto` leaves out for clients of an old protocol and `text` always; with `short`, the text
     is a summary. `is_found`: the user did not name `home`. `requests_per_minute`: of one token; 0 for no limit.
-    `worker_state`: the folder that the workers of one server share; empty if one process serves alone.
+    `traces`: spans go to a collector of OpenTelemetry. `worker_state`: the folder that the workers of one server share;
+    empty if one process serves alone.
     """
 
     home: str
@@ -74,6 +75,7 @@ class ServerOptions(NamedTuple):
     requests_per_minute: int = 0
     logs_requests: bool = False
     worker_state: str = ""
+    traces: bool = False
     clock: Clock = utc_now
 
     def open_memory(self, home: str, agent: str) -> Memory:

@@ -27,6 +27,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from ..server.service import MemoryService
 from ..server.sessions import ServerOptions
 from ..server.workers import run_workers
+from ..tracing import start_tracing
 from . import web
 from .http import MCP_PATH, operations
 from .http.api import ENDPOINTS, build_api
@@ -145,6 +146,8 @@ def _serve_in_process(
         ssl_certfile=certificate.file if certificate else None,
         ssl_keyfile=certificate.key_file if certificate else None,
     )
+    if options.traces:
+        service.stop_tracing = start_tracing()
     _Server(config, service).run(sockets=[listener])
 
 

@@ -17,6 +17,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ...errors import CommonplaceError, ConnectionLost, InvalidArgument, NotInstalled, StorageError
+from ...tracing import traced
 from .url import Address, parse_conninfo
 
 if TYPE_CHECKING:
@@ -303,6 +304,7 @@ class Database:
             (self.tenant, MEMBER_ROLE, str(timeout_ms)),
         )
 
+    @traced("database")
     def run(
         self,
         work: Callable[[Connection], Answer],
@@ -360,6 +362,7 @@ class Database:
         rows = self.fetch_all(statement, values)
         return rows[0] if rows else None
 
+    @traced("database")
     def query(
         self,
         statement: str,

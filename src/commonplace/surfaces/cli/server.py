@@ -115,6 +115,11 @@ def _http_options(command: Any) -> Any:
             metavar="N",
             help="Serve with N processes, for more than one core.",
         ),
+        click.option(
+            "--traces",
+            is_flag=True,
+            help="Send spans to the OpenTelemetry collector that OTEL_EXPORTER_OTLP_ENDPOINT names.",
+        ),
         click.option("--log", "logs_requests", is_flag=True, help="Log each request to standard error, as JSON."),
     ):
         command = option(command)
@@ -159,9 +164,12 @@ def _serve(
     requests_per_minute: int,
     logs_requests: bool,
     workers: int,
+    traces: bool,
     **given: Any,
 ) -> None:
-    serving = _serving(**given)._replace(requests_per_minute=requests_per_minute, logs_requests=logs_requests)
+    serving = _serving(**given)._replace(
+        requests_per_minute=requests_per_minute, logs_requests=logs_requests, traces=traces
+    )
     _check_certificate(tls_cert, tls_key)
     _check_proxies(trust_proxy)
     secret = _check_token(token or os.environ.get("COMMONPLACE_TOKEN", ""))

@@ -31,6 +31,7 @@ from ...server.sessions import Caller
 from ...storage.history import coming_from
 from ...storage.tokens import ROLES, Grant, Outcome
 from ...tools import catalog
+from ...tracing import span
 from .endpoints import JSON, MARKDOWN, ApiRequest, Endpoint, Reply, parse_parameters
 from .problems import Problem, problem_response, to_problem
 
@@ -67,7 +68,7 @@ class Dispatcher:
         outcome: Outcome = "abandoned"
         try:
             self._limit_rate(call.grant)
-            with coming_from(call.grant.origin):
+            with span(call.operation), coming_from(call.grant.origin):
                 response = await self._run(endpoint, request, call)
             outcome = "ok" if response.status_code < 400 else "error"
             return response
@@ -126,7 +127,7 @@ class _Call:
         self.caller: Caller | None = None  # once it is known, and may use the memory that it means
         self._service = service
         self._headers = request.headers
-        self._operation = _operation_name(endpoint, request)
+        self.operation = _operation_name(endpoint, request)
         self._remote = request.client.host if request.client else ""
         self._began = time.perf_counter()
         self._is_recorded = False
@@ -145,17 +146,17 @@ class _Call:
 
     def count(self, outcome: Outcome) -> None:
         seconds = time.perf_counter() - self._began
-        request = CountedRequest(self._operation, outcome, seconds, self.grant.token, self._remote)
+        request = CountedRequest(self.operation, outcome, seconds, self.grant.token, self._remote)
         self._service.count_request(request)
 
     async def record(self, outcome: Outcome) -> None:
         """Record a call that no thread has recorded: it was refused before, or its client went away."""
         if self._claim():
-            await self._service.record_call({}, self._headers, self.grant, self._operation, outcome, self._remote)
+            await self._service.record_call({}, self._headers, self.grant, self.operation, outcome, self._remote)
 
     def _record_now(self, outcome: Outcome) -> None:
         if self.caller and self.grant.token and self._claim():
-            self._service.audit.record(self.caller, self.grant, self._operation, outcome, self._remote)
+            self._service.audit.record(self.caller, self.grant, self.operation, outcome, self._remote)
 
     def _claim(self) -> bool:
         """Return whether nobody has recorded the call; from now on somebody has."""

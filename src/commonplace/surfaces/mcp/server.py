@@ -43,6 +43,7 @@ from ...storage.history import coming_from
 from ...storage.tokens import Grant, Outcome
 from ...tools import catalog
 from ...toolsets import name_tools, spell_out
+from ...tracing import span
 from . import resources, tools
 
 Context = ServerRequestContext[Any, Any]
@@ -137,7 +138,7 @@ class McpServer:
             began = time.perf_counter()
             try:
                 self._limit_rate(_grant_of(context))
-                with coming_from(_grant_of(context).origin):
+                with span(operation or self._name_tool(params)), coming_from(_grant_of(context).origin):
                     result = await handler(context, params)
                 outcome = "error" if getattr(result, "is_error", False) else "ok"
                 return result
