@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from .errors import CommonplaceError, HoldsSecret, Refused
+from .errors import HoldsSecret, Refused
 from .secrets import Secret, find, redact, warning
 from .storage.base import MAX_PAGE_CHARACTERS
 from .storage.history import (
@@ -106,9 +106,8 @@ class Writer:
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
         """Replace a whole page and return its new version; StaleVersion unless `if_version` is the current one."""
         with self._ensure_call():
-            before = self._read_before(path)
             version = self._home.storage.pages.write(path, text, if_version)
-            current_write().edits.append(PageEdit(path, before, text))
+            current_write().edits.append(PageEdit(path, current_write().replaced, text))
             return version
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
@@ -165,13 +164,6 @@ class Writer:
         """Move a file or a folder; PageNotFound when it is gone, StaleVersion when something is at the new path."""
         with self._ensure_call():
             self._home.storage.tree.move(old, new)
-
-    def _read_before(self, path: str) -> str:
-        """Return the text that a page has before it is replaced; empty where it cannot be read."""
-        try:
-            return self._home.storage.pages.read(path).text
-        except CommonplaceError:
-            return ""
 
     def _require_may_remove(self, path: str) -> None:
         """Raise Refused when a caller for single agents would remove rules that bind everybody."""

@@ -111,7 +111,13 @@ class TextPages(ABC):
         return path
 
     def write(self, path: str, text: str, if_version: str | None = None) -> str:
-        return self.change_bytes(path, replace_text(path, text, if_version))
+        change = replace_text(path, text, if_version)
+
+        def replace_and_note(old: bytes | None) -> bytes:
+            current_write().replaced = as_text(old)  # it is at hand: whoever asks needs no second reading
+            return change(old)
+
+        return self.change_bytes(path, replace_and_note)
 
     def edit(self, path: str, change: Callable[[str], str]) -> str:
         return self.change_bytes(path, edit_text(path, change))

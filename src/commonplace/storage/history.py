@@ -62,6 +62,7 @@ class WriteContext:
     def __init__(self, author: Author) -> None:
         self.author = author
         self.edits: list[PageEdit] = []
+        self.replaced = ""  # the text of the page that was replaced last
         self.conflicts: list[str] = []
         self.warnings: list[str] = []
 

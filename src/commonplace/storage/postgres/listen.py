@@ -37,6 +37,7 @@ def notify(database: Database, seq: int) -> None:
         database.query(
             "SELECT pg_notify(%(channel)s, %(seq)s)",
             {"channel": channel_name(database.tenant), "seq": str(seq)},
+            {"synchronous_commit": "off"},  # nothing is lost with it, and all notifications wait for each other
             retry_seconds=0,
         )
 
